@@ -1,0 +1,60 @@
+# Everything a developer does here; `make` alone lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q src
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check fix crash bench docs clean
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 12
+
+setup: .venv/dev-installed  ## make .venv with all that development needs
+
+demo: .venv/installed  ## watch Memolith at work, in a temporary folder
+	@$(COMPILE)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh scripts/demo.sh
+
+test: check  ## check, then run the whole test suite (this is what CI runs)
+	@sh scripts/install_test_tools.sh
+	@$(COMPILE)
+	$(BIN)/pytest -n 2 --ignore=tests/crash
+	$(BIN)/pytest tests/crash
+
+check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_house_rules.py
+
+fix: .venv/dev-installed  ## format, and repair what ruff can repair
+	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+crash: .venv/dev-installed  ## the long tier of the crash tests
+	@sh scripts/install_test_tools.sh
+	MEMOLITH_CRASH_TIER=long $(BIN)/pytest tests/crash
+
+bench: .venv/dev-installed  ## measure speed, printed as ratios
+	@$(COMPILE)
+	$(BIN)/python -m benchmarks.run
+
+docs: .venv/dev-installed  ## run every example of README and docs
+	$(BIN)/pytest tests/docs
+
+clean:  ## remove .venv and every cache
+	rm -rf .venv build dist .hypothesis .*_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@sh scripts/check_python.sh $(PYTHON)
+	$(PYTHON) -m venv .venv
+	@$@ -m pip uninstall --quiet --yes setuptools 2>/dev/null  # its .pth is 10 % of every start
+.venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(INSTALL) --editable .
+	@touch $@
+.venv/dev-installed: .venv/installed
+	$(INSTALL) --group dev
+	@touch $@

@@ -1,0 +1,68 @@
+"""What every test may ask for: a clean environment, a time that stands still, a memory."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.clock import Clock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from memolith import Memory
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the developer's own memory and settings out of the tests, and the tests out of them."""
+    for name in list(os.environ):
+        if name.startswith("MEMOLITH_") and not name.startswith("MEMOLITH_CRASH_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMOLITH_HOME", str(tmp_path / "home" / ".memolith"))
+
+
+class StoppedTime:
+    """A time that moves only when the test moves it."""
+
+    def __init__(self, start: datetime) -> None:
+        self.moment = start
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def advance(self, **amount: float) -> None:
+        """Move on by days, hours, minutes or seconds; negative amounts move back."""
+        self.moment += timedelta(**amount)
+
+
+@pytest.fixture
+def stopped_time() -> StoppedTime:
+    """Noon of 15 November 2026, UTC."""
+    return StoppedTime(datetime(2026, 11, 15, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+def clock(stopped_time: StoppedTime) -> Clock:
+    """A clock that shows `stopped_time`, for a user in UTC."""
+    return Clock("UTC", now=stopped_time)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """The folder of an empty profile; it does not exist yet."""
+    return str(tmp_path / "profile")
+
+
+@pytest.fixture
+def memory(root: str, clock: Clock) -> Iterator[Memory]:
+    """A memory in `root` on `clock`."""
+    from memolith import Memory
+
+    with Memory(root, clock=clock) as memory:
+        yield memory
