@@ -1,0 +1,99 @@
+"""Every command and script that README and docs show is run, and its output compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.examples import Example, blocks, examples, matches
+
+REPOSITORY = Path(__file__).parent.parent.parent
+DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
+
+# Not run here: test_install.py installs, and make is what runs us.
+RUN_ELSEWHERE = re.compile(r"(pip|pipx|uv tool) install memolith$|git clone |cd memolith$|make\b")
+AFTER_COMMAND = "--- status of the command above:"
+
+
+def name_of(document: Path) -> str:
+    return document.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_example_of_the_document_does_what_it_shows(document: Path, tmp_path: Path) -> None:
+    todo = [
+        example
+        for example in examples(document.read_text(encoding="utf-8"))
+        if not RUN_ELSEWHERE.match(example.command)
+    ]
+    outcomes = run_in_one_shell(todo, home=tmp_path / "reader")
+    assert len(outcomes) == len(todo), f"the shell stopped: {todo[len(outcomes)]}"
+    for number, (example, (printed, status)) in enumerate(zip(todo, outcomes, strict=True)):
+        place = f"{name_of(document)}:{example.line}: {example.command or 'python'}"
+        status_is_shown = todo[number + 1 : number + 2] and todo[number + 1].command == "echo $?"
+        assert status == 0 or status_is_shown, f"{place}\nexit status {status}\n{printed}"
+        if example.command:
+            assert matches(example.shown, printed), f"{place}\nprinted:\n{printed}"
+
+
+def run_in_one_shell(todo: list[Example], home: Path) -> list[tuple[str, int]]:
+    """Output and exit status of each example, run one after the other as a reader would."""
+    home.mkdir()
+    environment = {
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "MEMOLITH_HOME": str(home / ".memolith"),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+    shell = subprocess.run(
+        ["sh"],
+        input="\n".join(_shell_line(example) for example in todo),
+        cwd=home,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    parts = re.split(rf"^{re.escape(AFTER_COMMAND)} (\d+)\n", shell.stdout, flags=re.MULTILINE)
+    return [
+        (printed, int(status)) for printed, status in zip(parts[::2], parts[1::2], strict=False)
+    ]
+
+
+def _shell_line(example: Example) -> str:
+    command = example.command or f"python -c {shlex.quote(example.script)}"
+    # The last line passes the status on, so that a document can show `echo $?`.
+    return (
+        f"eval {shlex.quote(command)} </dev/null; status=$?\n"
+        f'echo "{AFTER_COMMAND} $status"\n'
+        '(exit "$status")'
+    )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_commands_stand_in_console_blocks_where_they_are_run(document: Path) -> None:
+    shells = {"bash", "sh", "shell", "zsh"}
+    found = [b.line for b in blocks(document.read_text(encoding="utf-8")) if b.language in shells]
+    assert not found, f"{name_of(document)} lines {found}: write ```console and `$ command`"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_make_target_a_document_names_exists(document: Path) -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE))
+    named = set(re.findall(r"(?:\$ |`)make ([a-z]+)", document.read_text(encoding="utf-8")))
+    assert named <= targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_link_to_a_file_of_the_repository_leads_somewhere(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+    assert [link for link in links if not (document.parent / link).exists()] == []
