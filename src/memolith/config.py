@@ -1,0 +1,255 @@
+"""Every setting: its default, its one-line doc, and what a value must satisfy.
+
+A new section is one dataclass and one field of `Config`; a new setting is one line. File key,
+environment variable, `--set`, documentation and checks follow from that line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    Value = bool | int | float | str
+    V = TypeVar("V", bool, int, float, str)
+
+ENVIRONMENT_PREFIX = "MEMOLITH_"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a value must satisfy beyond its type: in words for people, and as a check."""
+
+    words: str
+    holds: Callable[[Value], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting as the loader, the command line and the documentation see it."""
+
+    name: str  # "section.key"
+    default: Value
+    doc: str
+    must: Limit | None
+    trusted_only: bool  # not taken from a file that was merely found in a project folder
+
+    @property
+    def kind(self) -> type[Value]:
+        """The type of its values: bool, int, float or str."""
+        return type(self.default)
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable, such as `MEMOLITH_STORE__DURABILITY`."""
+        return ENVIRONMENT_PREFIX + self.name.replace(".", "__").upper()
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words that follow "expected"."""
+        if self.must is None:
+            return _KIND_WORDS[self.kind]
+        if self.kind is str:
+            return self.must.words
+        return f"{_KIND_WORDS[self.kind]}, {self.must.words}"
+
+
+_KIND_WORDS: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+}
+
+
+def setting(default: V, doc: str, must: Limit | None = None, *, trusted_only: bool = False) -> V:
+    """A field of a section; its type is that of the default."""
+    return field(default=default, metadata={"doc": doc, "must": must, "trusted_only": trusted_only})
+
+
+def one_of(*choices: str) -> Limit:
+    """The value is one of these words."""
+    return Limit(f"one of {', '.join(choices)}", lambda value: value in choices)
+
+
+def at_least(low: float) -> Limit:
+    """The value is this number or a larger one."""
+    return Limit(f"at least {low}", lambda value: not isinstance(value, str) and value >= low)
+
+
+def between(low: float, high: float) -> Limit:
+    """The value is within these bounds, both included."""
+    return Limit(
+        f"from {low} to {high}", lambda value: not isinstance(value, str) and low <= value <= high
+    )
+
+
+def _is_zone(value: Value) -> bool:
+    if not value:
+        return True
+    from zoneinfo import ZoneInfo  # only users who set a zone pay for this import
+
+    try:
+        ZoneInfo(str(value))
+    except (KeyError, ValueError, OSError):  # unknown, not a name at all, a folder of zones
+        return False
+    return True
+
+
+# Files with a meaning of their own: records archived into one of them would be read as current.
+_OWN_FILES = re.compile(
+    r"(memory/)?memory\.md|user\.md|longmemory\.md|dreams\.md|memory/\d{4}-\d\d-\d\d\.md"
+)
+
+
+def _is_archive_path(value: Value) -> bool:
+    path = str(value)
+    parts = path.split("/")
+    return (
+        path.endswith(".md")
+        and path.isprintable()
+        and not any(character in path for character in '\\:*?"<>|')
+        and not path.startswith("~")
+        and not {"", ".", ".."} & set(parts)
+        and not _OWN_FILES.fullmatch(path.lower())
+    )
+
+
+ZONE = Limit('an IANA time zone such as Europe/Madrid, or "" for the system\'s', _is_zone)
+ARCHIVE_PATH = Limit(
+    "a .md file inside the profile (relative, without .. or ~) that has no other use",
+    _is_archive_path,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileConfig:
+    """The profile as a whole."""
+
+    timezone: str = setting(
+        "", "Time zone that decides which day it is; empty means the system's.", ZONE
+    )
+    primary: str = setting(
+        "MEMORY.md",
+        "Which of the two places new records go to; both are always read.",
+        one_of("MEMORY.md", "memory/MEMORY.md"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreConfig:
+    """How records reach the disk."""
+
+    durability: str = setting(
+        "full",
+        "`fast` skips fsync: a power cut can then lose acknowledged records. Unsafe.",
+        one_of("full", "fast"),
+        trusted_only=True,
+    )
+    lock_timeout_seconds: float = setting(
+        10.0, "How long to wait for another writer before giving up.", between(0, 3600)
+    )
+    max_record_bytes: int = setting(
+        65536, "Largest text of one record, in UTF-8 bytes.", between(1, 16777216)
+    )
+    duplicates: str = setting(
+        "reuse",
+        "The same text again: `reuse` answers with the record there is, `keep` writes another.",
+        one_of("reuse", "keep"),
+    )
+    backups_kept: int = setting(
+        100, "How many backups to keep; the oldest are deleted.", at_least(1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimConfig:
+    """The rolling window over MEMORY.md. Daily logs are never trimmed."""
+
+    max_records: int = setting(
+        0, "Most records MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0)
+    )
+    max_chars: int = setting(
+        0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0)
+    )
+    slack: float = setting(
+        0.1,
+        "Trim this share below the limit, so that not every append rewrites the file.",
+        between(0, 0.9),
+    )
+    archive_path: str = setting(
+        ".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE_PATH
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatConfig:
+    """The conversation history."""
+
+    enabled: bool = setting(True, "Whether chat turns are kept at all.")
+    max_entries: int = setting(
+        100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1)
+    )
+    max_chars_per_entry: int = setting(
+        2000, "Longer messages are cut here and marked as cut.", at_least(1)
+    )
+    max_total_chars: int = setting(
+        8000, "Most characters of history handed to an agent at once.", at_least(1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All settings, immutable; built by config_loading and handed to whoever needs a section."""
+
+    profile: ProfileConfig = field(default_factory=ProfileConfig)
+    store: StoreConfig = field(default_factory=StoreConfig)
+    trim: TrimConfig = field(default_factory=TrimConfig)
+    chat: ChatConfig = field(default_factory=ChatConfig)
+
+
+DEFAULTS = Config()
+
+SECTIONS: tuple[str, ...] = tuple(section.name for section in fields(Config))
+
+
+def value_of(config: Config, name: str) -> Value:
+    """The value of the setting with this full name.
+
+    >>> value_of(DEFAULTS, "trim.slack")
+    0.1
+    """
+    section, key = name.split(".")
+    value: Value = getattr(getattr(config, section), key)
+    return value
+
+
+SETTINGS: Mapping[str, Setting] = {
+    name: Setting(name=name, default=value_of(DEFAULTS, name), **key.metadata)
+    for section in SECTIONS
+    for key in fields(getattr(DEFAULTS, section))
+    for name in (f"{section}.{key.name}",)
+}
+
+
+def with_values(values: Mapping[str, Value]) -> Config:
+    """The defaults with these checked values put in, by full name.
+
+    >>> with_values({"trim.max_records": 500}).trim.max_records
+    500
+    """
+    by_section: dict[str, dict[str, Value]] = {}
+    for name, value in values.items():
+        section, key = name.split(".")
+        by_section.setdefault(section, {})[key] = value
+    return replace(
+        DEFAULTS,
+        **{
+            section: replace(getattr(DEFAULTS, section), **changed)
+            for section, changed in by_section.items()
+        },
+    )

@@ -1,0 +1,245 @@
+"""Arguments > environment > profile file > user file > defaults, with the origin of each value."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from memolith.config import DEFAULTS, ENVIRONMENT_PREFIX, SECTIONS, SETTINGS, with_values
+from memolith.config_file import read_toml
+from memolith.errors import ConfigError
+from memolith.profile import Surroundings, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TypeGuard
+
+    from memolith.config import Config, Setting, Value
+    from memolith.profile import Profile
+
+    Origins = Mapping[str, str]
+    RawValues = Iterator[tuple[str, object]]
+
+DEFAULT = "default"
+ARGUMENT = "argument"  # --set on the command line, or Memory(settings=…)
+ENVIRONMENT = "environment"
+
+SEE_ALL = "See all settings: memolith config show"
+
+# Variables that say where to look, not how to behave; every other one names a setting.
+PLACES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedConfig:
+    """The settings, and where the value of each came from."""
+
+    config: Config
+    origins: Origins
+
+
+def open_profile(
+    root: str | os.PathLike[str] | None = None,
+    profile: str | None = None,
+    settings: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    create: bool = False,
+) -> tuple[Profile, LoadedConfig]:
+    """Find the profile and load its settings; see `profile.resolve` for `create`."""
+    environ = os.environ if environ is None else environ
+    around = Surroundings(
+        cwd=_current_folder() if cwd is None else os.path.abspath(cwd),
+        user_home=os.path.normpath(environ.get("HOME") or os.path.expanduser("~")),
+        memolith_home=environ.get("MEMOLITH_HOME"),
+        memolith_root=environ.get("MEMOLITH_ROOT"),
+        memolith_profile=environ.get("MEMOLITH_PROFILE"),
+    )
+    # Before anything is looked for: a misspelt MEMOLITH_ROT must not lead to the wrong memory.
+    variables = dict(_environment_values(environ))
+    found = resolve(None if root is None else os.fspath(root), profile, around, create=create)
+    return found, _load(found, variables, settings or {})
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
+def _load(
+    profile: Profile, variables: Mapping[str, object], settings: Mapping[str, object]
+) -> LoadedConfig:
+    values: dict[str, Value] = {}
+    origins = dict.fromkeys(SETTINGS, DEFAULT)
+    layers: tuple[tuple[str, Iterable[tuple[str, object]]], ...] = (
+        (profile.user_settings_file, _file_values(profile.user_settings_file)),
+        (profile.settings_file, _file_values(profile.settings_file)),
+        (ENVIRONMENT, variables.items()),
+        (ARGUMENT, settings.items()),
+    )
+    for origin, layer in layers:
+        for name, raw in layer:
+            setting = known_setting(name, origin)
+            if origin == profile.settings_file:
+                check_trust(setting, profile)
+            values[name] = checked(setting, raw, origin)
+            origins[name] = origin
+    return LoadedConfig(config=with_values(values) if values else DEFAULTS, origins=origins)
+
+
+def known_setting(name: str, origin: str) -> Setting:
+    """The setting with this full name; an unknown one is an error that suggests the nearest."""
+    setting = SETTINGS.get(name)
+    if setting is None:
+        nearest = _nearest(name, SETTINGS)
+        raise ConfigError(
+            f"unknown setting {_shown_name(name)} ({origin})",
+            setting=name,
+            origin=origin,
+            hint=f"Did you mean {nearest}?" if nearest else SEE_ALL,
+        )
+    return setting
+
+
+def check_trust(setting: Setting, profile: Profile) -> None:
+    """Refuse a setting that a file found in a project folder may not decide."""
+    if setting.trusted_only and not profile.trusted:
+        raise ConfigError(
+            f"{setting.name} may not be set by a file found in a project folder"
+            f" ({profile.settings_file})",
+            setting=setting.name,
+            origin=profile.settings_file,
+            hint=f"Set it in {profile.user_settings_file} or as {setting.variable},"
+            f" or name the folder: --root {profile.root}",
+        )
+
+
+def checked(setting: Setting, raw: object, origin: str) -> Value:
+    """The value in the setting's type and within its limits; a bool is not a number.
+
+    A file says 5 or "5" as it means it; environment and arguments may give any type as text.
+    """
+    value = raw
+    if isinstance(raw, str) and origin in (ENVIRONMENT, ARGUMENT):
+        value = _read_text(setting, raw)
+    # Above 2**53 a float no longer holds every whole number, and float() may overflow.
+    if setting.kind is float and type(value) is int and abs(value) < 2**53:
+        value = float(value)
+    if _is_of_kind(value, setting) and (setting.must is None or setting.must.holds(value)):
+        return value
+    raise ConfigError(
+        f"{setting.name} = {_shown(raw)} ({origin}): expected {setting.expected}",
+        setting=setting.name,
+        origin=origin,
+    )
+
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
+_BOOLEANS |= {"false": False, "no": False, "off": False, "0": False}
+
+
+def _read_text(setting: Setting, text: str) -> Value:
+    """Text as the setting's type where it can be read so; otherwise the text, to be refused."""
+    try:
+        if setting.kind is bool:
+            return _BOOLEANS.get(text.lower(), text)
+        return setting.kind(text)
+    except ValueError:
+        return text
+
+
+def _is_of_kind(value: object, setting: Setting) -> TypeGuard[Value]:
+    return type(value) is setting.kind and (not isinstance(value, float) or math.isfinite(value))
+
+
+def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
+    """The settings of `--set section.key=value`, each flag one of them; the last one wins.
+
+    >>> settings_from_flags(["trim.max_records=500"])
+    {'trim.max_records': '500'}
+    """
+    settings = {}
+    for flag in flags:
+        name, equals, value = flag.partition("=")
+        if not equals:
+            raise ConfigError(
+                f"--set {_shown(flag)} has no value",
+                setting=name,
+                origin=ARGUMENT,
+                hint="Write it as: --set section.key=value",
+            )
+        settings[name.strip()] = value
+    return settings
+
+
+def _environment_values(environ: Mapping[str, str]) -> RawValues:
+    for variable in environ:
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in PLACES:
+            continue
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).replace("__", ".").lower()
+        if name in SETTINGS and SETTINGS[name].variable == variable:
+            yield name, environ[variable]
+        else:
+            _refuse_misspelt(variable)
+
+
+def _refuse_misspelt(variable: str) -> None:
+    """A variable that looks like one of ours is an error; others may have their own use."""
+    known = [*PLACES, *(setting.variable for setting in SETTINGS.values())]
+    # Without the prefix, which would make everything look alike.
+    names = [name.removeprefix(ENVIRONMENT_PREFIX) for name in known]
+    nearest = _nearest(variable.removeprefix(ENVIRONMENT_PREFIX), names, alike=0.75)
+    if nearest or "__" in variable:
+        raise ConfigError(
+            f"unknown variable {_shown_name(variable)} ({ENVIRONMENT})",
+            setting=variable,
+            origin=ENVIRONMENT,
+            hint=f"Did you mean {ENVIRONMENT_PREFIX}{nearest}?" if nearest else SEE_ALL,
+        )
+
+
+def _file_values(path: str) -> RawValues:
+    for section, table in read_toml(path).items():
+        if section not in SECTIONS:
+            raise _unknown_in_file(section, table, path)
+        if not isinstance(table, dict):
+            raise ConfigError(
+                f"{section} = {_shown(table)} ({path}): expected a section [{section}]",
+                setting=section,
+                origin=path,
+            )
+        for key, raw in table.items():
+            yield f"{section}.{key}", raw
+
+
+def _unknown_in_file(name: str, value: object, path: str) -> ConfigError:
+    if isinstance(value, dict):
+        what, nearest = f"section [{_shown_name(name)}]", _nearest(name, SECTIONS)
+        nearest = nearest and f"[{nearest}]"
+    else:
+        what, nearest = f"setting {_shown_name(name)}", _nearest(name, SETTINGS)
+    hint = f"Did you mean {nearest}?" if nearest else SEE_ALL
+    return ConfigError(f"unknown {what} ({path})", setting=name, origin=path, hint=hint)
+
+
+def _nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
+    import difflib  # only needed once something is wrong
+
+    return next(iter(difflib.get_close_matches(word[:80], list(words), n=1, cutoff=alike)), "")
+
+
+def _shown(value: object) -> str:
+    import reprlib  # cuts what is long or deep, which a hostile file may be
+
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = 80
+    return short.repr(value)
+
+
+def _shown_name(name: str) -> str:
+    return name if name.isprintable() and len(name) <= 80 else _shown(name)
