@@ -1,0 +1,5 @@
+"""`python -m memolith`."""
+
+from memolith.cli.main import main
+
+raise SystemExit(main())

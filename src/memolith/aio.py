@@ -1,0 +1,65 @@
+"""`AsyncMemory`: the same memory for asyncio. Each call runs in a thread; there is no twin code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from memolith.memory import Memory
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _in_thread(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    async def call(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
+
+    call.__name__ = method.__name__
+    call.__doc__ = method.__doc__
+    return call
+
+
+class AsyncMemory:
+    """A memory whose methods are awaited; see `Memory` for what each does.
+
+    >>> import asyncio, tempfile
+    >>> async def main() -> str:
+    ...     async with AsyncMemory(Memory(root=tempfile.mkdtemp())) as memory:
+    ...         return (await memory.remember("Tea, not coffee")).text
+    >>> asyncio.run(main())
+    'Tea, not coffee'
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        """Wrap an open memory."""
+        self.memory = memory
+
+    async def __aenter__(self) -> AsyncMemory:
+        """The memory itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the memory."""
+        await self.close()
+
+    backups = _in_thread(Memory.backups)
+    close = _in_thread(Memory.close)
+    doctor = _in_thread(Memory.doctor)
+    for_session = _in_thread(Memory.for_session)
+    forget = _in_thread(Memory.forget)
+    get = _in_thread(Memory.get)
+    init = _in_thread(Memory.init)
+    list = _in_thread(Memory.list)
+    log_turn = _in_thread(Memory.log_turn)
+    records = _in_thread(Memory.records)
+    remember = _in_thread(Memory.remember)
+    restore = _in_thread(Memory.restore)
+    save_note = _in_thread(Memory.save_note)
+    status = _in_thread(Memory.status)
+    supersede = _in_thread(Memory.supersede)
+    trim = _in_thread(Memory.trim)
+    turns = _in_thread(Memory.turns)

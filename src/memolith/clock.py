@@ -1,0 +1,70 @@
+"""What time it is, and which day that is for the user. No other module reads the time."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from datetime import UTC, date, datetime, tzinfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Clock:
+    """The time, in UTC and in the user's zone.
+
+    >>> from datetime import datetime, timezone
+    >>> clock = Clock("America/New_York", now=lambda: datetime(2026, 3, 1, 3, 30, tzinfo=timezone.utc))
+    >>> clock.today()
+    datetime.date(2026, 2, 28)
+    """
+
+    def __init__(self, zone: str = "", *, now: Callable[[], datetime] | None = None) -> None:
+        """Take an IANA zone name, or "" for the system's zone; `now` is for tests."""
+        self._zone = _load_zone(zone)
+        self._now = now or _system_now
+
+    def now(self) -> datetime:
+        """Now in UTC, cut to milliseconds because that is what a record line keeps."""
+        now = self._now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def day_of(self, moment: datetime) -> date:
+        """The calendar day of a moment as the user would name it."""
+        return moment.astimezone(self._zone).date()
+
+    def today(self) -> date:
+        """The user's current calendar day."""
+        return self.day_of(self.now())
+
+
+def monotonic() -> float:
+    """Seconds that never jump, for deadlines."""
+    return time.monotonic()
+
+
+@cache
+def boot_id() -> str:
+    """A name for the time since this machine started; it differs after every restart.
+
+    Left-over intents are completed only within one boot: after a power cut the page cache they
+    relied on is gone, and what was acknowledged had been synced anyway.
+    """
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:  # not Linux: the start-up time, coarse enough to survive clock corrections
+        return f"booted-{round((time.time() - time.monotonic()) / 60)}"
+
+
+def _system_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _load_zone(name: str) -> tzinfo | None:
+    if not name:
+        return None  # astimezone(None) is the system's zone, with its rules for each date
+    from zoneinfo import ZoneInfo  # only users who set a zone pay for this import
+
+    return ZoneInfo(name)

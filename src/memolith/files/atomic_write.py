@@ -1,0 +1,148 @@
+"""Every system call that changes a file of a profile. Nothing else in Memolith writes.
+
+An append is written and synced in place; any other change is a new file, synced, then renamed over
+the old one, then the folder is synced: without that last step the rename itself may be lost.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+
+from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, split_path
+from memolith.files.locks import STATE_FOLDER
+
+STAGING = f"{STATE_FOLDER}/staging"
+_APPEND = os.O_RDWR | os.O_APPEND
+# macOS: fsync only reaches the drive's cache; F_FULLFSYNC asks the drive to flush it.
+_FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)
+_data_sync = getattr(os, "fdatasync", os.fsync)
+
+
+def open_for_append(folder: Folder, path: str, *, create: bool = False) -> int:
+    """Open a file for appending; with `create`, make it and its folders, private to the user."""
+    if not create:
+        return folder.open(path, _APPEND)
+    make_folders(folder, path)
+    try:
+        fd = folder.open(path, _APPEND | os.O_CREAT | os.O_EXCL)
+    except FileExistsError:
+        return folder.open(path, _APPEND)
+    os.fchmod(fd, FILE_MODE)  # the umask may have taken away even our own rights
+    return fd
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte, or raise."""
+    view = memoryview(data)
+    while view:
+        written = os.write(fd, view)
+        if written == 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        view = view[written:]
+
+
+def sync_data(folder: Folder, fd: int) -> None:
+    """Put a file's content on the disk. A failure is final: a second fsync may lie."""
+    if not folder.durable:
+        return
+    if _FULL_SYNC is not None:
+        fcntl.fcntl(fd, _FULL_SYNC)
+    else:
+        _data_sync(fd)
+
+
+def sync_parent(folder: Folder, path: str) -> None:
+    """Put the names in a file's folder on the disk."""
+    if folder.durable:
+        os.fsync(folder.parent(path)[0])
+
+
+def make_folders(folder: Folder, path: str) -> None:
+    """Make the folders above `path`, each 0700 and synced into its parent."""
+    parts = split_path(path)
+    for depth in range(1, len(parts)):
+        below = "/".join(parts[:depth])
+        parent, name = folder.parent(below)
+        try:
+            os.mkdir(name, FOLDER_MODE, dir_fd=parent)
+        except FileExistsError:
+            continue
+        os.chmod(name, FOLDER_MODE, dir_fd=parent)
+        sync_parent(folder, below)
+
+
+def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
+    """Write a new file beside the profile's files, synced and ready to be renamed into place."""
+    path = f"{STAGING}/{os.urandom(8).hex()}"
+    make_folders(folder, path)
+    fd = folder.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        write_all(fd, data)
+        os.fchmod(fd, mode)
+        sync_data(folder, fd)
+    finally:
+        os.close(fd)
+    return path
+
+
+def move(folder: Folder, source: str, target: str) -> None:
+    """Rename a staged file into place, durably."""
+    make_folders(folder, target)
+    source_fd, source_name = folder.parent(source)
+    target_fd, target_name = folder.parent(target)
+    os.rename(source_name, target_name, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+    sync_parent(folder, target)
+
+
+def remove(folder: Folder, path: str) -> None:
+    """Delete a file, durably; a missing file is fine."""
+    try:
+        parent, name = folder.parent(path)
+        os.unlink(name, dir_fd=parent)
+    except FileNotFoundError:
+        return
+    sync_parent(folder, path)
+
+
+def cut(fd: int, size: int) -> None:
+    """Take back what was written behind `size`."""
+    os.ftruncate(fd, size)
+
+
+def set_mode(folder: Folder, path: str, mode: int) -> None:
+    """Change a file's or folder's mode; links are not followed."""
+    parent, name = folder.parent(path)
+    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.fchmod(fd, mode)
+    finally:
+        os.close(fd)
+
+
+def write_private_file(folder: Folder, path: str, data: bytes) -> None:
+    """Write a whole file that nobody else writes at the same time (backup, quarantine, settings)."""
+    move(folder, stage(folder, data), path)
+
+
+class PatchableFile:
+    """A derived file that is changed in place. Only for hints that may be wrong after a crash."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, folder: Folder, path: str) -> None:
+        """Open an existing file; raises OSError."""
+        self._fd = folder.open(path, os.O_RDWR)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Some bytes of the file."""
+        return os.pread(self._fd, size, offset)
+
+    def patch(self, offset: int, data: bytes) -> None:
+        """Overwrite some bytes of the file, unsynced."""
+        os.pwrite(self._fd, data, offset)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)

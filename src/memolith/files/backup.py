@@ -1,0 +1,120 @@
+"""Byte-exact copies of files taken before a rewrite, each with its SHA-256, restorable by name."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from memolith.errors import BackupDamagedError, BackupNotFoundError
+from memolith.files import atomic_write, layout
+from memolith.files.folder import storage_error
+from memolith.files.record_format import RecordFormatError, encode_time, parse_json, parse_time
+from memolith.reports import Backup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from memolith.files.folder import Folder
+
+MANIFEST = "manifest.json"
+
+
+def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now: datetime) -> str:
+    """Copy the given bytes into a new backup and return its name; call under the writer lock.
+
+    The manifest is written last, so a backup that a crash cut short is not taken for one.
+    """
+    name = base = f"{now:%Y%m%dT%H%M%S}-{reason}"
+    number = 1
+    while folder.stamp(_manifest_path(name)) is not None:
+        number += 1
+        name = f"{base}-{number}"
+    backup = Backup(
+        name=name,
+        created=now,
+        reason=reason,
+        files={path: sha256(data).hexdigest() for path, data in files.items()},
+    )
+    try:
+        for path, data in files.items():
+            atomic_write.write_private_file(folder, backup_path(name, path), data)
+        atomic_write.write_private_file(folder, _manifest_path(name), encode_manifest(backup))
+    except OSError as error:
+        raise storage_error(error, backup_path(name, "")) from error
+    return name
+
+
+def backups(folder: Folder) -> Iterator[Backup]:
+    """Every complete backup, oldest first."""
+    for path in folder.walk(layout.BACKUP_FOLDER, suffix=MANIFEST):
+        name, _, rest = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")
+        if rest == MANIFEST:
+            backup = _parse_manifest(name, folder.read(path) or b"")
+            if backup is not None:
+                yield backup
+
+
+def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
+    """The files of a backup, each checked against its SHA-256."""
+    backup = next((found for found in backups(folder) if found.name == name), None)
+    if backup is None:
+        raise BackupNotFoundError(
+            f"There is no backup named {name!r}.", name=name, hint="List them with: memolith restore"
+        )
+    return {path: _read_checked(folder, name, path, digest) for path, digest in backup.files.items()}
+
+
+def prune_backups(folder: Folder, keep: int) -> None:
+    """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there."""
+    for backup in list(backups(folder))[:-keep]:
+        atomic_write.remove(folder, _manifest_path(backup.name))
+        for path in backup.files:
+            atomic_write.remove(folder, backup_path(backup.name, path))
+
+
+def encode_manifest(backup: Backup) -> bytes:
+    """The manifest's bytes."""
+    content = {
+        "version": 1,
+        "created": encode_time(backup.created),
+        "reason": backup.reason,
+        "files": dict(backup.files),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def backup_path(name: str, path: str) -> str:
+    """Where a backup keeps its copy of a file."""
+    return f"{layout.BACKUP_FOLDER}/{name}/{path}"
+
+
+def _manifest_path(name: str) -> str:
+    return backup_path(name, MANIFEST)
+
+
+def _read_checked(folder: Folder, name: str, path: str, digest: str) -> bytes:
+    data = folder.read(backup_path(name, path))
+    if data is None or sha256(data).hexdigest() != digest:
+        raise BackupDamagedError(
+            f"{path} in backup {name} does not match its SHA-256, so nothing was restored.",
+            path=path,
+            hint="Choose another backup: memolith restore",
+        )
+    return data
+
+
+def _parse_manifest(name: str, data: bytes) -> Backup | None:
+    try:
+        match parse_json(data):
+            case {"created": str(created), "reason": str(reason), "files": dict(files)}:
+                return Backup(
+                    name=name,
+                    created=parse_time(created, "created"),
+                    reason=reason,
+                    files={path: str(digest) for path, digest in files.items()},
+                )
+    except RecordFormatError:
+        pass
+    return None

@@ -1,0 +1,114 @@
+"""Chat history: one JSON line per turn, bounded for each chat on its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from memolith.files import layout
+from memolith.files.record_format import (
+    RecordFormatError,
+    encode_json,
+    encode_time,
+    parse_json,
+    parse_time,
+)
+from memolith.types import Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.config import ChatConfig
+    from memolith.files.folder import Folder
+    from memolith.files.transaction import Transaction
+
+ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
+TRUNCATED = "... [truncated]"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLog:
+    """`conversation-history.jsonl` of one profile, with its caps."""
+
+    config: ChatConfig
+
+    def shorten(self, text: str) -> str:
+        """The text cut to the cap of one entry, with a mark that says so."""
+        limit = self.config.max_chars_per_entry
+        return text if len(text) <= limit else text[: max(0, limit - len(TRUNCATED))] + TRUNCATED
+
+    def append(self, transaction: Transaction, turn: Turn) -> bool:
+        """Write a turn; returns whether it is time to rotate.
+
+        Rotation rewrites the file, so it is not done at every turn: a chat may stand there with a
+        fifth more than its cap, of which readers never see anything.
+        """
+        number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
+        transaction.commit()
+        limit = self.config.max_entries
+        return number > limit and number % max(1, limit // 5) == 0
+
+    def rotate(self, transaction: Transaction) -> None:
+        """Move the oldest turns of chats over their cap to the archive; other lines stay."""
+        folder = transaction.folder
+        stamp = folder.stamp(layout.CONVERSATIONS)
+        lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        excess = self._excess(lines)
+        if not excess:
+            return
+        transaction.append(ARCHIVE, b"".join(lines[index] + b"\n" for index in sorted(excess)))
+        kept = b"\n".join(line for index, line in enumerate(lines) if index not in excess)
+        transaction.replace(layout.CONVERSATIONS, kept, stamp)
+        transaction.commit()
+
+    def turns(self, folder: Folder, chat: str | None = None) -> tuple[Turn, ...]:
+        """The newest turns of each chat within the cap, in the order they were said."""
+        lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        excess = self._excess(lines)
+        found = (parse_turn(line) for index, line in enumerate(lines) if index not in excess)
+        return tuple(turn for turn in found if turn and chat in (None, turn.chat))
+
+    def _excess(self, lines: list[bytes]) -> set[int]:
+        """Which lines are over the cap of their chat, counted from the newest."""
+        seen: Counter[str] = Counter()
+        excess = set()
+        for index in range(len(lines) - 1, -1, -1):
+            turn = parse_turn(lines[index])
+            if turn is None:
+                continue
+            seen[turn.chat] += 1
+            if seen[turn.chat] > self.config.max_entries:
+                excess.add(index)
+        return excess
+
+
+def encode_turn(turn: Turn) -> bytes:
+    """The turn as one line."""
+    content = {
+        "timestamp": encode_time(turn.created),
+        "chat_id": turn.chat,
+        "user_message": turn.user,
+        "bot_response": turn.assistant,
+        "platform": turn.platform,
+    }
+    return encode_json(content) + b"\n"
+
+
+def parse_turn(line: bytes) -> Turn | None:
+    """The turn on this line, or None: whatever else stands there is left alone."""
+    try:
+        content = parse_json(line) if line.strip() else None
+        match content:
+            case {
+                "timestamp": str(timestamp),
+                "chat_id": str(chat),
+                "user_message": str(user),
+                "bot_response": str(assistant),
+                "platform": str(platform),
+            }:
+                created = parse_time(timestamp, "timestamp")
+                return Turn(
+                    created=created, chat=chat, user=user, assistant=assistant, platform=platform
+                )
+    except RecordFormatError:
+        pass
+    return None

@@ -1,0 +1,101 @@
+"""A memory file: records, prose and lines we do not understand, all kept byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.types import Citation, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line with its line ending; `number` is 1-based."""
+
+    number: int
+    data: bytes
+
+    @property
+    def looks_like_record(self) -> bool:
+        """Whether the line starts as a record does."""
+        return self.data.lstrip(b" \t").startswith(PREFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line that looks like a record and is not one."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The lines of one file. `data` gives back exactly the bytes that were parsed.
+
+    >>> Document.parse("MEMORY.md", b"# Title\\r\\n\\xff no newline").data
+    b'# Title\\r\\n\\xff no newline'
+    """
+
+    path: str
+    lines: tuple[Line, ...]
+
+    @classmethod
+    def parse(cls, path: str, data: bytes) -> Document:
+        """Split at b"\\n" alone: every other "line break" belongs to somebody's text."""
+        pieces = data.split(b"\n")
+        last = pieces.pop()
+        lines = [Line(number, piece + b"\n") for number, piece in enumerate(pieces, 1)]
+        if last:
+            lines.append(Line(len(lines) + 1, last))
+        return cls(path, tuple(lines))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return b"".join(line.data for line in self.lines)
+
+    def records(self) -> Iterator[tuple[Line, Record]]:
+        """The lines that are records, in file order; broken ones are left out (see `damages`)."""
+        for line in self.lines:
+            record = self._record(line)
+            if record is not None:
+                yield line, record
+
+    def damages(self) -> Iterator[Damage]:
+        """The lines that look like records and are not."""
+        for line in self.lines:
+            if self._is_unfinished(line):
+                continue
+            try:
+                self._parse(line)
+            except RecordFormatError as error:
+                yield Damage(self.path, line.number, error.message)
+
+    def without(self, drop: Callable[[Record], bool]) -> Document:
+        """The document without the records to drop; every other byte stays."""
+        gone = {line.number for line, record in self.records() if drop(record)}
+        return Document(self.path, tuple(line for line in self.lines if line.number not in gone))
+
+    def _record(self, line: Line) -> Record | None:
+        try:
+            return self._parse(line)
+        except RecordFormatError:
+            return None
+
+    def _parse(self, line: Line) -> Record | None:
+        if not line.looks_like_record and line.number > 1:
+            return None
+        data = line.data.removeprefix(BOM) if line.number == 1 else line.data
+        return parse_line(data, Citation(self.path, line.number, line.number))
+
+    def _is_unfinished(self, line: Line) -> bool:
+        """A last line without newline may be a write that is happening right now: not yet a line."""
+        return line.number == len(self.lines) and not line.data.endswith(b"\n")

@@ -1,0 +1,94 @@
+"""Whether an equal record already stands in MEMORY.md, at a cost that does not grow with the file.
+
+`.memolith/fingerprints` is a hash table on disk: 8 bytes for each record, found by position. It is
+derived and only a hint. A fingerprint that matches is looked up in MEMORY.md itself, so a wrong one
+costs time, never a record; a missing one lets a duplicate in and loses nothing.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32
+
+from memolith.errors import MemolithError
+from memolith.files.fingerprints import FingerprintTable
+from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.types import Citation, policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.files.folder import Folder, Stamp
+    from memolith.types import Record
+
+
+def fingerprint(line: bytes) -> int:
+    """What two equal records have in common: session, category and text, as they are spelled."""
+    content = line[line.find(b'"sessionId":') : line.rfind(b',"provenance":{')]
+    return (crc32(content) << 32 | len(content) & 0xFFFFFFFF) or 1
+
+
+class Duplicates:
+    """The duplicates in one MEMORY.md; use only under the writer lock."""
+
+    def __init__(self, folder: Folder, primary: str) -> None:
+        """Look at `primary` inside `folder`."""
+        self._folder = folder
+        self._primary = primary
+
+    def find(self, record: Record, line: bytes) -> Record | None:
+        """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
+        stamp = self._folder.stamp(self._primary)
+        if stamp is None or policy(record.category).repeats or record.supersedes:
+            return None
+        wanted = fingerprint(line)
+        if not self._may_hold(wanted, stamp):
+            return None
+        data = self._folder.read(self._primary) or b""
+        for number, candidate in enumerate(data.split(b"\n"), 1):
+            if candidate.startswith(PREFIX) and fingerprint(candidate) == wanted:
+                found = self._parse(candidate, number)
+                if found and _is_same(found, record) and not _is_superseded(found, data):
+                    return found
+        return None
+
+    def add(self, line: bytes, before: Stamp | None) -> None:
+        """Note a record that was appended to a MEMORY.md whose stamp had been `before`."""
+        stamp = self._folder.stamp(self._primary)
+        try:
+            with FingerprintTable(self._folder) as table:
+                if stamp is not None and table.stamp == before:
+                    table.add(fingerprint(line), stamp)
+        except (OSError, MemolithError):
+            return  # only a hint, and the record is safe: the next search for duplicates rebuilds it
+
+    def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
+        try:
+            with FingerprintTable(self._folder) as table:
+                if table.stamp == stamp and not table.is_crowded:
+                    return wanted in table
+        except OSError:
+            pass  # missing or unreadable: made anew below
+        data = self._folder.read(self._primary) or b""
+        prints = {fingerprint(line) for line in data.split(b"\n") if line.startswith(PREFIX)}
+        FingerprintTable.write(self._folder, prints, stamp)
+        return wanted in prints
+
+    def _parse(self, line: bytes, number: int) -> Record | None:
+        try:
+            return parse_line(line, Citation(self._primary, number, number))
+        except RecordFormatError:
+            return None
+
+
+def _is_same(found: Record, record: Record) -> bool:
+    same = (found.text, found.category, found.session, found.sensitivity, found.expires) == (
+        record.text,
+        record.category,
+        record.session,
+        record.sensitivity,
+        record.expires,
+    )
+    return same and (found.expires is None or found.expires > record.created)
+
+
+def _is_superseded(found: Record, data: bytes) -> bool:
+    return b'"supersedes":"%s"' % found.id.encode() in data

@@ -1,0 +1,98 @@
+"""A hash table of 64-bit numbers in a file: one lookup or insertion touches a few hundred bytes."""
+
+from __future__ import annotations
+
+import struct
+
+from memolith.files import atomic_write
+from memolith.files.locks import STATE_FOLDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from memolith.files.folder import Folder, Stamp
+
+PATH = f"{STATE_FOLDER}/fingerprints"
+# magic, number of slots, slots in use, then inode, size and mtime of the file they cover
+_HEADER = struct.Struct("<8sQQQQQ")
+_MAGIC = b"memofp01"
+_SLOT = 8
+_PROBE = 32  # slots read at once
+_SMALLEST = 1024
+
+
+class FingerprintTable:
+    """The table of one profile, open for one lookup or insertion. Raises OSError if there is none."""
+
+    def __init__(self, folder: Folder) -> None:
+        """Open the table and read its header."""
+        self._file = atomic_write.PatchableFile(folder, PATH)
+        header = self._file.read(0, _HEADER.size)
+        magic, slots, used, *stamp = (
+            _HEADER.unpack(header) if len(header) == _HEADER.size else (b"", 0, 0, 0, 0, 0)
+        )
+        if magic != _MAGIC or slots & (slots - 1) or not slots:
+            self._file.close()
+            raise OSError(f"{PATH} is not a table of fingerprints")
+        self._slots: int = slots
+        self._used: int = used
+        self.stamp: Stamp = (stamp[0], stamp[1], stamp[2])
+
+    def __enter__(self) -> FingerprintTable:
+        """The table."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it should be written anew, larger: long probes are slow."""
+        return self._used * 4 > self._slots * 3
+
+    def __contains__(self, number: int) -> bool:
+        """Whether the number was added."""
+        return self._seek(number)[1]
+
+    def add(self, number: int, stamp: Stamp) -> None:
+        """Add a number and note which file is covered now."""
+        slot, found = self._seek(number)
+        if not found:
+            self._file.patch(_HEADER.size + slot * _SLOT, number.to_bytes(_SLOT, "little"))
+            self._used += 1
+        self._file.patch(0, _HEADER.pack(_MAGIC, self._slots, self._used, *stamp))
+
+    @staticmethod
+    def write(folder: Folder, numbers: Collection[int], stamp: Stamp) -> None:
+        """Write a new table, half empty."""
+        slots = _SMALLEST
+        while slots < 2 * len(numbers):
+            slots *= 2
+        table = bytearray(slots * _SLOT)
+        for number in numbers:
+            at = _home(number, slots)
+            while table[at * _SLOT : at * _SLOT + _SLOT] != bytes(_SLOT):
+                at = (at + 1) & (slots - 1)
+            table[at * _SLOT : at * _SLOT + _SLOT] = number.to_bytes(_SLOT, "little")
+        header = _HEADER.pack(_MAGIC, slots, len(numbers), *stamp)
+        atomic_write.write_private_file(folder, PATH, header + table)
+
+    def _seek(self, number: int) -> tuple[int, bool]:
+        """The slot of the number and True, or the free slot it would take and False."""
+        at = _home(number, self._slots)
+        wanted = number.to_bytes(_SLOT, "little")
+        for _ in range(0, self._slots, _PROBE):
+            count = min(_PROBE, self._slots - at)
+            piece = self._file.read(_HEADER.size + at * _SLOT, count * _SLOT)
+            for index in range(len(piece) // _SLOT):
+                found = piece[index * _SLOT : index * _SLOT + _SLOT]
+                if found == wanted or found == bytes(_SLOT):
+                    return at + index, found == wanted
+            at = (at + count) & (self._slots - 1)
+        raise OSError(f"{PATH} is full")
+
+
+def _home(number: int, slots: int) -> int:
+    return (number >> 32) & (slots - 1)

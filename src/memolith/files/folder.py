@@ -1,0 +1,208 @@
+"""A profile's folder, held open: every path is walked from its handle and no link is followed.
+
+Checking a path first and opening it afterwards can be raced by swapping in a symbolic link;
+walking by handle with O_NOFOLLOW cannot.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Stamp = tuple[int, int, int]
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a named pipe must fail or return, never hang.
+_FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
+    errno.EFBIG: ("the file would be larger than allowed", "Raise the file size limit (ulimit -f)."),
+    errno.EROFS: ("the file system is read-only", "Mount it writable, or choose another --root."),
+    errno.EACCES: ("permission denied", "Check who owns the folder: ls -ld, or choose another --root."),
+    errno.EPERM: ("operation not permitted", "Check owner and attributes of the file (lsattr)."),
+    errno.EISDIR: ("it is a folder where a file should be", "Move that folder away."),
+    errno.ENOTDIR: ("a file stands where a folder should be", "Move that file away."),
+    errno.ENOTEMPTY: ("it is a folder where a file should be", "Move that folder away."),
+    errno.ENXIO: ("it is not an ordinary file", "Move it away."),
+    errno.EIO: ("the disk reported an error", "Check the disk; nothing was acknowledged."),
+    errno.EMFILE: ("too many files are open", "Raise the limit (ulimit -n) or close some."),
+}
+
+
+class Folder:
+    """An open folder, for one operation. Use as a context manager, so that its handles are closed."""
+
+    __slots__ = ("_below", "durable", "fd", "root")
+
+    def __init__(self, root: str, *, create: bool = False, durable: bool = True) -> None:
+        """Open `root`; with `create`, make it (0700) when missing. `durable` is off only in fast mode."""
+        self.root = root
+        self.durable = durable
+        self._below: dict[str, int] = {}  # handles of folders below, by path
+        try:
+            self.fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            if not create:
+                raise storage_error(error, root) from error
+            self.fd = _make_root(root)
+        except OSError as error:
+            raise storage_error(error, root) from error
+
+    def __enter__(self) -> Folder:
+        """The folder itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the handles."""
+        for fd in self._below.values():
+            os.close(fd)
+        os.close(self.fd)
+
+    def open(self, path: str, flags: int = os.O_RDONLY) -> int:
+        """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
+        parent, name = self.parent(path)
+        fd = os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=parent)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise StorageError(
+                f"{path} is not an ordinary file.", path=path, errno=errno.EINVAL, hint="Move it away."
+            )
+        return fd
+
+    def parent(self, path: str) -> tuple[int, str]:
+        """The handle of the folder that holds `path`, and the last part of `path`; raises OSError."""
+        above, _, name = path.rpartition("/")
+        known = self._below.get(above)
+        if known is not None:
+            split_path(name)
+            return known, name
+        fd = self.fd
+        walked = ""
+        for part in split_path(path)[:-1]:
+            walked = f"{walked}/{part}" if walked else part
+            if walked not in self._below:
+                self._below[walked] = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
+            fd = self._below[walked]
+        return fd, name
+
+    def read(self, path: str, *, limit: int | None = None, single_name: bool = False) -> bytes | None:
+        """The bytes of a file, or None when there is no such file.
+
+        With `single_name`, a file that has a second name (a hard link) is refused: it may be a
+        foreign file that somebody linked into the profile.
+        """
+        try:
+            fd = self.open(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise storage_error(error, path) from error
+        with open(fd, "rb", buffering=0) as file:
+            if single_name and os.fstat(fd).st_nlink > 1:
+                raise PathOutsideProfileError(
+                    f"{path} has a second name (a hard link), so it may belong to somebody else.",
+                    path=path,
+                    hint="Replace it by a copy: cp, then mv.",
+                )
+            try:
+                return file.read() if limit is None else file.read(limit)
+            except OSError as error:
+                raise storage_error(error, path) from error
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""
+        try:
+            parent, name = self.parent(path)
+            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise storage_error(error, path) from error
+        return stamp_of(found)
+
+    def walk(
+        self, path: str = "", *, suffix: str = ".md", hidden: bool = False, deep: bool = True
+    ) -> Iterator[str]:
+        """Paths of the files below `path` that end in `suffix`, sorted; links are left out."""
+        try:
+            entries = self._entries(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise storage_error(error, path or self.root) from error
+        for name, is_folder in entries:
+            below = f"{path}/{name}" if path else name
+            if name.startswith(".") and not hidden:
+                continue
+            if is_folder and deep:
+                yield from self.walk(below, suffix=suffix, hidden=hidden)
+            elif not is_folder and name.endswith(suffix):
+                yield below
+
+    def _entries(self, path: str) -> list[tuple[str, bool]]:
+        with os.scandir(self.parent(f"{path}/x" if path else "x")[0]) as found:
+            return sorted(
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in found
+                if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+            )
+
+
+def split_path(path: str) -> list[str]:
+    """The parts of a path inside a profile; raises for anything that could lead out of it.
+
+    >>> split_path("memory/2026-04-09.md")
+    ['memory', '2026-04-09.md']
+    """
+    parts = path.split("/")
+    if "\0" in path or any(part in ("", ".", "..") for part in parts) or path.startswith("~"):
+        raise PathOutsideProfileError(
+            f"{path!r} is not a path inside the profile.",
+            path=path,
+            hint="Give a path relative to the profile's root, such as memory/2026-04-09.md.",
+        )
+    return parts
+
+
+def stamp_of(found: os.stat_result) -> Stamp:
+    """The stamp of a stat result."""
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def storage_error(error: OSError, path: str) -> StorageError | PathOutsideProfileError | FileFormatError:
+    """Our error for what the operating system said about `path`."""
+    number = error.errno or 0
+    if number == errno.ELOOP:
+        return PathOutsideProfileError(
+            f"{path} is or goes through a symbolic link, which is not followed inside a profile.",
+            path=path,
+            hint="Replace the link by the file itself, or point --root at the real folder.",
+        )
+    reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
+    return StorageError(f"Cannot use {path}: {reason}.", path=path, errno=number, hint=hint)
+
+
+def _make_root(root: str) -> int:
+    """Make the profile's folder; parents above it keep the user's own habits (umask)."""
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
+        try:
+            os.mkdir(root, FOLDER_MODE)
+        except FileExistsError:
+            pass
+        else:
+            os.chmod(root, FOLDER_MODE)
+        return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise storage_error(error, root) from error

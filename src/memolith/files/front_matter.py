@@ -1,0 +1,73 @@
+"""A note's bytes: YAML front matter between `---` lines, then the text."""
+
+from __future__ import annotations
+
+import json
+
+from memolith.files.record_format import RecordFormatError, encode_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    HeaderValue = str | tuple[str, ...] | Mapping[str, object]
+
+# Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
+_MAX_HEADER_BYTES = 16_384
+_FENCE = b"---"
+
+
+def encode_note(header: Mapping[str, HeaderValue], text: str) -> bytes:
+    """A note file. Values that YAML could read as something else are written as JSON strings."""
+    lines = [f"{key}: {_value(value)}" for key, value in header.items()]
+    return "\n".join(["---", *lines, "---", "", text, ""]).encode()
+
+
+def split_note(data: bytes) -> tuple[bytes, bytes] | None:
+    """Header and body of a note; None for a file without front matter."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    first, _, rest = data.partition(b"\n")
+    if first.rstrip(b"\r ") != _FENCE:
+        return None
+    header: list[bytes] = []
+    while rest and sum(map(len, header)) <= _MAX_HEADER_BYTES:
+        line, _, rest = rest.partition(b"\n")
+        if line.rstrip(b"\r ") == _FENCE:
+            return b"\n".join(header), rest
+        header.append(line)
+    return None
+
+
+def parse_header(header: bytes) -> dict[str, object]:
+    """The header's keys and values; raises RecordFormatError for what is not a plain mapping."""
+    import yaml  # only notes need it
+
+    from memolith.files.yaml_loader import PlainLoader
+
+    try:
+        text = header.decode()
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, PlainLoader)):
+            raise RecordFormatError("the front matter uses YAML aliases")
+        content = yaml.load(text, PlainLoader)  # noqa: S506 — PlainLoader is a safe loader
+    except UnicodeDecodeError as error:
+        raise RecordFormatError("the front matter is not UTF-8") from error
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise RecordFormatError(f"the front matter is not YAML: {reason}") from error
+    if not isinstance(content, dict):
+        raise RecordFormatError("the front matter is not a mapping")
+    return {str(key): value for key, value in content.items()}
+
+
+def _value(value: HeaderValue) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    if not isinstance(value, str):
+        return encode_json(value).decode()
+    plain = value.replace("-", "").replace("_", "").replace(" ", "")
+    if plain.isascii() and plain.isalpha() and value == value.strip() and value[0] != "-":
+        return value if value.lower() not in _YAML_WORDS else json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+_YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}

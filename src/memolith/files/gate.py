@@ -1,0 +1,81 @@
+"""The write gate: what may become a record."""
+
+from __future__ import annotations
+
+import os
+
+from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
+from memolith.types import SENSITIVITIES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.files.transaction import Transaction
+    from memolith.types import Record
+
+_MAX_NAME = 200
+
+
+def new_id() -> str:
+    """A random UUID (version 4). The uuid module would cost more to import than the rest of us."""
+    digits = bytearray(os.urandom(16))
+    digits[6] = digits[6] & 0x0F | 0x40
+    digits[8] = digits[8] & 0x3F | 0x80
+    text = digits.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def whole_characters(text: str) -> str:
+    """The text with halves of a character (surrogates) that stand side by side joined.
+
+    JSON cannot tell such a pair from the character it spells, so a record keeps the character.
+    """
+    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def check_record(record: Record, max_bytes: int) -> None:
+    """Raise RefusedError for what cannot be a record."""
+    if not record.text.strip():
+        raise RefusedError("There is nothing to remember: the text is empty.", hint="Give some text.")
+    size = len(record.text.encode(errors="surrogatepass"))
+    if size > max_bytes:
+        raise TextTooLargeError(
+            f"The text has {size:,} bytes; one record may have {max_bytes:,}. Nothing was changed.",
+            size=size,
+            limit=max_bytes,
+            hint="Keep the essence, split it, or raise store.max_record_bytes.",
+        )
+    if record.sensitivity not in SENSITIVITIES:
+        raise RefusedError(
+            f"{record.sensitivity!r} is no sensitivity.", hint=f"Use one of {', '.join(SENSITIVITIES)}."
+        )
+    if not 0 <= record.provenance.confidence <= 1:
+        raise RefusedError("The confidence must lie between 0 and 1.")
+    for name, value in (("category", record.category), ("session", record.session)):
+        if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
+            raise RefusedError(
+                f"{value[:40]!r} cannot be a {name}.", hint=f"A {name} is one short line of text."
+            )
+
+
+def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) -> None:
+    """Refuse an agent what the user had forgotten; the user may bring it back.
+
+    Plans the removal of the tombstone into the same transaction as the record.
+    """
+    from memolith.files import layout
+    from memolith.files.tombstones import find_tombstone, without_tombstone
+
+    folder = transaction.folder
+    stamp = folder.stamp(layout.TOMBSTONES)
+    stone = find_tombstone(folder, record.text) if stamp else None
+    if stone is None:
+        return
+    if not by_user:
+        raise ForgottenError(
+            f"The user had this forgotten at {stone.forgotten_at}, so it was not remembered again.",
+            record_id=stone.id,
+            hint="Only the user may bring it back: memolith remember TEXT",
+        )
+    transaction.replace(layout.TOMBSTONES, without_tombstone(folder, stone), stamp)

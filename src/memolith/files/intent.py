@@ -1,0 +1,97 @@
+"""What the lock file says: the intent of a writer at work, and how many lines files have.
+
+The line counts make a citation (`memory/2026-11-15.md#L12`) cost the same in a file of a million
+lines: they are believed only for a file whose stamp is still the one we left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from binascii import crc32
+from dataclasses import dataclass, field
+
+from memolith import clock
+from memolith.errors import FileFormatError
+from memolith.files.folder import stamp_of
+from memolith.files.locks import LOCK_PATH
+from memolith.files.steps import Append, Step, step_from_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memolith.files.folder import Stamp
+
+# MEMORY.md, the chat history, and the daily logs of two days around midnight.
+_COUNTS_KEPT = 4
+_PIECE = 1 << 20
+
+
+@dataclass(slots=True)
+class LockState:
+    """The content of the lock file."""
+
+    boot: str = ""
+    steps: list[list[object]] = field(default_factory=list)
+    lines: dict[str, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def decode(cls, data: bytes) -> LockState:
+        """Read the lock file; what is half-written is no intent, because nothing followed it yet."""
+        line, newline, _ = data.partition(b"\n")
+        checksum, _, body = line.partition(b" ")
+        if not newline or checksum != b"%08x" % crc32(body):
+            return cls()
+        content = json.loads(body)
+        return cls(content["boot"], content["steps"], content["lines"])
+
+    def unfinished(self) -> Iterator[Step]:
+        """The steps a writer of this boot left unfinished when it died."""
+        if not self.steps or self.boot != clock.boot_id():
+            return
+        for spelled in self.steps:
+            try:
+                yield step_from_json(spelled)
+            except ValueError as error:
+                raise FileFormatError(
+                    f"{LOCK_PATH} holds unfinished work that this version cannot read: {error}.",
+                    path=LOCK_PATH,
+                    hint="Run the newer Memolith once more, so that it can finish.",
+                ) from error
+
+    def with_intent(self, steps: Sequence[Step]) -> bytes:
+        """The lock file's content while `steps` are being done."""
+        return _encode([step.as_json() for step in steps], self.lines)
+
+    def after(self, steps: Sequence[Step]) -> bytes:
+        """The lock file's content once `steps` are done."""
+        for step in steps:
+            if isinstance(step, Append) and step.fd is not None:
+                known = self.lines.pop(step.path, None)
+                if known is None and step.size:
+                    continue
+                count = (known[3] if known else 0) + step.data.count(b"\n")
+                self.lines[step.path] = [*stamp_of(os.fstat(step.fd)), count]
+        self.lines = dict(list(self.lines.items())[-_COUNTS_KEPT:])
+        return _encode([], self.lines)
+
+    def line_count(self, path: str, stamp: Stamp | None) -> int | None:
+        """How many lines the file with this stamp has, if we know."""
+        known = self.lines.get(path)
+        return known[3] if known and tuple(known[:3]) == stamp else None
+
+    def count_lines(self, step: Append, stamp: Stamp) -> int:
+        """How many newlines stand in the file before the step; counted only if we do not know."""
+        count = self.line_count(step.path, stamp)
+        if count is None and step.fd is not None:
+            pieces = (os.pread(step.fd, _PIECE, at)[: step.size - at] for at in range(0, step.size, _PIECE))
+            count = sum(piece.count(b"\n") for piece in pieces)
+            self.lines[step.path] = [*stamp, count]
+        return count or 0
+
+
+def _encode(steps: list[list[object]], lines: dict[str, list[int]]) -> bytes:
+    state = {"pid": os.getpid(), "boot": clock.boot_id(), "steps": steps, "lines": lines}
+    body = json.dumps(state).encode()
+    return b"%08x %s\n" % (crc32(body), body)

@@ -1,0 +1,63 @@
+"""Append records to the daily log and MEMORY.md, and read them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memolith.files import layout
+from memolith.files.document import Document
+from memolith.files.duplicates import Duplicates
+from memolith.files.record_format import encode_line
+from memolith.types import Citation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.clock import Clock
+    from memolith.files.folder import Folder
+    from memolith.files.transaction import Transaction
+    from memolith.types import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """MEMORY.md and the daily logs of one profile. `primary` is the MEMORY.md that is written."""
+
+    clock: Clock
+    primary: str = layout.ROOT_MEMORY
+
+    def append(self, transaction: Transaction, draft: Record, *, reuse: bool) -> Record:
+        """Write a record to both files; with `reuse`, an equal record already there is returned.
+
+        The time is taken here, under the lock: a record always stands in the log of its own day,
+        even if midnight passed while we waited.
+        """
+        record = replace(draft, created=self.clock.now())
+        line = encode_line(record)
+        before = transaction.folder.stamp(self.primary)
+        duplicates = Duplicates(transaction.folder, self.primary)
+        if reuse:
+            known = duplicates.find(record, line)
+            if known is not None:
+                return replace(known, reused=True)
+        day = layout.daily_log(self.clock.day_of(record.created))
+        number = transaction.append(day, line)
+        transaction.append(self.primary, line, template=self.primary)
+        transaction.commit()
+        duplicates.add(line, before)
+        return replace(record, citation=Citation(day, number, number))
+
+    def document(self, folder: Folder, path: str | None = None) -> Document:
+        """A memory file, MEMORY.md by default; a missing one is empty."""
+        path = path or self.primary
+        return Document.parse(path, folder.read(path) or b"")
+
+    def records(self, folder: Folder) -> Iterator[Record]:
+        """The records of both MEMORY.md files, in file order, each id once."""
+        seen: set[str] = set()
+        for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
+            for _, record in self.document(folder, path).records():
+                if record.id not in seen:
+                    seen.add(record.id)
+                    yield record

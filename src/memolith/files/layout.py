@@ -1,0 +1,56 @@
+"""Where the files of a profile stand, and what a new one starts with."""
+
+from __future__ import annotations
+
+import os
+
+from memolith.files.locks import STATE_FOLDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+
+ROOT_MEMORY = "MEMORY.md"
+NESTED_MEMORY = "memory/MEMORY.md"
+USER = "USER.md"
+DAILY_FOLDER = "memory"
+CONVERSATIONS = "conversation-history.jsonl"
+ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"
+BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
+TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
+GITIGNORE = f"{STATE_FOLDER}/.gitignore"
+
+
+def daily_log(day: date) -> str:
+    """The daily log of a day.
+
+    >>> from datetime import date
+    >>> daily_log(date(2026, 11, 15))
+    'memory/2026-11-15.md'
+    """
+    return f"{DAILY_FOLDER}/{day.isoformat()}.md"
+
+
+def is_daily_log(path: str) -> bool:
+    """Whether the path is that of a daily log; only ASCII digits make a date."""
+    folder, _, name = path.partition("/")
+    digits = name.removesuffix(".md").replace("-", "")
+    return (
+        folder == DAILY_FOLDER
+        and len(name) == len("2026-11-15.md")
+        and name.endswith(".md")
+        and (name[4], name[7]) == ("-", "-")
+        and len(digits) == 8
+        and digits.isascii()
+        and digits.isdigit()
+    )
+
+
+def load_template(name: str) -> bytes:
+    """What a new file of this name starts with; b"" when it starts empty."""
+    path = os.path.join(os.path.dirname(__file__), "templates", os.path.basename(name))
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,44 @@
+"""Waiting in the kernel's queue for a lock, with a deadline."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+
+
+class Waiter(threading.Thread):
+    """A thread that blocks in flock; whoever gives up leaves it behind, and it frees what it gets."""
+
+    def __init__(self, fd: int) -> None:
+        """Wait for the lock on `fd`."""
+        super().__init__(name="memolith-lock", daemon=True)
+        self._fd = fd
+        self._guard = threading.Lock()
+        self._over = False
+        self._abandoned = False
+        self._error: OSError | None = None
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the lock was taken in time; if not, `fd` is closed as soon as the kernel allows."""
+        self.start()
+        try:
+            self.join(seconds)
+        finally:  # also on Ctrl-C
+            with self._guard:
+                self._abandoned = not self._over
+        if self._error:
+            os.close(self._fd)
+            raise self._error
+        return self._over
+
+    def run(self) -> None:
+        """Block until the kernel hands over the lock."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+        except OSError as error:
+            self._error = error
+        with self._guard:
+            self._over = True
+            if self._abandoned:
+                os.close(self._fd)

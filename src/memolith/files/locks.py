@@ -1,0 +1,141 @@
+"""The writer lock: one kernel lock per profile, taken by every writer, freed when a process dies.
+
+The lock file is never deleted, and it doubles as the place of the intent (see `transaction.py`):
+what the holder was about to do, so that the next holder can finish it after a crash.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+
+from memolith import clock
+from memolith.errors import LocksUnavailableError, WriterBusyError
+from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, storage_error
+
+STATE_FOLDER = ".memolith"
+LOCK_PATH = f"{STATE_FOLDER}/write.lock"
+_NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_held: set[int] = set()
+
+
+class WriterLock:
+    """The held lock; its file holds what the writer is about to do."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, folder: Folder, timeout_seconds: float) -> None:
+        """Take the lock, waiting in line at most `timeout_seconds`."""
+        deadline = clock.monotonic() + timeout_seconds
+        while True:
+            fd = _open_lock_file(folder)
+            _take(fd, deadline, timeout_seconds)
+            # Whoever replaced or deleted the lock file let a second holder in: only the file that
+            # still has the name counts.
+            if _is_the_named_file(folder, fd):
+                break
+            os.close(fd)
+        self._fd = fd
+        _held.add(fd)
+
+    def release(self) -> None:
+        """Let the next writer in, even if a forked child still has a copy of our handle."""
+        _held.discard(self._fd)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+        finally:
+            os.close(self._fd)
+
+    def read_state(self) -> bytes:
+        """What the last holder left in the lock file."""
+        return os.pread(self._fd, os.fstat(self._fd).st_size, 0)
+
+    def write_state(self, data: bytes) -> None:
+        """Leave this in the lock file for the next holder.
+
+        Not synced: it only has to outlive this process, not this machine (see `transaction.py`).
+        """
+        if os.pwrite(self._fd, data, 0) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.ftruncate(self._fd, len(data))
+
+
+def _open_lock_file(folder: Folder) -> int:
+    try:
+        try:
+            return folder.open(LOCK_PATH, os.O_RDWR)
+        except FileNotFoundError:
+            _make_state_folder(folder)
+            fd = folder.open(LOCK_PATH, os.O_RDWR | os.O_CREAT)
+            os.fchmod(fd, FILE_MODE)
+            return fd
+    except OSError as error:
+        raise storage_error(error, LOCK_PATH) from error
+
+
+def _make_state_folder(folder: Folder) -> None:
+    try:
+        os.mkdir(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
+    except FileExistsError:
+        return
+    os.chmod(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
+
+
+def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _wait_in_line(fd, deadline, timeout_seconds)
+    except OSError as error:
+        os.close(fd)
+        raise _no_locks(error) from error
+
+
+def _wait_in_line(fd: int, deadline: float, timeout_seconds: float) -> None:
+    """Block in the kernel's queue, in a thread that gives up for us at the deadline.
+
+    Polling instead would starve: the kernel wakes waiters in order, a sleeping poller has no place.
+    """
+    from memolith.files.lock_queue import Waiter  # threads are imported only when we must wait
+
+    try:
+        if Waiter(fd).wait(max(0.0, deadline - clock.monotonic())):
+            return
+    except OSError as error:
+        raise _no_locks(error) from error
+    holder = os.pread(fd, 200, 0).decode(errors="replace")
+    holder = holder.partition('"pid":')[2].partition(",")[0].strip(" }\n") or "unknown"
+    raise WriterBusyError(
+        f"Another process is writing to this profile (process {holder}); "
+        f"waited {timeout_seconds:g} seconds. Nothing was changed.",
+        holder=holder,
+        waited_seconds=timeout_seconds,
+        hint="Try again, or raise store.lock_timeout_seconds.",
+    )
+
+
+def _is_the_named_file(folder: Folder, fd: int) -> bool:
+    found = folder.stamp(LOCK_PATH)
+    return found is not None and found[0] == os.fstat(fd).st_ino
+
+
+def _no_locks(error: OSError) -> LocksUnavailableError | Exception:
+    if error.errno not in _NO_LOCKS_HERE:
+        return storage_error(error, LOCK_PATH)
+    return LocksUnavailableError(
+        "This file system has no working file locks, so two writers could harm each other's words. "
+        "Nothing was written.",
+        path=LOCK_PATH,
+        errno=error.errno or 0,
+        hint="Keep the profile on a local disk, or mount the share with locking.",
+    )
+
+
+def _forget_in_child() -> None:
+    """A forked child closes its copies: it must not keep the parent's lock alive."""
+    while _held:
+        os.close(_held.pop())
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

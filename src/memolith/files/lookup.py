@@ -1,0 +1,68 @@
+"""Find a record by its id, wherever in the profile it stands."""
+
+from __future__ import annotations
+
+from memolith.errors import RecordNotFoundError
+from memolith.files import layout
+from memolith.files.document import Document
+from memolith.files.notes import parse_note
+from memolith.files.record_format import RecordFormatError
+from memolith.files.tail import QUARANTINE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.files.folder import Folder
+    from memolith.types import Record
+
+_SHORTEST_PREFIX = 4
+
+
+def memory_files(folder: Folder) -> Iterator[str]:
+    """Every Markdown file that may hold records, the living ones first."""
+    yield from folder.walk(deep=False)
+    yield from folder.walk(layout.DAILY_FOLDER)
+    yield from folder.walk(layout.ARCHIVE_FOLDER)
+
+
+def derived_copies(folder: Folder) -> Iterator[str]:
+    """Files in which copies of records may linger: backups and torn lines."""
+    yield from folder.walk(layout.BACKUP_FOLDER, suffix="", hidden=True)
+    yield from folder.walk(QUARANTINE, suffix="")
+
+
+def records_in(path: str, data: bytes) -> list[Record]:
+    """The records of one file: its record lines, or the note it is."""
+    found = [record for _, record in Document.parse(path, data).records()]
+    if path.count("/") >= 2:
+        try:
+            note = parse_note(path, data)
+        except RecordFormatError:
+            note = None
+        if note is not None:
+            found.append(note)
+    return found
+
+
+def find_record(folder: Folder, record_id: str) -> Record:
+    """The record with this id, or with the only id that starts like this."""
+    matches: dict[str, Record] = {}
+    wanted = record_id.encode(errors="replace")
+    if len(record_id) >= _SHORTEST_PREFIX:
+        for path in memory_files(folder):
+            data = folder.read(path) or b""
+            if wanted in data or path.startswith(record_id):
+                for record in records_in(path, data):
+                    if record.id == record_id:
+                        return record
+                    if record.id.startswith(record_id):
+                        matches.setdefault(record.id, record)
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    reason = f"{len(matches)} records have ids that start with" if matches else "No record has the id"
+    raise RecordNotFoundError(
+        f"{reason} {record_id!r}.",
+        name=record_id,
+        hint="Give more of the id." if matches else "List records with their ids: memolith list",
+    )

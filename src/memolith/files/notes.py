@@ -1,0 +1,159 @@
+"""Notes: one record in a file of its own, `memory/<category>/<date>-<slug>.md`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from memolith.errors import RefusedError
+from memolith.files import layout
+from memolith.files.front_matter import encode_note, parse_header, split_note
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.types import SENSITIVITIES, Citation, Provenance, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date, datetime
+
+    from memolith.clock import Clock
+    from memolith.files.folder import Folder
+    from memolith.files.front_matter import HeaderValue
+    from memolith.files.transaction import Transaction
+
+_CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
+_DATED = re.compile(r"(\d{4}-\d{2}-\d{2})-.*\.md", re.ASCII)
+_SLUG_WORDS = 6
+_SLUG_BYTES = 60
+
+
+def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str) -> Record:
+    """Write a note, or return the one that already says the same under the same name."""
+    record = replace(draft, created=clock.now())
+    folder = transaction.folder
+    path, known = note_path(folder, record, clock.day_of(record.created), title)
+    if known is not None:
+        return replace(known, reused=True)
+    data = encode_record(record)
+    transaction.replace(path, data, None)
+    transaction.commit()
+    return replace(record, citation=Citation(path, 1, data.count(b"\n")))
+
+
+def note_path(folder: Folder, record: Record, day: date, title: str) -> tuple[str, Record | None]:
+    """The path for a new note; and the note itself if the same text already stands under that name."""
+    if not _CATEGORY.fullmatch(record.category):
+        raise RefusedError(
+            f"{record.category!r} cannot be the category of a note: it becomes a folder's name.",
+            hint="Use lower-case letters, digits, - and _, for example: fact, preference, event.",
+        )
+    slug = make_slug(title or record.text)
+    number = 1
+    while True:
+        ending = f"{slug}.md" if number == 1 else f"{slug}-{number}.md"
+        path = f"{layout.DAILY_FOLDER}/{record.category}/{day.isoformat()}-{ending}"
+        data = folder.read(path)
+        if data is None:
+            return path, None
+        known = parse_note(path, data)
+        if known and (known.text, known.sensitivity) == (record.text, record.sensitivity):
+            return path, known
+        number += 1
+
+
+def encode_record(record: Record) -> bytes:
+    """The note's file. Keys beyond the three of the format are written only when they say something."""
+    header: dict[str, HeaderValue] = {
+        "category": record.category,
+        "created_at": encode_time(record.created),
+        "keywords": record.keywords,
+        "id": record.id,
+    }
+    if record.session != "main":
+        header["session"] = record.session
+    if record.sensitivity != "private-user":
+        header["sensitivity"] = record.sensitivity
+    header["channel"] = record.provenance.channel
+    if record.metadata:
+        header["metadata"] = record.metadata
+    if record.supersedes:
+        header["supersedes"] = record.supersedes
+    if record.expires:
+        header["expires"] = encode_time(record.expires)
+    try:
+        return encode_note(header, record.text)
+    except UnicodeEncodeError as error:
+        raise RefusedError(
+            "The text holds half a character (a lone surrogate), which a note cannot keep.",
+            hint="Save it as a record instead: memolith remember TEXT",
+        ) from error
+
+
+def parse_note(path: str, data: bytes) -> Record | None:
+    """The record in a note file; None for a file without front matter; RecordFormatError if broken."""
+    parts = split_note(data)
+    if parts is None:
+        return None
+    header = parse_header(parts[0])
+    sensitivity = header.get("sensitivity", "private-user")
+    if sensitivity not in SENSITIVITIES:
+        raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+    expires = header.get("expires")
+    keywords = header.get("keywords")
+    metadata = header.get("metadata")
+    return Record(
+        id=_text(header, "id", path),
+        text=parts[1].decode(errors="replace").replace("\r\n", "\n").strip("\n"),
+        category=_text(header, "category", path.split("/")[1]),
+        session=_text(header, "session", "main"),
+        created=_created(path, header),
+        provenance=Provenance(channel=_text(header, "channel", "unknown"), sensitivity=sensitivity),
+        keywords=tuple(map(str, keywords)) if isinstance(keywords, list) else (),
+        metadata=metadata if isinstance(metadata, dict) else {},
+        supersedes=_text(header, "supersedes", "") or None,
+        expires=parse_time(expires, "expires") if expires else None,
+        citation=Citation(path, 1, data.count(b"\n") + (not data.endswith(b"\n"))),
+    )
+
+
+def notes(folder: Folder) -> Iterator[Record]:
+    """Every note of the profile, by path; broken ones are left out (`doctor` names them)."""
+    for path in note_files(folder):
+        try:
+            record = parse_note(path, folder.read(path) or b"")
+        except RecordFormatError:
+            continue
+        if record is not None:
+            yield record
+
+
+def note_files(folder: Folder) -> Iterator[str]:
+    """The Markdown files in the category folders."""
+    for path in folder.walk(layout.DAILY_FOLDER):
+        if path.count("/") >= 2:
+            yield path
+
+
+def make_slug(text: str) -> str:
+    """A short readable name for a file, in whatever script the text is.
+
+    >>> make_slug("The API uses JWT tokens, with a 24 h expiry.")
+    'the-api-uses-jwt-tokens-with'
+    """
+    words = re.findall(r"\w+", text.casefold())[:_SLUG_WORDS]
+    slug = "-".join(words).encode(errors="ignore")[:_SLUG_BYTES].decode(errors="ignore")
+    return slug.strip("-_") or "note"
+
+
+def _created(path: str, header: dict[str, object]) -> datetime:
+    if header.get("created_at"):
+        return parse_time(header["created_at"], "created_at")
+    dated = _DATED.fullmatch(path.rpartition("/")[2])
+    if dated is None:
+        raise RecordFormatError('missing "created_at", and no date in the file name')
+    return parse_time(dated[1], "date in the file name")
+
+
+def _text(header: dict[str, object], key: str, default: str) -> str:
+    value = header.get(key)
+    return default if value is None else str(value)

@@ -1,0 +1,78 @@
+"""Lines of a file, for somebody who has a path or a citation."""
+
+from __future__ import annotations
+
+import re
+
+from memolith.errors import NotFoundError, PathOutsideProfileError
+from memolith.files.document import Document
+from memolith.files.folder import split_path
+from memolith.files.notes import parse_note
+from memolith.files.record_format import RecordFormatError
+from memolith.types import Citation, Passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.files.document import Line
+    from memolith.files.folder import Folder
+
+_CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
+_HIDDEN = "(a secret record stands here)"
+
+
+def read_passage(
+    folder: Folder, path: str, first_line: int, lines: int | None, *, include_secret: bool
+) -> Passage:
+    """The lines asked for; the whole file without a range. Lines beyond the end are simply not there."""
+    cited = _CITATION.fullmatch(path)
+    if cited:
+        path, first_line = cited[1], int(cited[2])
+        lines = int(cited[3] or cited[2]) - first_line + 1
+    document = Document.parse(path, _read(folder, path))
+    first = max(1, first_line)
+    chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
+    hidden = set() if include_secret else _secret_lines(document)
+    texts = [
+        _HIDDEN if line.number in hidden else line.data.decode(errors="replace").rstrip("\r\n")
+        for line in chosen
+    ]
+    return Passage(
+        citation=Citation(path, first, chosen[-1].number if chosen else first),
+        text="\n".join(texts),
+        total_lines=len(document.lines),
+        hidden=sum(line.number in hidden for line in chosen),
+    )
+
+
+def _read(folder: Folder, path: str) -> bytes:
+    if any(part.startswith(".") for part in split_path(path)) or not path.endswith(".md"):
+        raise PathOutsideProfileError(
+            f"{path!r} is not a memory file.", path=path, hint="Only visible .md files can be read."
+        )
+    data = folder.read(path, single_name=True)
+    if data is None:
+        raise NotFoundError(
+            f"There is no file {path} in this profile.",
+            name=path,
+            hint="List records with their places: memolith list",
+        )
+    return data
+
+
+def _secret_lines(document: Document) -> set[int]:
+    """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note."""
+    try:
+        note = parse_note(document.path, document.data)
+        if note is not None and note.sensitivity == "secret":
+            return {line.number for line in document.lines}
+    except RecordFormatError:
+        if b"secret" in document.data:
+            return {line.number for line in document.lines}
+    labelled = {
+        line.number: record.sensitivity == "secret" for line, record in document.records()
+    }
+    return {line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))}
+
+
+def _may_be_secret(line: Line) -> bool:
+    return line.looks_like_record and b'"secret"' in line.data

@@ -1,0 +1,180 @@
+"""A record and its line: `- ` and one line of JSON, in the key order of the file format."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from memolith.errors import MemolithError
+from memolith.types import SENSITIVITIES, Citation, Provenance, Record
+
+PREFIX = b"- {"
+# A record larger than this was never ours; parsing it would only cost memory.
+MAX_LINE_BYTES = 1_000_000
+
+# str.splitlines() and many editors break lines here, and a record must stay one line.
+# Lone surrogates cannot be encoded, but JSON can spell them.
+_LINE_BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+class RecordFormatError(MemolithError):
+    """A line looks like a record but is not one; the message says why."""
+
+
+def encode_line(record: Record) -> bytes:
+    """The record as one line, ending in a newline."""
+    provenance = record.provenance
+    content: dict[str, object] = {
+        "id": record.id,
+        "sessionId": record.session,
+        "category": record.category,
+        "text": record.text,
+        "provenance": {
+            "sourceChannel": provenance.channel,
+            "confidence": int(provenance.confidence)
+            if provenance.confidence in (0, 1)
+            else provenance.confidence,
+            "timestamp": encode_time(record.created),
+            "sensitivity": provenance.sensitivity,
+        },
+    }
+    if record.keywords:
+        content["keywords"] = list(record.keywords)
+    if record.metadata:
+        content["metadata"] = record.metadata
+    if record.supersedes:
+        content["supersedes"] = record.supersedes
+    if record.expires:
+        content["expires"] = encode_time(record.expires)
+    return b"- " + encode_json(content) + b"\n"
+
+
+def encode_json(content: object) -> bytes:
+    """Compact JSON in UTF-8 that no reader of lines can tear apart; raises RecordFormatError."""
+    try:
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordFormatError(
+            f"This cannot be written as JSON: {error}.", hint="Use text, numbers, lists and objects."
+        ) from error
+    text = text.translate(_LINE_BREAKS)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return "".join(
+            f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text
+        ).encode()
+
+
+def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
+    """The record on this line; None for prose; RecordFormatError for a record that is broken."""
+    line = line.strip(b" \t\r\n")
+    if not line.startswith(PREFIX):
+        return None
+    if b'"id"' not in line and b'"text"' not in line:
+        return None  # braces in a list item are fine prose; only what claims to be a record is judged
+    content = parse_json(line[2:])
+    if not isinstance(content, dict):
+        raise RecordFormatError("not a JSON object")
+    return _record(content, citation)
+
+
+def parse_json(data: bytes) -> object:
+    """Strict JSON: no duplicate keys, no NaN, no bottomless nesting; raises RecordFormatError."""
+    if len(data) > MAX_LINE_BYTES:
+        raise RecordFormatError(f"longer than {MAX_LINE_BYTES:,} bytes")
+    try:
+        return json.loads(
+            data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError as error:
+        raise RecordFormatError(f"not UTF-8 at byte {error.start + 1}") from error
+    except json.JSONDecodeError as error:
+        raise RecordFormatError(f"not JSON: {error.msg} at character {error.pos + 1}") from error
+    except RecursionError as error:
+        raise RecordFormatError("nested too deeply") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise RecordFormatError(f"not JSON: {error}") from error
+
+
+def encode_time(moment: datetime) -> str:
+    """UTC with milliseconds, as in `2026-02-16T09:12:44.031Z`."""
+    moment = moment.astimezone(UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def parse_time(text: object, key: str) -> datetime:
+    """A moment with its zone; a time without zone is taken as UTC. Raises RecordFormatError."""
+    if not isinstance(text, str):
+        raise RecordFormatError(f'"{key}" is not a time')
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise RecordFormatError(f'"{key}" is not a time: {text[:40]!r}') from error
+
+
+def _record(content: dict[str, object], citation: Citation | None) -> Record:
+    provenance = content.get("provenance")
+    if not isinstance(provenance, dict):
+        raise RecordFormatError('missing "provenance"')
+    metadata = content.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise RecordFormatError('"metadata" is not an object')
+    expires = content.get("expires")
+    return Record(
+        id=_text(content, "id"),
+        text=_text(content, "text"),
+        category=_text(content, "category"),
+        session=_text(content, "sessionId"),
+        created=parse_time(provenance.get("timestamp"), "timestamp"),
+        provenance=_provenance(provenance),
+        keywords=_keywords(content.get("keywords", [])),
+        metadata=metadata,
+        supersedes=_text(content, "supersedes") if content.get("supersedes") else None,
+        expires=None if expires is None else parse_time(expires, "expires"),
+        citation=citation,
+    )
+
+
+def _provenance(content: dict[str, object]) -> Provenance:
+    confidence = content.get("confidence", 1)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise RecordFormatError('"confidence" is not a number')
+    sensitivity = content.get("sensitivity")
+    for known in SENSITIVITIES:
+        if known == sensitivity:
+            return Provenance(
+                channel=_text(content, "sourceChannel"), confidence=confidence, sensitivity=known
+            )
+    raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+
+
+def _text(content: dict[str, object], key: str) -> str:
+    value = content.get(key)
+    if value is None:
+        raise RecordFormatError(f'missing "{key}"')
+    if not isinstance(value, str):
+        raise RecordFormatError(f'"{key}" is not text')
+    return value
+
+
+def _keywords(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise RecordFormatError('"keywords" is not a list of texts')
+    words = tuple(word for word in value if isinstance(word, str))
+    if len(words) != len(value):
+        raise RecordFormatError('"keywords" is not a list of texts')
+    return words
+
+
+def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a key given twice: the later one could turn `secret` into `public`."""
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise RecordFormatError("a key stands there twice")
+    return content
+
+
+def _no_constant(name: str) -> float:
+    raise RecordFormatError(f"{name} is not a JSON number")

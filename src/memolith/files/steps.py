@@ -1,0 +1,191 @@
+"""The steps a transaction is made of. Each can be done, taken back while nothing else was done,
+and — after a crash — found done or finished, never done twice."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from memolith.errors import FileChangedError
+from memolith.files import atomic_write
+from memolith.files.folder import FILE_MODE, Folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.files.folder import Stamp
+
+# How intents spell bytes: any byte survives, and ordinary text stays readable in the lock file.
+_BYTES = ("utf-8", "surrogateescape")
+
+
+@dataclass(slots=True)
+class Append:
+    """Write `data` at the end of a file that had this inode (0: none yet) and this size."""
+
+    path: str
+    inode: int
+    size: int
+    data: bytes
+    fd: int | None = None
+
+    def do(self, folder: Folder) -> None:
+        """Append and sync; a new file is synced into its folder too."""
+        if self.fd is None:
+            self.fd = atomic_write.open_for_append(folder, self.path, create=True)
+        atomic_write.write_all(self.fd, self.data)
+        atomic_write.sync_data(folder, self.fd)
+        if not self.inode:
+            atomic_write.sync_parent(folder, self.path)
+
+    def can_undo(self, _folder: Folder) -> bool:
+        """Whether only our own bytes stand behind the old end of the file."""
+        if self.fd is None:
+            return True
+        there = os.pread(self.fd, len(self.data) + 1, self.size)
+        return self.data.startswith(there)
+
+    def undo(self, folder: Folder) -> None:
+        """Cut off what we wrote; a file we made is gone again."""
+        if self.fd is None:
+            return
+        atomic_write.cut(self.fd, self.size)
+        if not self.inode:
+            atomic_write.remove(folder, self.path)
+
+    def redo(self, folder: Folder) -> None:
+        """Finish what a killed writer began: write what is missing of `data`, and nothing twice."""
+        fd = self._reopen(folder)
+        if fd is None:
+            return
+        try:
+            atomic_write.write_all(fd, self._missing(fd))
+            atomic_write.sync_data(folder, fd)
+        finally:
+            os.close(fd)
+        atomic_write.sync_parent(folder, self.path)
+
+    def _reopen(self, folder: Folder) -> int | None:
+        try:
+            return atomic_write.open_for_append(folder, self.path, create=not self.inode)
+        except FileNotFoundError:
+            return None  # the user deleted the file since; it was never acknowledged
+
+    def _missing(self, fd: int) -> bytes:
+        found = os.fstat(fd)
+        if self.inode in (0, found.st_ino) and found.st_size >= self.size:
+            there = os.pread(fd, len(self.data), self.size)
+            if there == self.data:
+                return b""
+            if self.data.startswith(there) and found.st_size == self.size + len(there):
+                return self.data[len(there) :]
+        # An editor has saved the file since: its copy may or may not hold our lines.
+        content = os.pread(fd, found.st_size, 0)
+        if self.data.strip(b"\n") in content:
+            return b""
+        return (b"" if content.endswith(b"\n") or not content else b"\n") + self.data.lstrip(b"\n")
+
+    def as_json(self) -> list[object]:
+        """The step as the intent spells it."""
+        return ["append", self.path, self.inode, self.size, self.data.decode(*_BYTES)]
+
+
+@dataclass(slots=True)
+class Replace:
+    """Put a staged file in the place of a file that still has this stamp (None: no file)."""
+
+    path: str
+    staged: str
+    expected: Stamp | None
+
+    @classmethod
+    def prepare(cls, folder: Folder, path: str, data: bytes, expected: Stamp | None) -> Replace:
+        """Stage `data`, with the mode of the file it will replace."""
+        mode = FILE_MODE
+        if expected is not None:
+            parent, name = folder.parent(path)
+            mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode & 0o777
+        return cls(path, atomic_write.stage(folder, data, mode=mode), expected)
+
+    def do(self, folder: Folder) -> None:
+        """Rename over the old file, if nobody has edited it since it was read."""
+        if folder.stamp(self.path) != self.expected:
+            raise FileChangedError(
+                f"{self.path} was edited by somebody else just now, so it was left as it is.",
+                path=self.path,
+                hint="Try again.",
+            )
+        atomic_write.move(folder, self.staged, self.path)
+
+    def can_undo(self, folder: Folder) -> bool:
+        """Whether the rename has not happened yet."""
+        return folder.stamp(self.staged) is not None
+
+    def undo(self, folder: Folder) -> None:
+        """Drop the staged file."""
+        atomic_write.remove(folder, self.staged)
+
+    def redo(self, folder: Folder) -> None:
+        """Finish the rename; an edit made since the crash wins over it."""
+        if folder.stamp(self.staged) is None:
+            return
+        if folder.stamp(self.path) == self.expected:
+            atomic_write.move(folder, self.staged, self.path)
+        else:
+            atomic_write.remove(folder, self.staged)
+
+    def as_json(self) -> list[object]:
+        """The step as the intent spells it."""
+        return ["replace", self.path, self.staged, self.expected]
+
+
+@dataclass(slots=True)
+class Remove:
+    """Delete a file that still has this stamp."""
+
+    path: str
+    expected: Stamp | None
+
+    def do(self, folder: Folder) -> None:
+        """Delete it."""
+        if folder.stamp(self.path) == self.expected:
+            atomic_write.remove(folder, self.path)
+
+    def can_undo(self, folder: Folder) -> bool:
+        """Whether the file is still there."""
+        return folder.stamp(self.path) == self.expected
+
+    def undo(self, folder: Folder) -> None:
+        """Nothing was done, so nothing is to be taken back."""
+
+    def redo(self, folder: Folder) -> None:
+        """Delete it, if it is still the same file."""
+        self.do(folder)
+
+    def as_json(self) -> list[object]:
+        """The step as the intent spells it."""
+        return ["remove", self.path, self.expected]
+
+
+Step = Append | Replace | Remove
+
+
+def step_from_json(spelled: list[object]) -> Step:
+    """The step an intent spells; raises TypeError or ValueError for anything else."""
+    match spelled:
+        case ["append", str(path), int(inode), int(size), str(data)]:
+            return Append(path, inode, size, data.encode(*_BYTES))
+        case ["replace", str(path), str(staged), expected]:
+            return Replace(path, staged, _stamp(expected))
+        case ["remove", str(path), expected]:
+            return Remove(path, _stamp(expected))
+    raise ValueError(f"unknown step {spelled!r}")
+
+
+def _stamp(spelled: object) -> Stamp | None:
+    match spelled:
+        case None:
+            return None
+        case [int(inode), int(size), int(mtime)]:
+            return (inode, size, mtime)
+    raise ValueError(f"not a stamp: {spelled!r}")
+

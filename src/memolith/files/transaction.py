@@ -1,0 +1,146 @@
+"""Changes to several files that happen together, or not at all, even if we die half-way.
+
+Before the first file is touched, the lock file gets the *intent*: the steps, with the size and inode
+each file had. If we die, the next writer of the same boot finishes them (redo). We never undo after
+a crash: after a power cut a stale intent may reappear, and undoing would remove acknowledged words.
+An intent from another boot is ignored, because whatever was acknowledged had been synced.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from memolith.errors import MemolithError
+from memolith.files import atomic_write
+from memolith.files.folder import Folder, stamp_of, storage_error
+from memolith.files.intent import LockState
+from memolith.files.layout import load_template
+from memolith.files.locks import LOCK_PATH, WriterLock
+from memolith.files.steps import Append, Remove, Replace, Step
+from memolith.files.tail import mend_tail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from memolith.files.folder import Stamp
+
+
+class Transaction:
+    """The steps of one change, made under the writer lock. Nothing happens before `commit`."""
+
+    def __init__(self, folder: Folder, lock_timeout_seconds: float) -> None:
+        """Take the writer lock and finish what a killed writer left behind."""
+        self.folder = folder
+        self.recovered = False
+        self._steps: list[Step] = []
+        self._intent_stays = False
+        self._lock = WriterLock(folder, lock_timeout_seconds)
+        try:
+            self._state = self._recover()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __enter__(self) -> Transaction:
+        """The transaction."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        """Close what was opened, drop what was staged for nothing, and let the next writer in."""
+        try:
+            for step in self._steps:
+                if isinstance(step, Append) and step.fd is not None:
+                    os.close(step.fd)
+                if isinstance(step, Replace) and not self._intent_stays:
+                    with suppress(OSError):
+                        atomic_write.remove(self.folder, step.staged)
+        finally:
+            self._lock.release()
+
+    def append(self, path: str, data: bytes, *, template: str = "") -> int:
+        """Plan to append whole lines; returns the line number the first of them will have.
+
+        A file that is missing or empty starts with the template of this name.
+        """
+        step = Append(path, 0, 0, data)
+        self._steps.append(step)
+        try:
+            step.fd = atomic_write.open_for_append(self.folder, path)
+            found = os.fstat(step.fd)
+            step.inode = found.st_ino
+            step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
+        except FileNotFoundError:
+            return self._begin_file(step, template)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        if not step.size:
+            return self._begin_file(step, template)
+        step.data = glue + data
+        return self._state.count_lines(step, stamp_of(found)) + len(glue) + 1
+
+    def _begin_file(self, step: Append, template: str) -> int:
+        header = load_template(template) if template else b""
+        step.data = header + step.data
+        return header.count(b"\n") + 1
+
+    def replace(self, path: str, data: bytes, expected: Stamp | None) -> None:
+        """Plan to put `data` in the place of a file that still has the stamp `expected`."""
+        try:
+            self._steps.append(Replace.prepare(self.folder, path, data, expected))
+        except OSError as error:
+            raise storage_error(error, path) from error
+
+    def remove(self, path: str, expected: Stamp | None) -> None:
+        """Plan to delete a file. Removals come last: they cannot be taken back."""
+        self._steps.append(Remove(path, expected))
+
+    def commit(self) -> None:
+        """Do every step in order and sync it. When this returns, the change is on the disk."""
+        if not self._steps:
+            return
+        done: list[Step] = []
+        path = self._steps[0].path
+        try:
+            self._lock.write_state(self._state.with_intent(self._steps))
+            for step in self._steps:
+                path = step.path
+                done.append(step)
+                step.do(self.folder)
+        except OSError as error:
+            self._take_back(done)
+            raise storage_error(error, path) from error
+        except BaseException:
+            self._take_back(done)
+            raise
+        with suppress(OSError):  # it is done and synced; finding it done again does no harm
+            self._lock.write_state(self._state.after(self._steps))
+
+    def line_count(self, path: str) -> int | None:
+        """How many lines a file has, if a recent append has left the number behind."""
+        return self._state.line_count(path, self.folder.stamp(path))
+
+    def _recover(self) -> LockState:
+        path = LOCK_PATH
+        try:
+            state = LockState.decode(self._lock.read_state())
+            for step in state.unfinished():
+                path = step.path
+                step.redo(self.folder)
+                self.recovered = True
+            if self.recovered:
+                self._lock.write_state(state.after([]))
+        except OSError as error:
+            raise storage_error(error, path) from error
+        return state
+
+    def _take_back(self, done: list[Step]) -> None:
+        """Undo while that is still whole; else leave the intent, and the next writer finishes."""
+        self._intent_stays = True
+        with suppress(OSError, MemolithError):
+            if all(step.can_undo(self.folder) for step in done):
+                for step in reversed(done):
+                    step.undo(self.folder)
+                self._lock.write_state(self._state.after([]))
+                self._intent_stays = False

@@ -1,0 +1,75 @@
+"""Forget a record: take it out of every file it stands in, and leave a tombstone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+
+from memolith.files import layout
+from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
+from memolith.files.document import Document
+from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
+from memolith.files.tombstones import tombstone_line
+from memolith.reports import ForgetReport
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memolith.files.transaction import Transaction
+
+
+def forget(transaction: Transaction, record_id: str, *, archive: str, now: datetime) -> ForgetReport:
+    """Remove the record everywhere, backups included: this is the user's wish, and final."""
+    folder = transaction.folder
+    record = find_record(folder, record_id)
+    transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
+    changed: dict[str, bytes] = {}
+    touched: list[str] = []
+    for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
+        data = folder.read(path) or b""
+        if record.id.encode() not in data and path != record.id:
+            continue
+        left = _without(path, data, record.id)
+        if left == data:
+            continue
+        touched.append(path)
+        if left is not None:
+            changed[path] = left
+            transaction.replace(path, left, folder.stamp(path))
+    removed = [path for path in touched if path not in changed]
+    _mend_manifests(transaction, changed, removed)
+    for path in removed:
+        transaction.remove(path, folder.stamp(path))
+    transaction.commit()
+    return ForgetReport(record_id=record.id, files=tuple(touched))
+
+
+def _without(path: str, data: bytes, record_id: str) -> bytes | None:
+    """The file without the record; None when nothing would be left of it."""
+    living = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2] if _is_backup(path) else path
+    document = Document.parse(living, data).without(lambda record: record.id == record_id)
+    if document.data == data and any(found.id == record_id for found in records_in(living, data)):
+        return None  # the file is the note itself
+    if not path.endswith((".md", MANIFEST)) and record_id.encode() in data:
+        return None  # a torn line in quarantine
+    return document.data
+
+
+def _is_backup(path: str) -> bool:
+    return path.startswith(f"{layout.BACKUP_FOLDER}/")
+
+
+def _mend_manifests(transaction: Transaction, changed: dict[str, bytes], removed: list[str]) -> None:
+    """A backup without the record is still whole: its manifest gets the new SHA-256."""
+    folder = transaction.folder
+    for backup in backups(folder):
+        files = {}
+        for path, digest in backup.files.items():
+            copy = backup_path(backup.name, path)
+            if copy not in removed:
+                files[path] = sha256(changed[copy]).hexdigest() if copy in changed else digest
+        if files != backup.files:
+            manifest = backup_path(backup.name, MANIFEST)
+            data = encode_manifest(replace(backup, files=files))
+            transaction.replace(manifest, data, folder.stamp(manifest))

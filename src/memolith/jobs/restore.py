@@ -1,0 +1,29 @@
+"""Put the files of a backup back, byte for byte."""
+
+from __future__ import annotations
+
+from memolith.files.backup import read_backup, save_backup
+from memolith.reports import RestoreReport
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memolith.files.transaction import Transaction
+
+
+def restore(transaction: Transaction, name: str, *, now: datetime) -> RestoreReport:
+    """Check the backup, save what stands there now, then replace; all files or none."""
+    folder = transaction.folder
+    files = read_backup(folder, name)
+    standing = {path: folder.read(path) for path in files}
+    saved = save_backup(
+        folder,
+        {path: data for path, data in standing.items() if data is not None},
+        reason="restore",
+        now=now,
+    )
+    for path, data in files.items():
+        transaction.replace(path, data, folder.stamp(path))
+    transaction.commit()
+    return RestoreReport(backup=name, files=tuple(files), replaced_saved_as=saved)

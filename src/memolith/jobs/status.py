@@ -1,0 +1,42 @@
+"""Count what stands in a profile, without parsing it."""
+
+from __future__ import annotations
+
+from memolith import __version__
+from memolith.files import layout
+from memolith.files.folder import Folder
+from memolith.files.record_format import PREFIX
+from memolith.reports import Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.profile import Profile
+
+
+def read_status(profile: Profile) -> Status:
+    """The numbers of a profile; all zero when it does not exist yet."""
+    if not profile.exists:
+        return Status(version=__version__, profile=profile.name, root=profile.root)
+    with Folder(profile.root) as folder:
+        memory = list(folder.walk(layout.DAILY_FOLDER))
+        daily = [path for path in memory if layout.is_daily_log(path)]
+        paths = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
+        stamps = [folder.stamp(path) for path in {*memory, *paths, layout.USER, layout.CONVERSATIONS}]
+        return Status(
+            version=__version__,
+            profile=profile.name,
+            root=profile.root,
+            initialised=True,
+            records=sum(_record_lines(folder.read(path)) for path in paths),
+            notes=sum(path.count("/") >= 2 for path in memory),
+            daily_logs=len(daily),
+            turns=(folder.read(layout.CONVERSATIONS) or b"").count(b"\n"),
+            bytes=sum(stamp[1] for stamp in stamps if stamp),
+            archived=sum(_record_lines(folder.read(path)) for path in folder.walk(layout.ARCHIVE_FOLDER)),
+            backups=sum(1 for _ in folder.walk(layout.BACKUP_FOLDER, suffix="manifest.json")),
+            forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
+        )
+
+
+def _record_lines(data: bytes | None) -> int:
+    return (b"\n" + (data or b"")).count(b"\n" + PREFIX)

@@ -1,0 +1,94 @@
+"""What an operation did, as values a surface can print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Literal
+
+    CheckStatus = Literal["ok", "warn", "error", "info", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimReport:
+    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing."""
+
+    before: int
+    kept: int
+    archived: int
+    archive: str = ""
+    backup: str = ""
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """Which record was forgotten, and the files it stood in."""
+
+    record_id: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """One backup: the files it holds and why it was made."""
+
+    name: str
+    created: datetime
+    reason: str
+    files: Mapping[str, str] = field(default_factory=dict)  # path → SHA-256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """Which files a restore brought back, and the backup taken of what stood there before."""
+
+    backup: str
+    files: tuple[str, ...]
+    replaced_saved_as: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing `doctor` looked at."""
+
+    id: str
+    label: str
+    status: CheckStatus
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    """Everything `doctor` looked at, worst first."""
+
+    root: str
+    checks: tuple[Check, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether no check is an error."""
+        return all(check.status != "error" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What stands in a profile right now."""
+
+    version: str
+    profile: str
+    root: str
+    initialised: bool = False
+    records: int = 0
+    notes: int = 0
+    daily_logs: int = 0
+    turns: int = 0
+    bytes: int = 0
+    archived: int = 0
+    backups: int = 0
+    forgotten: int = 0

@@ -1,0 +1,118 @@
+"""The few types everything speaks: records, where they came from, and where they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Literal
+
+    Sensitivity = Literal["public", "private-user", "secret", "operational"]
+
+SENSITIVITIES: tuple[Sensitivity, ...] = ("public", "private-user", "secret", "operational")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in a file, 1-based and inclusive; prints as `memory/2026-04-09.md#L12-L15`.
+
+    >>> str(Citation("MEMORY.md", 12, 15)), str(Citation("MEMORY.md", 12, 12))
+    ('MEMORY.md#L12-L15', 'MEMORY.md#L12')
+    """
+
+    path: str
+    first_line: int
+    last_line: int
+
+    def __str__(self) -> str:
+        """The form shown to people and agents."""
+        if self.first_line == self.last_line:
+            return f"{self.path}#L{self.first_line}"
+        return f"{self.path}#L{self.first_line}-L{self.last_line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a record came from, how sure it is, and who may see it."""
+
+    channel: str = "library"
+    confidence: float = 1.0
+    sensitivity: Sensitivity = "private-user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One thing remembered."""
+
+    id: str
+    text: str
+    category: str
+    session: str
+    created: datetime
+    provenance: Provenance = field(default_factory=Provenance)
+    keywords: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    supersedes: str | None = None
+    expires: datetime | None = None
+    # Where the record was read or written. Not part of what the record is: it moves with the file.
+    citation: Citation | None = field(default=None, compare=False)
+    reused: bool = field(default=False, compare=False)  # it was already there when it was written
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Who may see the record."""
+        return self.provenance.sensitivity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One exchange of a chat: what the user said and what the agent answered."""
+
+    created: datetime
+    chat: str
+    user: str
+    assistant: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Lines of a file, as they stand there now."""
+
+    citation: Citation
+    text: str
+    total_lines: int
+    hidden: int = 0  # secret records whose lines were left out
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryPolicy:
+    """What a category means to the jobs that tidy up."""
+
+    protected: bool = False  # trimmed and compacted last
+    repeats: bool = False  # the same words on another day are news, not a duplicate
+
+
+# The set of categories is open: an unknown one gets the plain policy.
+CATEGORIES: Mapping[str, CategoryPolicy] = {
+    "note": CategoryPolicy(),
+    "fact": CategoryPolicy(protected=True),
+    "preference": CategoryPolicy(protected=True),
+    "user-preference": CategoryPolicy(protected=True),
+    "decision": CategoryPolicy(protected=True),
+    "learned": CategoryPolicy(protected=True),
+    "experience": CategoryPolicy(protected=True),
+    "summary": CategoryPolicy(protected=True),
+    "compaction": CategoryPolicy(protected=True, repeats=True),
+    "event": CategoryPolicy(repeats=True),
+    "turn-summary": CategoryPolicy(repeats=True),
+    "heartbeat": CategoryPolicy(repeats=True),
+}
+
+
+def policy(category: str) -> CategoryPolicy:
+    """The policy of a category; unknown ones are treated like notes."""
+    return CATEGORIES.get(category, CATEGORIES["note"])

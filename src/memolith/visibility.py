@@ -1,0 +1,38 @@
+"""Who may see what: the one place that decides whether a record is shown."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from typing import Literal
+
+    from memolith.types import Record
+
+    Trust = Literal["user", "agent", "external"]
+
+# Trust follows the channel a text came in by, never what the text says about itself.
+_USER_CHANNELS = frozenset({"cli", "library", "operator", "web", "user"})
+_AGENT_CHANNELS = frozenset({"agent", "mcp", "rest", "system"})
+
+
+def trust(channel: str) -> Trust:
+    """How far a channel is trusted; one we do not know is external."""
+    if channel in _USER_CHANNELS:
+        return "user"
+    return "agent" if channel in _AGENT_CHANNELS else "external"
+
+
+def visible(record: Record, *, include_secret: bool) -> bool:
+    """Whether this record may be shown to whoever asks."""
+    return include_secret or record.sensitivity != "secret"
+
+
+def current(records: Iterable[Record], now: datetime) -> Iterator[Record]:
+    """The records that still hold: not expired, and no newer one has taken their place."""
+    everything = list(records)
+    superseded = {record.supersedes for record in everything}
+    for record in everything:
+        if record.id not in superseded and (record.expires is None or record.expires > now):
+            yield record
