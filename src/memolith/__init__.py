@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-
 from memolith.errors import MemolithError
 from memolith.memory import Memory
 from memolith.types import Citation, Passage, Provenance, Record, Turn
+from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from functools import cache
 from datetime import UTC, date, datetime, tzinfo
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

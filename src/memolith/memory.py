@@ -91,7 +91,7 @@ class Memory:
             transaction.commit()
         return tuple(made)
 
-    def remember(
+    def remember(  # noqa: PLR0913 - each names one field of the record
         self,
         text: str,
         *,
@@ -108,9 +108,11 @@ class Memory:
         already there comes back, with `reused` set.
         """
         draft = self._draft(text, category, session, sensitivity)
-        return self._append(
-            replace(draft, keywords=tuple(keywords), metadata=metadata or {}, expires=expires)
-        )
+        if keywords or metadata or expires:
+            draft = replace(
+                draft, keywords=tuple(keywords), metadata=metadata or {}, expires=expires
+            )
+        return self._append(draft)
 
     def supersede(
         self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
@@ -123,7 +125,7 @@ class Memory:
         draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
         return self._append(replace(draft, keywords=old.keywords, supersedes=old.id))
 
-    def save_note(
+    def save_note(  # noqa: PLR0913 - each names one field of the record
         self,
         text: str,
         *,
@@ -323,14 +325,14 @@ class Memory:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             reuse = self.config.store.duplicates == "reuse"
             record = self._journal.append(transaction, draft, reuse=reuse)
-            lines = transaction.line_count(self._journal.primary)
-            size = transaction.folder.stamp(self._journal.primary)
-        if self._may_be_over_the_limit(lines, size[1] if size else 0):
+            trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
+        if trim_is_due:
             self.trim()
         return record
 
-    def _may_be_over_the_limit(self, lines: int | None, size: int) -> bool:
+    def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""
         limits = self.config.trim
-        too_many = bool(limits.max_records) and (lines is None or lines > limits.max_records)
-        return too_many or (bool(limits.max_chars) and size > limits.max_chars)
+        file = transaction.left_behind(self._journal.primary)
+        too_many = bool(limits.max_records) and file.lines > limits.max_records
+        return too_many or (bool(limits.max_chars) and file.size > limits.max_chars)

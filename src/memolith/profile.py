@@ -77,7 +77,7 @@ def resolve(
                 f"Both a root and a profile are given ({by}).", hint="Leave one of them out."
             )
         if wanted_root is not None:
-            return _at(_absolute(wanted_root, f"The root ({by})", around), by, home)
+            return _at(_folder(wanted_root, f"The root ({by})", around), by, home)
         if wanted_name is not None:
             return _named(wanted_name, by, home, create=create)
     folder = _nearest_profile_folder(around)
@@ -87,30 +87,32 @@ def resolve(
 
 
 def _home(around: Surroundings) -> str:
-    if around.memolith_home is None:
-        return _absolute(os.path.join(around.user_home, ".memolith"), "Your home folder", around)
-    return _absolute(around.memolith_home, "MEMOLITH_HOME", around)
+    if around.memolith_home is not None:
+        return _folder(around.memolith_home, "MEMOLITH_HOME", around)
+    if not os.path.isabs(around.user_home):
+        raise ProfileError("There is no home folder.", hint="Set MEMOLITH_HOME to a folder.")
+    return os.path.join(around.user_home, ".memolith")
 
 
-def _absolute(path: str, what: str, around: Surroundings) -> str:
+def _folder(path: str, what: str, around: Surroundings) -> str:
     if path == "~" or path.startswith("~/"):
         path = around.user_home + path[1:]
-    if not path or path.startswith("~") or not _is_path(path):
+    if not path or path.startswith("~") or "\0" in path:
         raise ProfileError(f"{what} cannot be {path[:80]!a}.", hint="Write the path in full.")
-    if not os.path.isabs(path) and not around.cwd:
-        raise ProfileError("The current folder no longer exists.", hint="Write the path in full.")
-    return os.path.normpath(os.path.join(around.cwd, path))
+    if not os.path.isabs(path):
+        path = os.path.join(_current(around), path)
+    absolute = os.path.normpath(path)
+    _exists(absolute)
+    return absolute
 
 
-def _is_path(text: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
-        return False
+def _current(around: Surroundings) -> str:
+    if not around.cwd:
+        raise ProfileError("The current folder no longer exists.", hint="Add: --root FOLDER")
+    return around.cwd
 
 
 def _at(root: str, found_by: FoundBy, home: str, *, trusted: bool = True) -> Profile:
-    _exists(root)
     name = os.path.basename(root) or root
     return Profile(name=name, root=root, found_by=found_by, home=home, trusted=trusted)
 
@@ -148,8 +150,9 @@ def _exists(root: str) -> bool:
         is_folder = stat.S_ISDIR(os.stat(root).st_mode)
     except FileNotFoundError:
         return False
-    except OSError as error:
-        raise ProfileError(f"{root} cannot be used: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # ValueError: a lone surrogate
+        reason = error.strerror if isinstance(error, OSError) else "it is not a path"
+        raise ProfileError(f"{root!a} cannot be used: {reason}.") from error
     if not is_folder:
         raise ProfileError(f"{root} is a file; a profile's root is a folder.")
     return True
@@ -157,7 +160,7 @@ def _exists(root: str) -> bool:
 
 def _nearest_profile_folder(around: Surroundings) -> str:
     """Walk up to the user's home at most, and never to `/`; "" if there is none."""
-    folder = around.cwd
+    folder = _current(around)
     while folder != os.path.dirname(folder):
         if _holds_profile_file(folder):
             return folder

@@ -20,15 +20,18 @@ _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)
 _data_sync = getattr(os, "fdatasync", os.fsync)
 
 
-def open_for_append(folder: Folder, path: str, *, create: bool = False) -> int:
-    """Open a file for appending; with `create`, make it and its folders, private to the user."""
-    if not create:
-        return folder.open(path, _APPEND)
+def open_for_append(folder: Folder, path: str) -> tuple[int, os.stat_result]:
+    """Open an existing file for appending; raises FileNotFoundError when there is none."""
+    return folder.open(path, _APPEND)
+
+
+def create_for_append(folder: Folder, path: str) -> int:
+    """Open a file for appending; make it and its folders, private to the user, when missing."""
     make_folders(folder, path)
     try:
-        fd = folder.open(path, _APPEND | os.O_CREAT | os.O_EXCL)
+        fd, _ = folder.open(path, _APPEND | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
-        return folder.open(path, _APPEND)
+        return folder.open(path, _APPEND)[0]
     os.fchmod(fd, FILE_MODE)  # the umask may have taken away even our own rights
     return fd
 
@@ -77,7 +80,7 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
     """Write a new file beside the profile's files, synced and ready to be renamed into place."""
     path = f"{STAGING}/{os.urandom(8).hex()}"
     make_folders(folder, path)
-    fd = folder.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    fd, _ = folder.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_all(fd, data)
         os.fchmod(fd, mode)
@@ -133,7 +136,7 @@ class PatchableFile:
 
     def __init__(self, folder: Folder, path: str) -> None:
         """Open an existing file; raises OSError."""
-        self._fd = folder.open(path, os.O_RDWR)
+        self._fd, _ = folder.open(path, os.O_RDWR)
 
     def read(self, offset: int, size: int) -> bytes:
         """Some bytes of the file."""

@@ -26,7 +26,7 @@ def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now:
 
     The manifest is written last, so a backup that a crash cut short is not taken for one.
     """
-    name = base = f"{now:%Y%m%dT%H%M%S}-{reason}"
+    name = base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{reason}"
     number = 1
     while folder.stamp(_manifest_path(name)) is not None:
         number += 1
@@ -46,8 +46,14 @@ def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now:
     return name
 
 
-def backups(folder: Folder) -> Iterator[Backup]:
+def backups(folder: Folder) -> list[Backup]:
     """Every complete backup, oldest first."""
+    return sorted(
+        _complete_backups(folder), key=lambda found: (found.created, len(found.name), found.name)
+    )
+
+
+def _complete_backups(folder: Folder) -> Iterator[Backup]:
     for path in folder.walk(layout.BACKUP_FOLDER, suffix=MANIFEST):
         name, _, rest = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")
         if rest == MANIFEST:
@@ -61,14 +67,18 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
     backup = next((found for found in backups(folder) if found.name == name), None)
     if backup is None:
         raise BackupNotFoundError(
-            f"There is no backup named {name!r}.", name=name, hint="List them with: memolith restore"
+            f"There is no backup named {name!r}.",
+            name=name,
+            hint="List them with: memolith restore",
         )
-    return {path: _read_checked(folder, name, path, digest) for path, digest in backup.files.items()}
+    return {
+        path: _read_checked(folder, name, path, digest) for path, digest in backup.files.items()
+    }
 
 
 def prune_backups(folder: Folder, keep: int) -> None:
     """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there."""
-    for backup in list(backups(folder))[:-keep]:
+    for backup in backups(folder)[:-keep]:
         atomic_write.remove(folder, _manifest_path(backup.name))
         for path in backup.files:
             atomic_write.remove(folder, backup_path(backup.name, path))

@@ -8,8 +8,8 @@ costs time, never a record; a missing one lets a duplicate in and loses nothing.
 from __future__ import annotations
 
 from binascii import crc32
+from contextlib import suppress
 
-from memolith.errors import MemolithError
 from memolith.files.fingerprints import FingerprintTable
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import Citation, policy
@@ -27,12 +27,22 @@ def fingerprint(line: bytes) -> int:
 
 
 class Duplicates:
-    """The duplicates in one MEMORY.md; use only under the writer lock."""
+    """The duplicates in one MEMORY.md; use only under the writer lock, as a context manager."""
 
     def __init__(self, folder: Folder, primary: str) -> None:
         """Look at `primary` inside `folder`."""
         self._folder = folder
         self._primary = primary
+        self._table: FingerprintTable | None = None
+
+    def __enter__(self) -> Duplicates:
+        """The duplicates."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the table."""
+        if self._table is not None:
+            self._table.close()
 
     def find(self, record: Record, line: bytes) -> Record | None:
         """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
@@ -50,26 +60,30 @@ class Duplicates:
                     return found
         return None
 
-    def add(self, line: bytes, before: Stamp | None) -> None:
-        """Note a record that was appended to a MEMORY.md whose stamp had been `before`."""
-        stamp = self._folder.stamp(self._primary)
-        try:
-            with FingerprintTable(self._folder) as table:
-                if stamp is not None and table.stamp == before:
-                    table.add(fingerprint(line), stamp)
-        except (OSError, MemolithError):
-            return  # only a hint, and the record is safe: the next search for duplicates rebuilds it
+    def add(self, line: bytes, stamp: Stamp) -> None:
+        """Note a record that was just appended; `stamp` is that of the file with it.
+
+        Nothing to do if nobody looked before: whoever looks next finds the table out of date.
+        """
+        if self._table is not None:
+            with suppress(OSError):  # only a hint, and the record is safe
+                self._table.add(fingerprint(line), stamp)
 
     def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
         try:
-            with FingerprintTable(self._folder) as table:
-                if table.stamp == stamp and not table.is_crowded:
-                    return wanted in table
+            self._table = FingerprintTable(self._folder)
+            if self._table.stamp == stamp and not self._table.is_crowded:
+                return wanted in self._table
+            self._table.close()
         except OSError:
             pass  # missing or unreadable: made anew below
         data = self._folder.read(self._primary) or b""
         prints = {fingerprint(line) for line in data.split(b"\n") if line.startswith(PREFIX)}
-        FingerprintTable.write(self._folder, prints, stamp)
+        try:
+            FingerprintTable.write(self._folder, prints, stamp)
+            self._table = FingerprintTable(self._folder)
+        except OSError:
+            self._table = None  # the disk will refuse the record too, and say so better
         return wanted in prints
 
     def _parse(self, line: bytes, number: int) -> Record | None:

@@ -23,7 +23,7 @@ _SMALLEST = 1024
 
 
 class FingerprintTable:
-    """The table of one profile, open for one lookup or insertion. Raises OSError if there is none."""
+    """The table of one profile, open for a lookup and an insertion. Raises OSError if there is none."""
 
     def __init__(self, folder: Folder) -> None:
         """Open the table and read its header."""
@@ -38,12 +38,9 @@ class FingerprintTable:
         self._slots: int = slots
         self._used: int = used
         self.stamp: Stamp = (stamp[0], stamp[1], stamp[2])
+        self._seen_number, self._seen = 0, (0, False)  # the last lookup, which an insertion follows
 
-    def __enter__(self) -> FingerprintTable:
-        """The table."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Close the file."""
         self._file.close()
 
@@ -54,11 +51,12 @@ class FingerprintTable:
 
     def __contains__(self, number: int) -> bool:
         """Whether the number was added."""
-        return self._seek(number)[1]
+        self._seen_number, self._seen = number, self._seek(number)
+        return self._seen[1]
 
     def add(self, number: int, stamp: Stamp) -> None:
         """Add a number and note which file is covered now."""
-        slot, found = self._seek(number)
+        slot, found = self._seen if self._seen_number == number else self._seek(number)
         if not found:
             self._file.patch(_HEADER.size + slot * _SLOT, number.to_bytes(_SLOT, "little"))
             self._used += 1

@@ -27,9 +27,15 @@ _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
     errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
-    errno.EFBIG: ("the file would be larger than allowed", "Raise the file size limit (ulimit -f)."),
+    errno.EFBIG: (
+        "the file would be larger than allowed",
+        "Raise the file size limit (ulimit -f).",
+    ),
     errno.EROFS: ("the file system is read-only", "Mount it writable, or choose another --root."),
-    errno.EACCES: ("permission denied", "Check who owns the folder: ls -ld, or choose another --root."),
+    errno.EACCES: (
+        "permission denied",
+        "Check who owns the folder: ls -ld, or choose another --root.",
+    ),
     errno.EPERM: ("operation not permitted", "Check owner and attributes of the file (lsattr)."),
     errno.EISDIR: ("it is a folder where a file should be", "Move that folder away."),
     errno.ENOTDIR: ("a file stands where a folder should be", "Move that file away."),
@@ -49,7 +55,7 @@ class Folder:
         """Open `root`; with `create`, make it (0700) when missing. `durable` is off only in fast mode."""
         self.root = root
         self.durable = durable
-        self._below: dict[str, int] = {}  # handles of folders below, by path
+        self._below: dict[str, int] = {}  # handles of the folders used so far, by path
         try:
             self.fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError as error:
@@ -58,6 +64,7 @@ class Folder:
             self.fd = _make_root(root)
         except OSError as error:
             raise storage_error(error, root) from error
+        self._below[""] = self.fd
 
     def __enter__(self) -> Folder:
         """The folder itself."""
@@ -67,25 +74,27 @@ class Folder:
         """Close the handles."""
         for fd in self._below.values():
             os.close(fd)
-        os.close(self.fd)
 
-    def open(self, path: str, flags: int = os.O_RDONLY) -> int:
+    def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
         parent, name = self.parent(path)
         fd = os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=parent)
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
             os.close(fd)
             raise StorageError(
-                f"{path} is not an ordinary file.", path=path, errno=errno.EINVAL, hint="Move it away."
+                f"{path} is not an ordinary file.",
+                path=path,
+                errno=errno.EINVAL,
+                hint="Move it away.",
             )
-        return fd
+        return fd, found
 
     def parent(self, path: str) -> tuple[int, str]:
         """The handle of the folder that holds `path`, and the last part of `path`; raises OSError."""
         above, _, name = path.rpartition("/")
         known = self._below.get(above)
-        if known is not None:
-            split_path(name)
+        if known is not None and name not in ("", ".", "..") and "\0" not in name:
             return known, name
         fd = self.fd
         walked = ""
@@ -96,20 +105,22 @@ class Folder:
             fd = self._below[walked]
         return fd, name
 
-    def read(self, path: str, *, limit: int | None = None, single_name: bool = False) -> bytes | None:
+    def read(
+        self, path: str, *, limit: int | None = None, single_name: bool = False
+    ) -> bytes | None:
         """The bytes of a file, or None when there is no such file.
 
         With `single_name`, a file that has a second name (a hard link) is refused: it may be a
         foreign file that somebody linked into the profile.
         """
         try:
-            fd = self.open(path)
+            fd, found = self.open(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise storage_error(error, path) from error
         with open(fd, "rb", buffering=0) as file:
-            if single_name and os.fstat(fd).st_nlink > 1:
+            if single_name and found.st_nlink > 1:
                 raise PathOutsideProfileError(
                     f"{path} has a second name (a hard link), so it may belong to somebody else.",
                     path=path,
@@ -180,7 +191,9 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def storage_error(error: OSError, path: str) -> StorageError | PathOutsideProfileError | FileFormatError:
+def storage_error(
+    error: OSError, path: str
+) -> StorageError | PathOutsideProfileError | FileFormatError:
     """Our error for what the operating system said about `path`."""
     number = error.errno or 0
     if number == errno.ELOOP:

@@ -37,7 +37,9 @@ def whole_characters(text: str) -> str:
 def check_record(record: Record, max_bytes: int) -> None:
     """Raise RefusedError for what cannot be a record."""
     if not record.text.strip():
-        raise RefusedError("There is nothing to remember: the text is empty.", hint="Give some text.")
+        raise RefusedError(
+            "There is nothing to remember: the text is empty.", hint="Give some text."
+        )
     size = len(record.text.encode(errors="surrogatepass"))
     if size > max_bytes:
         raise TextTooLargeError(
@@ -48,7 +50,8 @@ def check_record(record: Record, max_bytes: int) -> None:
         )
     if record.sensitivity not in SENSITIVITIES:
         raise RefusedError(
-            f"{record.sensitivity!r} is no sensitivity.", hint=f"Use one of {', '.join(SENSITIVITIES)}."
+            f"{record.sensitivity!r} is no sensitivity.",
+            hint=f"Use one of {', '.join(SENSITIVITIES)}.",
         )
     if not 0 <= record.provenance.confidence <= 1:
         raise RefusedError("The confidence must lie between 0 and 1.")

@@ -24,8 +24,21 @@ if TYPE_CHECKING:
     from memolith.files.folder import Stamp
 
 # MEMORY.md, the chat history, and the daily logs of two days around midnight.
-_COUNTS_KEPT = 4
+_FILES_KEPT = 4
 _PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as we left it."""
+
+    stamp: Stamp
+    lines: int
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return self.stamp[1]
 
 
 @dataclass(slots=True)
@@ -34,7 +47,7 @@ class LockState:
 
     boot: str = ""
     steps: list[list[object]] = field(default_factory=list)
-    lines: dict[str, list[int]] = field(default_factory=dict)
+    files: dict[str, FileState] = field(default_factory=dict)
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -44,7 +57,10 @@ class LockState:
         if not newline or checksum != b"%08x" % crc32(body):
             return cls()
         content = json.loads(body)
-        return cls(content["boot"], content["steps"], content["lines"])
+        files = {
+            path: FileState((*stamp,), lines) for path, (lines, *stamp) in content["files"].items()
+        }
+        return cls(content["boot"], content["steps"], files)
 
     def unfinished(self) -> Iterator[Step]:
         """The steps a writer of this boot left unfinished when it died."""
@@ -62,36 +78,34 @@ class LockState:
 
     def with_intent(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content while `steps` are being done."""
-        return _encode([step.as_json() for step in steps], self.lines)
+        return _encode([step.as_json() for step in steps], self.files)
 
     def after(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content once `steps` are done."""
         for step in steps:
             if isinstance(step, Append) and step.fd is not None:
-                known = self.lines.pop(step.path, None)
-                if known is None and step.size:
-                    continue
-                count = (known[3] if known else 0) + step.data.count(b"\n")
-                self.lines[step.path] = [*stamp_of(os.fstat(step.fd)), count]
-        self.lines = dict(list(self.lines.items())[-_COUNTS_KEPT:])
-        return _encode([], self.lines)
-
-    def line_count(self, path: str, stamp: Stamp | None) -> int | None:
-        """How many lines the file with this stamp has, if we know."""
-        known = self.lines.get(path)
-        return known[3] if known and tuple(known[:3]) == stamp else None
+                known = self.files.pop(step.path, None)
+                lines = (known.lines if known else 0) + step.data.count(b"\n")
+                self.files[step.path] = FileState(stamp_of(os.fstat(step.fd)), lines)
+        self.files = dict(list(self.files.items())[-_FILES_KEPT:])
+        return _encode([], self.files)
 
     def count_lines(self, step: Append, stamp: Stamp) -> int:
-        """How many newlines stand in the file before the step; counted only if we do not know."""
-        count = self.line_count(step.path, stamp)
-        if count is None and step.fd is not None:
-            pieces = (os.pread(step.fd, _PIECE, at)[: step.size - at] for at in range(0, step.size, _PIECE))
-            count = sum(piece.count(b"\n") for piece in pieces)
-            self.lines[step.path] = [*stamp, count]
-        return count or 0
+        """Count the newlines before the step, in a file that is not as we left it."""
+        pieces = (
+            os.pread(step.fd or 0, min(_PIECE, step.size - at), at)
+            for at in range(0, step.size, _PIECE)
+        )
+        self.files[step.path] = FileState(stamp, sum(piece.count(b"\n") for piece in pieces))
+        return self.files[step.path].lines
 
 
-def _encode(steps: list[list[object]], lines: dict[str, list[int]]) -> bytes:
-    state = {"pid": os.getpid(), "boot": clock.boot_id(), "steps": steps, "lines": lines}
+def _encode(steps: list[list[object]], files: dict[str, FileState]) -> bytes:
+    state = {
+        "pid": os.getpid(),
+        "boot": clock.boot_id(),
+        "steps": steps,
+        "files": {path: [file.lines, *file.stamp] for path, file in files.items()},
+    }
     body = json.dumps(state).encode()
     return b"%08x %s\n" % (crc32(body), body)

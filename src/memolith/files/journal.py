@@ -35,17 +35,15 @@ class Journal:
         """
         record = replace(draft, created=self.clock.now())
         line = encode_line(record)
-        before = transaction.folder.stamp(self.primary)
-        duplicates = Duplicates(transaction.folder, self.primary)
-        if reuse:
-            known = duplicates.find(record, line)
+        with Duplicates(transaction.folder, self.primary) as duplicates:
+            known = duplicates.find(record, line) if reuse else None
             if known is not None:
                 return replace(known, reused=True)
-        day = layout.daily_log(self.clock.day_of(record.created))
-        number = transaction.append(day, line)
-        transaction.append(self.primary, line, template=self.primary)
-        transaction.commit()
-        duplicates.add(line, before)
+            day = layout.daily_log(self.clock.day_of(record.created))
+            number = transaction.append(day, line)
+            transaction.append(self.primary, line, template=self.primary)
+            transaction.commit()
+            duplicates.add(line, transaction.left_behind(self.primary).stamp)
         return replace(record, citation=Citation(day, number, number))
 
     def document(self, folder: Folder, path: str | None = None) -> Document:

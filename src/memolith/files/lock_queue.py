@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import threading
+from collections.abc import Callable
 
 
 class Waiter(threading.Thread):
     """A thread that blocks in flock; whoever gives up leaves it behind, and it frees what it gets."""
 
-    def __init__(self, fd: int) -> None:
-        """Wait for the lock on `fd`."""
+    def __init__(self, fd: int, close: Callable[[int], None]) -> None:
+        """Wait for the lock on `fd`; `close` closes it when the wait was in vain."""
         super().__init__(name="memolith-lock", daemon=True)
         self._fd = fd
+        self._close = close
         self._guard = threading.Lock()
         self._over = False
         self._abandoned = False
@@ -28,7 +29,7 @@ class Waiter(threading.Thread):
             with self._guard:
                 self._abandoned = not self._over
         if self._error:
-            os.close(self._fd)
+            self._close(self._fd)
             raise self._error
         return self._over
 
@@ -41,4 +42,4 @@ class Waiter(threading.Thread):
         with self._guard:
             self._over = True
             if self._abandoned:
-                os.close(self._fd)
+                self._close(self._fd)

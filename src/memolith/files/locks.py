@@ -12,62 +12,69 @@ import os
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, WriterBusyError
-from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, storage_error
+from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, stamp_of, storage_error
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
-_held: set[int] = set()
+# The lock file of ordinary appends; after a larger change it is cut back to this.
+_ORDINARY_SIZE = 8192
+_open_handles: set[int] = set()
 
 
 class WriterLock:
     """The held lock; its file holds what the writer is about to do."""
 
-    __slots__ = ("_fd",)
+    __slots__ = ("_fd", "_size")
 
     def __init__(self, folder: Folder, timeout_seconds: float) -> None:
         """Take the lock, waiting in line at most `timeout_seconds`."""
         deadline = clock.monotonic() + timeout_seconds
         while True:
             fd = _open_lock_file(folder)
+            _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
             _take(fd, deadline, timeout_seconds)
             # Whoever replaced or deleted the lock file let a second holder in: only the file that
             # still has the name counts.
-            if _is_the_named_file(folder, fd):
+            found = os.fstat(fd)
+            if folder.stamp(LOCK_PATH) == stamp_of(found):
                 break
-            os.close(fd)
+            close_handle(fd)
         self._fd = fd
-        _held.add(fd)
+        self._size = found.st_size
 
     def release(self) -> None:
         """Let the next writer in, even if a forked child still has a copy of our handle."""
-        _held.discard(self._fd)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
         finally:
-            os.close(self._fd)
+            close_handle(self._fd)
 
     def read_state(self) -> bytes:
         """What the last holder left in the lock file."""
-        return os.pread(self._fd, os.fstat(self._fd).st_size, 0)
+        return os.pread(self._fd, self._size, 0)
 
     def write_state(self, data: bytes) -> None:
-        """Leave this in the lock file for the next holder.
+        """Leave this in the lock file for the next holder, and nothing of what stood there before.
 
         Not synced: it only has to outlive this process, not this machine (see `transaction.py`).
+        Blanked rather than cut: a truncation would make the next fsync of our files dearer by half.
         """
+        data = data.ljust(min(self._size, _ORDINARY_SIZE), b" ")
         if os.pwrite(self._fd, data, 0) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.ftruncate(self._fd, len(data))
+        if self._size > len(data):
+            os.ftruncate(self._fd, len(data))
+        self._size = len(data)
 
 
 def _open_lock_file(folder: Folder) -> int:
     try:
         try:
-            return folder.open(LOCK_PATH, os.O_RDWR)
+            return folder.open(LOCK_PATH, os.O_RDWR)[0]
         except FileNotFoundError:
             _make_state_folder(folder)
-            fd = folder.open(LOCK_PATH, os.O_RDWR | os.O_CREAT)
+            fd, _ = folder.open(LOCK_PATH, os.O_RDWR | os.O_CREAT)
             os.fchmod(fd, FILE_MODE)
             return fd
     except OSError as error:
@@ -88,7 +95,7 @@ def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
     except BlockingIOError:
         _wait_in_line(fd, deadline, timeout_seconds)
     except OSError as error:
-        os.close(fd)
+        close_handle(fd)
         raise _no_locks(error) from error
 
 
@@ -99,13 +106,14 @@ def _wait_in_line(fd: int, deadline: float, timeout_seconds: float) -> None:
     """
     from memolith.files.lock_queue import Waiter  # threads are imported only when we must wait
 
+    # Read before we wait: once we give up, the handle belongs to the waiter.
+    holder = os.pread(fd, 200, 0).decode(errors="replace")
+    holder = holder.partition('"pid": ')[2].partition(",")[0].strip(" }\n") or "unknown"
     try:
-        if Waiter(fd).wait(max(0.0, deadline - clock.monotonic())):
+        if Waiter(fd, close_handle).wait(max(0.0, deadline - clock.monotonic())):
             return
     except OSError as error:
         raise _no_locks(error) from error
-    holder = os.pread(fd, 200, 0).decode(errors="replace")
-    holder = holder.partition('"pid":')[2].partition(",")[0].strip(" }\n") or "unknown"
     raise WriterBusyError(
         f"Another process is writing to this profile (process {holder}); "
         f"waited {timeout_seconds:g} seconds. Nothing was changed.",
@@ -113,11 +121,6 @@ def _wait_in_line(fd: int, deadline: float, timeout_seconds: float) -> None:
         waited_seconds=timeout_seconds,
         hint="Try again, or raise store.lock_timeout_seconds.",
     )
-
-
-def _is_the_named_file(folder: Folder, fd: int) -> bool:
-    found = folder.stamp(LOCK_PATH)
-    return found is not None and found[0] == os.fstat(fd).st_ino
 
 
 def _no_locks(error: OSError) -> LocksUnavailableError | Exception:
@@ -132,10 +135,16 @@ def _no_locks(error: OSError) -> LocksUnavailableError | Exception:
     )
 
 
-def _forget_in_child() -> None:
+def close_handle(fd: int) -> None:
+    """Close a handle of the lock file."""
+    _open_handles.discard(fd)
+    os.close(fd)
+
+
+def _close_in_child() -> None:
     """A forked child closes its copies: it must not keep the parent's lock alive."""
-    while _held:
-        os.close(_held.pop())
+    while _open_handles:
+        os.close(_open_handles.pop())
 
 
-os.register_at_fork(after_in_child=_forget_in_child)
+os.register_at_fork(after_in_child=_close_in_child)

@@ -60,7 +60,9 @@ def find_record(folder: Folder, record_id: str) -> Record:
                         matches.setdefault(record.id, record)
     if len(matches) == 1:
         return next(iter(matches.values()))
-    reason = f"{len(matches)} records have ids that start with" if matches else "No record has the id"
+    reason = (
+        f"{len(matches)} records have ids that start with" if matches else "No record has the id"
+    )
     raise RecordNotFoundError(
         f"{reason} {record_id!r}.",
         name=record_id,

@@ -68,10 +68,10 @@ def _secret_lines(document: Document) -> set[int]:
     except RecordFormatError:
         if b"secret" in document.data:
             return {line.number for line in document.lines}
-    labelled = {
-        line.number: record.sensitivity == "secret" for line, record in document.records()
+    labelled = {line.number: record.sensitivity == "secret" for line, record in document.records()}
+    return {
+        line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }
-    return {line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))}
 
 
 def _may_be_secret(line: Line) -> bool:

@@ -55,7 +55,8 @@ def encode_json(content: object) -> bytes:
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordFormatError(
-            f"This cannot be written as JSON: {error}.", hint="Use text, numbers, lists and objects."
+            f"This cannot be written as JSON: {error}.",
+            hint="Use text, numbers, lists and objects.",
         ) from error
     text = text.translate(_LINE_BREAKS)
     try:
@@ -72,7 +73,9 @@ def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
     if not line.startswith(PREFIX):
         return None
     if b'"id"' not in line and b'"text"' not in line:
-        return None  # braces in a list item are fine prose; only what claims to be a record is judged
+        return (
+            None  # braces in a list item are fine prose; only what claims to be a record is judged
+        )
     content = parse_json(line[2:])
     if not isinstance(content, dict):
         raise RecordFormatError("not a JSON object")

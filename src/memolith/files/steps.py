@@ -31,7 +31,7 @@ class Append:
     def do(self, folder: Folder) -> None:
         """Append and sync; a new file is synced into its folder too."""
         if self.fd is None:
-            self.fd = atomic_write.open_for_append(folder, self.path, create=True)
+            self.fd = atomic_write.create_for_append(folder, self.path)
         atomic_write.write_all(self.fd, self.data)
         atomic_write.sync_data(folder, self.fd)
         if not self.inode:
@@ -66,7 +66,9 @@ class Append:
 
     def _reopen(self, folder: Folder) -> int | None:
         try:
-            return atomic_write.open_for_append(folder, self.path, create=not self.inode)
+            if not self.inode:
+                return atomic_write.create_for_append(folder, self.path)
+            return atomic_write.open_for_append(folder, self.path)[0]
         except FileNotFoundError:
             return None  # the user deleted the file since; it was never acknowledged
 
@@ -188,4 +190,3 @@ def _stamp(spelled: object) -> Stamp | None:
         case [int(inode), int(size), int(mtime)]:
             return (inode, size, mtime)
     raise ValueError(f"not a stamp: {spelled!r}")
-

@@ -28,7 +28,9 @@ class Tombstone:
 def tombstone_line(record: Record, now: datetime) -> bytes:
     """The line that keeps a forgotten record from coming back."""
     return (
-        encode_json({"id": record.id, "digest": digest(record.text), "forgottenAt": encode_time(now)})
+        encode_json(
+            {"id": record.id, "digest": digest(record.text), "forgottenAt": encode_time(now)}
+        )
         + b"\n"
     )
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, stamp_of, storage_error
-from memolith.files.intent import LockState
+from memolith.files.intent import FileState, LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
 from memolith.files.steps import Append, Remove, Replace, Step
@@ -47,7 +47,9 @@ class Transaction:
         """The transaction."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: object, trace: TracebackType | None
+    ) -> None:
         """Close what was opened, drop what was staged for nothing, and let the next writer in."""
         try:
             for step in self._steps:
@@ -67,9 +69,11 @@ class Transaction:
         step = Append(path, 0, 0, data)
         self._steps.append(step)
         try:
-            step.fd = atomic_write.open_for_append(self.folder, path)
-            found = os.fstat(step.fd)
-            step.inode = found.st_ino
+            step.fd, found = atomic_write.open_for_append(self.folder, path)
+            step.inode, step.size = found.st_ino, found.st_size
+            known = self._state.files.get(path)
+            if known is not None and known.stamp == stamp_of(found):
+                return known.lines + 1  # as we left it: whole lines, ending in a newline
             step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
         except FileNotFoundError:
             return self._begin_file(step, template)
@@ -117,9 +121,9 @@ class Transaction:
         with suppress(OSError):  # it is done and synced; finding it done again does no harm
             self._lock.write_state(self._state.after(self._steps))
 
-    def line_count(self, path: str) -> int | None:
-        """How many lines a file has, if a recent append has left the number behind."""
-        return self._state.line_count(path, self.folder.stamp(path))
+    def left_behind(self, path: str) -> FileState:
+        """Stamp and number of lines of a file this transaction has appended to."""
+        return self._state.files[path]
 
     def _recover(self) -> LockState:
         path = LOCK_PATH

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from memolith.files.transaction import Transaction
 
 
-def forget(transaction: Transaction, record_id: str, *, archive: str, now: datetime) -> ForgetReport:
+def forget(
+    transaction: Transaction, record_id: str, *, archive: str, now: datetime
+) -> ForgetReport:
     """Remove the record everywhere, backups included: this is the user's wish, and final."""
     folder = transaction.folder
     record = find_record(folder, record_id)
@@ -47,7 +49,11 @@ def forget(transaction: Transaction, record_id: str, *, archive: str, now: datet
 
 def _without(path: str, data: bytes, record_id: str) -> bytes | None:
     """The file without the record; None when nothing would be left of it."""
-    living = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2] if _is_backup(path) else path
+    living = (
+        path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
+        if _is_backup(path)
+        else path
+    )
     document = Document.parse(living, data).without(lambda record: record.id == record_id)
     if document.data == data and any(found.id == record_id for found in records_in(living, data)):
         return None  # the file is the note itself
@@ -60,7 +66,9 @@ def _is_backup(path: str) -> bool:
     return path.startswith(f"{layout.BACKUP_FOLDER}/")
 
 
-def _mend_manifests(transaction: Transaction, changed: dict[str, bytes], removed: list[str]) -> None:
+def _mend_manifests(
+    transaction: Transaction, changed: dict[str, bytes], removed: list[str]
+) -> None:
     """A backup without the record is still whole: its manifest gets the new SHA-256."""
     folder = transaction.folder
     for backup in backups(folder):

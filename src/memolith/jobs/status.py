@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from memolith import __version__
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import PREFIX
 from memolith.reports import Status
+from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ def read_status(profile: Profile) -> Status:
         memory = list(folder.walk(layout.DAILY_FOLDER))
         daily = [path for path in memory if layout.is_daily_log(path)]
         paths = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
-        stamps = [folder.stamp(path) for path in {*memory, *paths, layout.USER, layout.CONVERSATIONS}]
+        stamps = [
+            folder.stamp(path) for path in {*memory, *paths, layout.USER, layout.CONVERSATIONS}
+        ]
         return Status(
             version=__version__,
             profile=profile.name,
@@ -32,7 +34,9 @@ def read_status(profile: Profile) -> Status:
             daily_logs=len(daily),
             turns=(folder.read(layout.CONVERSATIONS) or b"").count(b"\n"),
             bytes=sum(stamp[1] for stamp in stamps if stamp),
-            archived=sum(_record_lines(folder.read(path)) for path in folder.walk(layout.ARCHIVE_FOLDER)),
+            archived=sum(
+                _record_lines(folder.read(path)) for path in folder.walk(layout.ARCHIVE_FOLDER)
+            ),
             backups=sum(1 for _ in folder.walk(layout.BACKUP_FOLDER, suffix="manifest.json")),
             forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
         )

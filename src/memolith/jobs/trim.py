@@ -50,20 +50,26 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     count_goal = _goal(config.max_records, config.slack) if over_count else left
     char_goal = _goal(config.max_chars, config.slack) if over_chars else size
     gone: set[int] = set()
-    by_worth = sorted(range(len(records)), key=lambda at: (policy(records[at][1].category).protected, at))
+    by_worth = sorted(
+        range(len(records)), key=lambda at: (policy(records[at][1].category).protected, at)
+    )
     for at in by_worth:
         if left <= count_goal and size <= char_goal:
             break
         gone.add(records[at][0].number)
         left, size = left - 1, size - chars[at]
     return TrimPlan(
-        kept=Document(document.path, tuple(line for line in document.lines if line.number not in gone)),
+        kept=Document(
+            document.path, tuple(line for line in document.lines if line.number not in gone)
+        ),
         archived=tuple(line for line in document.lines if line.number in gone),
         records_before=len(records),
     )
 
 
-def trim(transaction: Transaction, path: str, config: TrimConfig, *, now: datetime, keep: int) -> TrimReport:
+def trim(
+    transaction: Transaction, path: str, config: TrimConfig, *, now: datetime, keep: int
+) -> TrimReport:
     """Apply the plan: backup, then archive, then MEMORY.md, all or nothing."""
     folder = transaction.folder
     stamp = folder.stamp(path)
