@@ -1,0 +1,373 @@
+"""Where each value comes from, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memolith.config import DEFAULTS, SETTINGS, value_of
+from memolith.config_loading import open_profile, settings_from_flags
+from memolith.errors import ConfigError, ProfileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.config_loading import LoadedConfig
+    from memolith.profile import Profile
+
+
+class Desk:
+    """A user with a home, a project folder, and settings in any of the places."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "ana"
+        self.project = self.home / "project"
+        self.project.mkdir(parents=True)
+        (self.home / ".memolith").mkdir()
+        self.user_file = self.home / ".memolith" / "config.toml"
+        self.profile_file = self.project / "memolith.toml"
+        self.root: str | None = str(self.project)
+
+    def open(
+        self, arguments: Mapping[str, object] | None = None, **variables: str
+    ) -> tuple[Profile, LoadedConfig]:
+        environ = {"HOME": str(self.home), "PATH": "/bin", **variables}
+        return open_profile(self.root, None, arguments, environ=environ, cwd=str(self.project))
+
+    def load(self, arguments: Mapping[str, object] | None = None, **variables: str) -> LoadedConfig:
+        return self.open(arguments, **variables)[1]
+
+    def problem(self, arguments: Mapping[str, object] | None = None, **variables: str) -> str:
+        with pytest.raises(ConfigError) as caught:
+            self.load(arguments, **variables)
+        return str(caught.value)
+
+    def problem_in_file(self, toml: str) -> str:
+        """The error about this profile file, its path shortened to FILE."""
+        self.profile_file.write_text(toml, encoding="utf-8")
+        return self.problem().replace(str(self.profile_file), "FILE")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_without_files_and_variables_everything_is_default(desk: Desk) -> None:
+    loaded = desk.load()
+    assert loaded.config is DEFAULTS
+    assert loaded.origins == dict.fromkeys(SETTINGS, "default")
+
+
+def test_each_place_wins_over_the_next_and_is_named_as_the_origin(desk: Desk) -> None:
+    def now(arguments: Mapping[str, object] | None = None, **variables: str) -> tuple[int, str]:
+        loaded = desk.load(arguments, **variables)
+        return loaded.config.trim.max_records, loaded.origins["trim.max_records"]
+
+    assert now() == (0, "default")
+    desk.user_file.write_text("[trim]\nmax_records = 1\nmax_chars = 7\n")
+    assert now() == (1, str(desk.user_file))
+    desk.profile_file.write_text("[trim]\nmax_records = 2\n")
+    assert now() == (2, str(desk.profile_file))
+    assert now(MEMOLITH_TRIM__MAX_RECORDS="3") == (3, "environment")
+    assert now({"trim.max_records": 4}, MEMOLITH_TRIM__MAX_RECORDS="3") == (4, "argument")
+    loaded = desk.load({"trim.max_records": "5"})
+    assert (loaded.config.trim.max_records, loaded.config.trim.max_chars) == (5, 7)
+    assert loaded.origins["trim.max_chars"] == str(desk.user_file)
+    assert loaded.origins["trim.slack"] == "default"
+
+
+OTHER_VALUES: dict[str, bool | float | str] = {
+    "profile.timezone": "Europe/Madrid",
+    "profile.primary": "memory/MEMORY.md",
+    "store.durability": "fast",
+    "store.duplicates": "keep",
+    "trim.archive_path": "memory/MEMORY-archive.md",
+    "trim.slack": 0.5,
+    "chat.enabled": False,
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_setting_can_be_set_from_every_place(desk: Desk, name: str) -> None:
+    setting = SETTINGS[name]
+    value = OTHER_VALUES.get(name, 5)
+    section, key = name.split(".")
+    toml = f"[{section}]\n{key} = {str(value).lower() if value is False else repr(value)}\n"
+    expected = setting.kind(value)
+    assert expected != setting.default
+    for loaded in (
+        desk.load({name: value}),
+        desk.load({name: str(value)}),
+        desk.load(**{setting.variable: str(value)}),
+    ):
+        assert value_of(loaded.config, name) == expected
+    for file in (desk.user_file, desk.profile_file):
+        file.write_text(toml, encoding="utf-8")
+        loaded = desk.load()
+        assert value_of(loaded.config, name) == expected
+        assert type(value_of(loaded.config, name)) is setting.kind
+        assert loaded.origins[name] == str(file)
+        file.unlink()
+
+
+def test_a_misspelt_setting_is_an_error_that_suggests_the_right_one(desk: Desk) -> None:
+    assert desk.problem_in_file("[store]\ndurabilty = 'full'") == (
+        "unknown setting store.durabilty (FILE)\nDid you mean store.durability?"
+    )
+    assert desk.problem_in_file("durability = 'full'") == (
+        "unknown setting durability (FILE)\nDid you mean store.durability?"
+    )
+    assert desk.problem_in_file("[stores]\ndurability = 'full'") == (
+        "unknown section [stores] (FILE)\nDid you mean [store]?"
+    )
+    assert desk.problem_in_file("[zzz]\n") == (
+        "unknown section [zzz] (FILE)\nSee all settings: memolith config show"
+    )
+    assert desk.problem_in_file("[store]\nzzzzzzzzzzzz = 1") == (
+        "unknown setting store.zzzzzzzzzzzz (FILE)\nSee all settings: memolith config show"
+    )
+    desk.profile_file.unlink()
+    assert desk.problem({"trim.maxrecords": 5}) == (
+        "unknown setting trim.maxrecords (argument)\nDid you mean trim.max_records?"
+    )
+
+
+def test_a_misspelt_variable_is_an_error_that_suggests_the_right_one(desk: Desk) -> None:
+    suggestions = {
+        "MEMOLITH_STORE__DURABILTY": "Did you mean MEMOLITH_STORE__DURABILITY?",
+        "MEMOLITH_STORE_DURABILITY": "Did you mean MEMOLITH_STORE__DURABILITY?",
+        "MEMOLITH_Store__Durability": "See all settings: memolith config show",
+        "MEMOLITH_ZZZ__QQQ": "See all settings: memolith config show",
+        "MEMOLITH_ROT": "Did you mean MEMOLITH_ROOT?",
+        "MEMOLITH_HOMEE": "Did you mean MEMOLITH_HOME?",
+        "MEMOLITH_PROFIL": "Did you mean MEMOLITH_PROFILE?",
+    }
+    for variable, hint in suggestions.items():
+        assert desk.problem(**{variable: "x"}) == (
+            f"unknown variable {variable} (environment)\n{hint}"
+        )
+
+
+def test_a_variable_that_looks_like_none_of_ours_is_left_alone(desk: Desk) -> None:
+    others = {"MEMOLITH_CRASH_TIER": "long", "MEMOLITH_TOKEN": "x", "MEMOLITHIC__X": "y"}
+    assert desk.load(**others).config is DEFAULTS
+
+
+def test_a_misspelt_variable_is_found_before_the_wrong_profile_is(desk: Desk) -> None:
+    desk.root = None
+    assert "MEMOLITH_ROOT" in desk.problem(MEMOLITH_ROT="/elsewhere", MEMOLITH_PROFILE="unknown")
+
+
+def test_a_wrong_value_is_named_with_its_origin_and_what_was_expected(desk: Desk) -> None:
+    wrong = {
+        "[store]\ndurability = 'often'": "store.durability = 'often' (FILE): expected one of full, fast",
+        "[store]\ndurability = true": "store.durability = True (FILE): expected one of full, fast",
+        "[trim]\nmax_records = '5'": (
+            "trim.max_records = '5' (FILE): expected a whole number, at least 0"
+        ),
+        "[trim]\nmax_records = -1": "trim.max_records = -1 (FILE): expected a whole number, at least 0",
+        "[trim]\nmax_records = 5.0": (
+            "trim.max_records = 5.0 (FILE): expected a whole number, at least 0"
+        ),
+        "[trim]\nmax_records = true": (
+            "trim.max_records = True (FILE): expected a whole number, at least 0"
+        ),
+        "[trim]\nslack = nan": "trim.slack = nan (FILE): expected a number, from 0 to 0.9",
+        "[trim]\nslack = inf": "trim.slack = inf (FILE): expected a number, from 0 to 0.9",
+        "[trim]\nslack = false": "trim.slack = False (FILE): expected a number, from 0 to 0.9",
+        "[trim]\nslack = 2026-01-01": (
+            "trim.slack = datetime.date(2026, 1, 1) (FILE): expected a number, from 0 to 0.9"
+        ),
+        "[chat]\nenabled = 1": "chat.enabled = 1 (FILE): expected true or false",
+        "[chat]\nenabled = 'true'": "chat.enabled = 'true' (FILE): expected true or false",
+        "[chat]\nenabled = [true]": "chat.enabled = [True] (FILE): expected true or false",
+        "chat = 1": "chat = 1 (FILE): expected a section [chat]",
+        "[[chat]]\nenabled = true": "chat = [{'enabled': True}] (FILE): expected a section [chat]",
+        "[profile]\ntimezone = 'Mars'": (
+            "profile.timezone = 'Mars' (FILE): "
+            'expected an IANA time zone such as Europe/Madrid, or "" for the system\'s'
+        ),
+    }
+    for toml, message in wrong.items():
+        assert desk.problem_in_file(toml) == message
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "true", "nan", "9" * 5000, "0x10"])
+def test_text_that_is_no_whole_number_is_refused(desk: Desk, text: str) -> None:
+    problem = desk.problem(MEMOLITH_TRIM__MAX_RECORDS=text)
+    assert problem.endswith("(environment): expected a whole number, at least 0")
+    assert len(problem) < 200
+
+
+@pytest.mark.parametrize("text", ["", "x", "-0.1", "nan", "inf", "-inf", "1e999", "true", "0.91"])
+def test_text_that_is_no_number_within_the_limits_is_refused(desk: Desk, text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        desk.load({"trim.slack": text})
+    assert caught.value.message == (
+        f"trim.slack = {text!r} (argument): expected a number, from 0 to 0.9"
+    )
+    assert (caught.value.setting, caught.value.origin) == ("trim.slack", "argument")
+
+
+@pytest.mark.parametrize("value", [None, [], {}, b"0", 0j, True, float("nan"), 10**400], ids=repr)
+def test_arguments_of_another_type_are_refused(desk: Desk, value: object) -> None:
+    assert "expected a number" in desk.problem({"store.lock_timeout_seconds": value})
+
+
+def test_true_and_false_may_be_written_as_people_do(desk: Desk) -> None:
+    for text in ("true", "TRUE", "yes", "on", "1"):
+        assert desk.load(MEMOLITH_CHAT__ENABLED=text).config.chat.enabled is True
+    for text in ("false", "No", "off", "0"):
+        assert desk.load(MEMOLITH_CHAT__ENABLED=text).config.chat.enabled is False
+    assert "expected true or false" in desk.problem(MEMOLITH_CHAT__ENABLED="maybe")
+
+
+def test_a_file_found_in_a_project_folder_may_not_set_everything(desk: Desk) -> None:
+    desk.profile_file.write_text("[store]\ndurability = 'fast'\n")
+    assert desk.load().config.store.durability == "fast"  # the root was named
+    desk.root = None
+    assert desk.problem() == (
+        f"store.durability may not be set by a file found in a project folder ({desk.profile_file})\n"
+        f"Set it in {desk.user_file} or as MEMOLITH_STORE__DURABILITY,"
+        f" or name the folder: --root {desk.project}"
+    )
+    assert desk.load(MEMOLITH_ROOT=str(desk.project)).config.store.durability == "fast"
+
+
+def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
+    desk.root = None
+    desk.profile_file.write_text("[trim]\nmax_records = 5\narchive_path = 'old.md'\n")
+    profile, loaded = desk.open()
+    assert (profile.root, profile.trusted) == (str(desk.project), False)
+    assert (loaded.config.trim.max_records, loaded.config.trim.archive_path) == (5, "old.md")
+    desk.user_file.write_text("[store]\ndurability = 'fast'\n")
+    assert desk.load().config.store.durability == "fast"
+    assert desk.load(MEMOLITH_STORE__DURABILITY="full").config.store.durability == "full"
+
+
+def test_hostile_names_and_values_do_not_reach_the_terminal(desk: Desk) -> None:
+    for toml in (
+        '"\\u001b[31m" = 1',
+        '["\\u001b]8;;evil\\u0007"]',
+        '[store]\n"a\\nb" = 1',
+        '[store]\ndurability = "\\u001b[2J"',
+        "[store]\ndurability" + ".a" * 900 + " = 1",
+        "[store]\n" + "x" * 1900 + " = 1",
+    ):
+        problem = desk.problem_in_file(toml)
+        assert all(line.isprintable() for line in problem.splitlines())
+        assert problem.count("\n") <= 1
+        assert len(problem) < 400
+
+
+def test_flags_are_split_at_the_first_equals_sign() -> None:
+    assert settings_from_flags([]) == {}
+    assert settings_from_flags(["a.b=c=d", "a.b=", "x.y = 5"]) == {"a.b": "", "x.y": " 5"}
+    with pytest.raises(ConfigError) as caught:
+        settings_from_flags(["trim.slack"])
+    assert str(caught.value) == (
+        "--set 'trim.slack' has no value\nWrite it as: --set section.key=value"
+    )
+
+
+def test_a_profile_that_is_wrong_stays_a_profile_error(desk: Desk) -> None:
+    with pytest.raises(ProfileError):
+        open_profile(None, "../x", environ={"HOME": str(desk.home)}, cwd=str(desk.project))
+
+
+def test_the_process_is_asked_where_it_stands(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.profile_file.touch()
+    monkeypatch.chdir(desk.project)
+    monkeypatch.setenv("HOME", str(desk.home))
+    monkeypatch.delenv("MEMOLITH_HOME")
+    profile, _ = open_profile()
+    assert (profile.root, profile.home) == (str(desk.project), str(desk.home / ".memolith"))
+    assert open_profile(Path("x"))[0].root == str(desk.project / "x")
+
+
+def test_in_a_deleted_folder_the_profile_must_be_named(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(desk.project)
+    desk.project.rmdir()
+    with pytest.raises(ProfileError, match="The current folder no longer exists"):
+        open_profile()
+    assert open_profile(desk.home)[0].root == str(desk.home)
+
+
+def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from memolith.config_loading import open_profile; open_profile()\n"
+        "print(*set(sys.modules) - before)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=desk.project, capture_output=True, check=True, text=True
+    )
+    imported = set(run.stdout.split())
+    assert "memolith.config_loading" in imported
+    assert imported & {"tomllib", "difflib", "zoneinfo", "typing", "pathlib"} == set()
+
+
+PIECES = [
+    *"[]={}.,#'\"\\\n\r\t 0_-", "[[", "]]", '"""', "'''", "true", "nan", "-inf", "1e9", "0x", "9" * 30,
+    "2026-01-01", "07:32:00", "\\u0000", "\0", "\x1b", "\ufeff", "é", "\u2028", "\ud800", "store", "trim",
+    "[trim]\n", "[store]\n", "max_records", "durability = ", "slack = ", "archive_path = ", "{a=",
+]  # fmt: skip
+VALUES = [
+    "true",
+    "-1",
+    "1e400",
+    "nan",
+    "9" * 25,
+    "''",
+    "'x'",
+    "'../x.md'",
+    "[]",
+    "{}",
+    "1979-05-27",
+]
+
+
+def hostile_file(chance: random.Random) -> bytes:
+    """Noise, TOML words in disorder, or real settings with unlikely values."""
+    shape = chance.randrange(3)
+    if shape == 0:
+        return chance.randbytes(chance.randrange(60))
+    if shape == 1:
+        text = "".join(chance.choices(PIECES, k=chance.randrange(25)))
+        return text.encode(errors="surrogatepass")
+    section, key = chance.choice(list(SETTINGS)).split(".")
+    return f"[{section}]\n{key} = {chance.choice(VALUES)}\n".encode()
+
+
+@pytest.fixture(scope="module")
+def hostile_desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    return Desk(tmp_path_factory.mktemp("hostile"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(chance=st.randoms(use_true_random=True))
+def test_no_bytes_of_a_file_raise_anything_but_a_config_error(
+    hostile_desk: Desk, chance: random.Random
+) -> None:
+    for _ in range(100):
+        content = hostile_file(chance)
+        hostile_desk.profile_file.write_bytes(content)
+        try:
+            loaded = hostile_desk.load()
+        except ConfigError as error:
+            named = error.origin
+        else:
+            named = str(hostile_desk.profile_file)
+            kinds = {name: type(value_of(loaded.config, name)) for name in SETTINGS}
+            assert kinds == {name: setting.kind for name, setting in SETTINGS.items()}
+        assert named == str(hostile_desk.profile_file), content
