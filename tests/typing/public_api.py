@@ -1,0 +1,48 @@
+"""What users may write. Nothing here is run: mypy has to accept it, and to know every type."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from memolith import AsyncMemory, Citation, Memory, Passage, Record, Turn
+from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, Status, TrimReport
+from memolith.types import Sensitivity
+
+
+def use_memory() -> None:
+    with Memory("notes", profile=None, settings={"trim.max_records": 500}) as memory:
+        record = memory.remember(
+            "Ana owns the release key",
+            category="fact",
+            session="main",
+            sensitivity="private-user",
+            keywords=["release"],
+            metadata={"source": "chat"},
+        )
+        assert_type(record, Record)
+        assert_type(record.citation, Citation | None)
+        assert_type(record.sensitivity, Sensitivity)
+        assert_type(memory.save_note("Releases happen on Tuesdays", title="Release days"), Record)
+        assert_type(memory.records(category="fact", include_past=True), tuple[Record, ...])
+        assert_type(memory.for_session("main", include_secret=True), tuple[Record, ...])
+        assert_type(memory.list(limit=5, offset=5), tuple[Record, ...])
+        assert_type(memory.get("MEMORY.md", 1, 20), Passage)
+        assert_type(memory.supersede(record.id, "Ben owns the release key"), Record)
+        assert_type(memory.forget(record.id), ForgetReport)
+        assert_type(memory.log_turn("Who releases?", "Ana.", chat="main"), Turn | None)
+        assert_type(memory.turns("main"), tuple[Turn, ...])
+        assert_type(memory.trim(), TrimReport)
+        assert_type(memory.backups(), tuple[Backup, ...])
+        assert_type(memory.restore("20261115"), RestoreReport)
+        assert_type(memory.status(), Status)
+        assert_type(memory.doctor(), DoctorReport)
+        memory.remember("x", sensitivity="hidden")  # type: ignore[arg-type]
+
+
+async def use_async_memory() -> None:
+    async with AsyncMemory(Memory("notes")) as memory:
+        record = await memory.remember("Ana owns the release key", category="fact")
+        assert_type(record, Record)
+        assert_type(await memory.get("MEMORY.md", 1, 20), Passage)
+        assert_type(await memory.list(limit=5), tuple[Record, ...])
+        await memory.remember("x", kategory="fact")  # type: ignore[call-arg]
