@@ -333,6 +333,6 @@ class Memory:
     def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""
         limits = self.config.trim
-        file = transaction.left_behind(self._journal.primary)
-        too_many = bool(limits.max_records) and file.lines > limits.max_records
-        return too_many or (bool(limits.max_chars) and file.size > limits.max_chars)
+        (_, size, _), lines = transaction.left_behind(self._journal.primary)
+        too_many = bool(limits.max_records) and lines > limits.max_records
+        return too_many or (bool(limits.max_chars) and size > limits.max_chars)

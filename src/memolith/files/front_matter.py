@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from memolith.files.record_format import RecordFormatError, encode_json
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 _MAX_HEADER_BYTES = 16_384
 _FENCE = b"---"
+# Words, times and ids, which every YAML reader takes for what they are.
+_PLAIN = re.compile(
+    r"[A-Za-z][A-Za-z_-]*( [A-Za-z_-]+)*|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.ASCII,
+)
+_YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
 def encode_note(header: Mapping[str, HeaderValue], text: str) -> bytes:
@@ -64,10 +71,6 @@ def _value(value: HeaderValue) -> str:
         return "[" + ", ".join(_value(item) for item in value) + "]"
     if not isinstance(value, str):
         return encode_json(value).decode()
-    plain = value.replace("-", "").replace("_", "").replace(" ", "")
-    if plain.isascii() and plain.isalpha() and value == value.strip() and value[0] != "-":
-        return value if value.lower() not in _YAML_WORDS else json.dumps(value)
+    if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS:
+        return value
     return json.dumps(value, ensure_ascii=False)
-
-
-_YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
+from memolith.files import layout
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
@@ -67,12 +68,13 @@ def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) 
 
     Plans the removal of the tombstone into the same transaction as the record.
     """
-    from memolith.files import layout
-    from memolith.files.tombstones import find_tombstone, without_tombstone
-
     folder = transaction.folder
     stamp = folder.stamp(layout.TOMBSTONES)
-    stone = find_tombstone(folder, record.text) if stamp else None
+    if stamp is None:
+        return
+    from memolith.files.tombstones import find_tombstone, without_tombstone
+
+    stone = find_tombstone(folder, record.text)
     if stone is None:
         return
     if not by_user:

@@ -23,22 +23,12 @@ if TYPE_CHECKING:
 
     from memolith.files.folder import Stamp
 
+    FileState = list[int]  # inode, size, mtime and number of lines, as JSON spells them
+
 # MEMORY.md, the chat history, and the daily logs of two days around midnight.
 _FILES_KEPT = 4
 _PIECE = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """A file as we left it."""
-
-    stamp: Stamp
-    lines: int
-
-    @property
-    def size(self) -> int:
-        """Its size in bytes."""
-        return self.stamp[1]
+_EMPTY = [0, 0, 0, 0]
 
 
 @dataclass(slots=True)
@@ -47,7 +37,7 @@ class LockState:
 
     boot: str = ""
     steps: list[list[object]] = field(default_factory=list)
-    files: dict[str, FileState] = field(default_factory=dict)
+    files: dict[str, FileState] = field(default_factory=dict)  # as we left them
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -57,10 +47,7 @@ class LockState:
         if not newline or checksum != b"%08x" % crc32(body):
             return cls()
         content = json.loads(body)
-        files = {
-            path: FileState((*stamp,), lines) for path, (lines, *stamp) in content["files"].items()
-        }
-        return cls(content["boot"], content["steps"], files)
+        return cls(content["boot"], content["steps"], content["files"])
 
     def unfinished(self) -> Iterator[Step]:
         """The steps a writer of this boot left unfinished when it died."""
@@ -84,28 +71,30 @@ class LockState:
         """The lock file's content once `steps` are done."""
         for step in steps:
             if isinstance(step, Append) and step.fd is not None:
-                known = self.files.pop(step.path, None)
-                lines = (known.lines if known else 0) + step.data.count(b"\n")
-                self.files[step.path] = FileState(stamp_of(os.fstat(step.fd)), lines)
-        self.files = dict(list(self.files.items())[-_FILES_KEPT:])
+                lines = self.files.pop(step.path, _EMPTY)[3] + step.data.count(b"\n")
+                self.files[step.path] = [*stamp_of(os.fstat(step.fd)), lines]
+        while len(self.files) > _FILES_KEPT:
+            del self.files[next(iter(self.files))]
         return _encode([], self.files)
 
-    def count_lines(self, step: Append, stamp: Stamp) -> int:
+    def lines_of(self, path: str, found: Stamp) -> int | None:
+        """How many lines a file has, if it is still as we left it; else None."""
+        known = self.files.get(path)
+        return known[3] if known is not None and known[:3] == [*found] else None
+
+    def count_lines(self, step: Append, found: Stamp) -> int:
         """Count the newlines before the step, in a file that is not as we left it."""
         pieces = (
             os.pread(step.fd or 0, min(_PIECE, step.size - at), at)
             for at in range(0, step.size, _PIECE)
         )
-        self.files[step.path] = FileState(stamp, sum(piece.count(b"\n") for piece in pieces))
-        return self.files[step.path].lines
+        lines = sum(piece.count(b"\n") for piece in pieces)
+        self.files[step.path] = [*found, lines]
+        return lines
 
 
 def _encode(steps: list[list[object]], files: dict[str, FileState]) -> bytes:
-    state = {
-        "pid": os.getpid(),
-        "boot": clock.boot_id(),
-        "steps": steps,
-        "files": {path: [file.lines, *file.stamp] for path, file in files.items()},
-    }
-    body = json.dumps(state).encode()
+    body = json.dumps(
+        {"pid": os.getpid(), "boot": clock.boot_id(), "steps": steps, "files": files}
+    ).encode()
     return b"%08x %s\n" % (crc32(body), body)

@@ -12,6 +12,7 @@ PREFIX = b"- {"
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 # str.splitlines() and many editors break lines here, and a record must stay one line.
 # Lone surrogates cannot be encoded, but JSON can spell them.
 _LINE_BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -52,12 +53,14 @@ def encode_line(record: Record) -> bytes:
 def encode_json(content: object) -> bytes:
     """Compact JSON in UTF-8 that no reader of lines can tear apart; raises RecordFormatError."""
     try:
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _encoder.encode(content)
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordFormatError(
             f"This cannot be written as JSON: {error}.",
             hint="Use text, numbers, lists and objects.",
         ) from error
+    if text.isascii():
+        return text.encode()
     text = text.translate(_LINE_BREAKS)
     try:
         return text.encode()
@@ -102,8 +105,7 @@ def parse_json(data: bytes) -> object:
 
 def encode_time(moment: datetime) -> str:
     """UTC with milliseconds, as in `2026-02-16T09:12:44.031Z`."""
-    moment = moment.astimezone(UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def parse_time(text: object, key: str) -> datetime:

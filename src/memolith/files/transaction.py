@@ -14,7 +14,7 @@ from contextlib import suppress
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, stamp_of, storage_error
-from memolith.files.intent import FileState, LockState
+from memolith.files.intent import LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
 from memolith.files.steps import Append, Remove, Replace, Step
@@ -71,9 +71,9 @@ class Transaction:
         try:
             step.fd, found = atomic_write.open_for_append(self.folder, path)
             step.inode, step.size = found.st_ino, found.st_size
-            known = self._state.files.get(path)
-            if known is not None and known.stamp == stamp_of(found):
-                return known.lines + 1  # as we left it: whole lines, ending in a newline
+            lines = self._state.lines_of(path, stamp_of(found))
+            if lines is not None:
+                return lines + 1  # as we left it: whole lines, ending in a newline
             step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
         except FileNotFoundError:
             return self._begin_file(step, template)
@@ -121,9 +121,10 @@ class Transaction:
         with suppress(OSError):  # it is done and synced; finding it done again does no harm
             self._lock.write_state(self._state.after(self._steps))
 
-    def left_behind(self, path: str) -> FileState:
+    def left_behind(self, path: str) -> tuple[Stamp, int]:
         """Stamp and number of lines of a file this transaction has appended to."""
-        return self._state.files[path]
+        inode, size, mtime, lines = self._state.files[path]
+        return (inode, size, mtime), lines
 
     def _recover(self) -> LockState:
         path = LOCK_PATH

@@ -1,0 +1,72 @@
+"""Change one setting in a settings file; comments, order and layout stay as the user wrote them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from memolith.config_file import parse_toml, toml_value
+from memolith.config_loading import ARGUMENT, check_trust, checked, known_setting
+from memolith.errors import ConfigError
+from memolith.files.folder import Folder
+from memolith.files.transaction import Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.config import StoreConfig, Value
+    from memolith.profile import Profile
+
+
+def write_setting(
+    profile: Profile, store: StoreConfig, name: str, text: str, *, for_user: bool = False
+) -> Value:
+    """Check a value, then put it into the profile's file, or with `for_user` into the user's.
+
+    Nothing is written unless the whole file can be read again and says exactly what it should.
+    """
+    setting = known_setting(name, ARGUMENT)
+    value = checked(setting, text, ARGUMENT)
+    path = profile.user_settings_file if for_user else profile.settings_file
+    if not for_user:
+        check_trust(setting, profile)
+    root, file = os.path.split(path)
+    with (
+        Folder(root, create=True, durable=store.durability == "full") as folder,
+        Transaction(folder, store.lock_timeout_seconds) as transaction,
+    ):
+        stamp = folder.stamp(file)
+        before = folder.read(file) or b""
+        transaction.replace(file, _changed(path, before, name, value), stamp)
+        transaction.commit()
+    return value
+
+
+def _changed(path: str, before: bytes, name: str, value: Value) -> bytes:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    section, key = name.split(".")
+    wanted = _with(parse_toml(path, before), section, key, value)
+    with suppress(TOMLKitError):
+        document = tomlkit.parse(before.decode("utf-8-sig"))
+        if section not in document:
+            document[section] = tomlkit.table()
+        document[section][key] = value
+        after = tomlkit.dumps(document).encode()
+        if parse_toml(path, after) == wanted:
+            return after
+    raise ConfigError(
+        f"{path} is written in a way that cannot be changed safely",
+        setting=name,
+        origin=path,
+        hint=f"Change it by hand: under [{section}] write {key} = {toml_value(value)}",
+    )
+
+
+def _with(
+    tables: Mapping[str, object], section: str, key: str, value: Value
+) -> Mapping[str, object]:
+    table = tables.get(section, {})
+    return {**tables, section: {**table, key: value}} if isinstance(table, dict) else {}
