@@ -1,4 +1,4 @@
-"""Read a settings file, which anybody may have written: bounded, whole, or a clear error."""
+"""The format of a settings file. Anybody may have written it: it is read whole, or refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,27 @@ MAX_LINE_CHARS = 2_000
 
 def read_toml(path: str) -> Mapping[str, object]:
     """The tables of a settings file; a missing file has none. Anything wrong is a ConfigError."""
-    text = _read_file(path)
+    try:
+        # Not blocking: somebody may have put a pipe there.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise _bad_file(path, "is not a file")
+        data = os.read(handle, MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(handle)
+    return parse_toml(path, data)
+
+
+def parse_toml(path: str, data: bytes) -> Mapping[str, object]:
+    """The tables in the bytes of a settings file; `path` is only named in errors."""
+    text = _decode(path, data)
     if not text:
         return {}
     import tomllib  # only those who have a settings file pay for this import
@@ -32,23 +52,19 @@ def read_toml(path: str) -> Mapping[str, object]:
         raise _bad_file(path, "is not valid TOML: a value is too long or too deep") from error
 
 
-def _read_file(path: str) -> str:
-    try:
-        # Not blocking: somebody may have put a pipe there.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise _bad_file(path, "is not a file")
-        data = os.read(handle, MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return _decode(path, data)
+def toml_value(value: bool | float | str) -> str:
+    """A value as a settings file spells it.
+
+    >>> toml_value(True), toml_value(0.1), toml_value("memory/old.md")
+    ('true', '0.1', '"memory/old.md"')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        import json
+
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def _decode(path: str, data: bytes) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from memolith.config_file import parse_toml, toml_value
 from memolith.config_loading import ARGUMENT, check_trust, checked, known_setting
@@ -13,8 +12,6 @@ from memolith.files.transaction import Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memolith.config import StoreConfig, Value
     from memolith.profile import Profile
 
@@ -44,18 +41,13 @@ def write_setting(
 
 
 def _changed(path: str, before: bytes, name: str, value: Value) -> bytes:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     section, key = name.split(".")
-    wanted = _with(parse_toml(path, before), section, key, value)
-    with suppress(TOMLKitError):
-        document = tomlkit.parse(before.decode("utf-8-sig"))
-        if section not in document:
-            document[section] = tomlkit.table()
-        document[section][key] = value
-        after = tomlkit.dumps(document).encode()
-        if parse_toml(path, after) == wanted:
+    tables = parse_toml(path, before)
+    table = tables.get(section, {})
+    if isinstance(table, dict):
+        after = _edited(before.decode("utf-8-sig"), section, key, value).encode()
+        # The editor is checked by the parser that will read the file: an unusual layout may fool it.
+        if parse_toml(path, after) == {**tables, section: {**table, key: value}}:
             return after
     raise ConfigError(
         f"{path} is written in a way that cannot be changed safely",
@@ -65,8 +57,15 @@ def _changed(path: str, before: bytes, name: str, value: Value) -> bytes:
     )
 
 
-def _with(
-    tables: Mapping[str, object], section: str, key: str, value: Value
-) -> Mapping[str, object]:
-    table = tables.get(section, {})
-    return {**tables, section: {**table, key: value}} if isinstance(table, dict) else {}
+def _edited(text: str, section: str, key: str, value: Value) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        if section not in document:
+            document[section] = tomlkit.table()
+        document[section][key] = value
+        return tomlkit.dumps(document)
+    except TOMLKitError:
+        return text
