@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 from memolith.clock import Clock
@@ -17,7 +16,7 @@ from memolith.visibility import current, trust, visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from memolith.config import Value
@@ -298,15 +297,11 @@ class Memory:
     def _by_user(self) -> bool:
         return trust(self._channel) == "user"
 
-    @contextmanager
-    def _writing(self) -> Iterator[Transaction]:
-        """Open the folder and take the writer lock; every write of the product goes through here."""
+    def _writing(self) -> Transaction:
+        """Take the writer lock; every write of the product goes through here."""
         store = self.config.store
-        with (
-            Folder(self.root, create=True, durable=store.durability == "full") as folder,
-            Transaction(folder, store.lock_timeout_seconds) as transaction,
-        ):
-            yield transaction
+        folder = Folder(self.root, create=True, durable=store.durability == "full")
+        return Transaction(folder, store.lock_timeout_seconds)
 
     def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
         draft = Record(

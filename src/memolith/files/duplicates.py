@@ -47,10 +47,10 @@ class Duplicates:
     def find(self, record: Record, line: bytes) -> Record | None:
         """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
         stamp = self._folder.stamp(self._primary)
-        if stamp is None or policy(record.category).repeats or record.supersedes:
-            return None
         wanted = fingerprint(line)
-        if not self._may_hold(wanted, stamp):
+        if stamp is None or not self._may_hold(wanted, stamp):
+            return None
+        if policy(record.category).repeats or record.supersedes:
             return None
         data = self._folder.read(self._primary) or b""
         for number, candidate in enumerate(data.split(b"\n"), 1):
@@ -60,14 +60,11 @@ class Duplicates:
                     return found
         return None
 
-    def add(self, line: bytes, stamp: Stamp) -> None:
-        """Note a record that was just appended; `stamp` is that of the file with it.
-
-        Nothing to do if nobody looked before: whoever looks next finds the table out of date.
-        """
+    def add(self, stamp: Stamp) -> None:
+        """Note that the record we looked for was appended; `stamp` is that of the file with it."""
         if self._table is not None:
             with suppress(OSError):  # only a hint, and the record is safe
-                self._table.add(fingerprint(line), stamp)
+                self._table.add_last(stamp)
 
     def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
         try:
@@ -84,7 +81,8 @@ class Duplicates:
             self._table = FingerprintTable(self._folder)
         except OSError:
             self._table = None  # the disk will refuse the record too, and say so better
-        return wanted in prints
+            return wanted in prints
+        return wanted in self._table
 
     def _parse(self, line: bytes, number: int) -> Record | None:
         try:

@@ -38,7 +38,7 @@ class FingerprintTable:
         self._slots: int = slots
         self._used: int = used
         self.stamp: Stamp = (stamp[0], stamp[1], stamp[2])
-        self._seen_number, self._seen = 0, (0, False)  # the last lookup, which an insertion follows
+        self._last = self._slot = 0
 
     def close(self) -> None:
         """Close the file."""
@@ -51,16 +51,14 @@ class FingerprintTable:
 
     def __contains__(self, number: int) -> bool:
         """Whether the number was added."""
-        self._seen_number, self._seen = number, self._seek(number)
-        return self._seen[1]
+        self._last = number
+        self._slot, found = self._seek(number)
+        return found
 
-    def add(self, number: int, stamp: Stamp) -> None:
-        """Add a number and note which file is covered now."""
-        slot, found = self._seen if self._seen_number == number else self._seek(number)
-        if not found:
-            self._file.patch(_HEADER.size + slot * _SLOT, number.to_bytes(_SLOT, "little"))
-            self._used += 1
-        self._file.patch(0, _HEADER.pack(_MAGIC, self._slots, self._used, *stamp))
+    def add_last(self, stamp: Stamp) -> None:
+        """Add the number that was looked up last, and note which file is covered now."""
+        self._file.patch(_HEADER.size + self._slot * _SLOT, self._last.to_bytes(_SLOT, "little"))
+        self._file.patch(0, _HEADER.pack(_MAGIC, self._slots, self._used + 1, *stamp))
 
     @staticmethod
     def write(folder: Folder, numbers: Collection[int], stamp: Stamp) -> None:

@@ -72,6 +72,10 @@ class Folder:
 
     def __exit__(self, *_: object) -> None:
         """Close the handles."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the handles."""
         for fd in self._below.values():
             os.close(fd)
 

@@ -43,7 +43,7 @@ class Journal:
             number = transaction.append(day, line)
             transaction.append(self.primary, line, template=self.primary)
             transaction.commit()
-            duplicates.add(line, transaction.left_behind(self.primary)[0])
+            duplicates.add(transaction.left_behind(self.primary)[0])
         return replace(record, citation=Citation(day, number, number))
 
     def document(self, folder: Folder, path: str | None = None) -> Document:

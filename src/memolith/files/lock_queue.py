@@ -7,24 +7,27 @@ import threading
 from collections.abc import Callable
 
 
-class Waiter(threading.Thread):
+class Waiter:
     """A thread that blocks in flock; whoever gives up leaves it behind, and it frees what it gets."""
 
     def __init__(self, fd: int, close: Callable[[int], None]) -> None:
         """Wait for the lock on `fd`; `close` closes it when the wait was in vain."""
-        super().__init__(name="memolith-lock", daemon=True)
         self._fd = fd
         self._close = close
         self._guard = threading.Lock()
         self._over = False
         self._abandoned = False
         self._error: OSError | None = None
+        # Released the moment the wait is over: joining the thread would keep everybody behind us
+        # in the queue waiting for its clean-up too.
+        self._signal = threading.Lock()
+        self._signal.acquire()
 
     def wait(self, seconds: float) -> bool:
         """Whether the lock was taken in time; if not, `fd` is closed as soon as the kernel allows."""
-        self.start()
+        threading.Thread(target=self._block, name="memolith-lock", daemon=True).start()
         try:
-            self.join(seconds)
+            self._signal.acquire(timeout=seconds)
         finally:  # also on Ctrl-C
             with self._guard:
                 self._abandoned = not self._over
@@ -33,8 +36,7 @@ class Waiter(threading.Thread):
             raise self._error
         return self._over
 
-    def run(self) -> None:
-        """Block until the kernel hands over the lock."""
+    def _block(self) -> None:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         except OSError as error:
@@ -43,3 +45,4 @@ class Waiter(threading.Thread):
             self._over = True
             if self._abandoned:
                 self._close(self._fd)
+        self._signal.release()

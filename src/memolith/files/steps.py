@@ -27,15 +27,21 @@ class Append:
     size: int
     data: bytes
     fd: int | None = None
+    synced: bool = False
 
     def do(self, folder: Folder) -> None:
-        """Append and sync; a new file is synced into its folder too."""
+        """Append, not yet synced; but a new file's name is on the disk before anybody can use it."""
         if self.fd is None:
             self.fd = atomic_write.create_for_append(folder, self.path)
         atomic_write.write_all(self.fd, self.data)
-        atomic_write.sync_data(folder, self.fd)
         if not self.inode:
             atomic_write.sync_parent(folder, self.path)
+
+    def sync(self, folder: Folder) -> None:
+        """Put what was appended on the disk."""
+        if self.fd is not None and not self.synced:
+            atomic_write.sync_data(folder, self.fd)
+            self.synced = True
 
     def can_undo(self, _folder: Folder) -> bool:
         """Whether only our own bytes stand behind the old end of the file."""

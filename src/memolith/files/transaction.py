@@ -4,6 +4,10 @@ Before the first file is touched, the lock file gets the *intent*: the steps, wi
 each file had. If we die, the next writer of the same boot finishes them (redo). We never undo after
 a crash: after a power cut a stale intent may reappear, and undoing would remove acknowledged words.
 An intent from another boot is ignored, because whatever was acknowledged had been synced.
+
+Appended lines are synced after the lock is given up: a process that dies cannot take them out of
+the page cache, and the fsyncs of many writers share their work instead of queueing. Only then does
+the `with` block end, and only then may the caller acknowledge.
 """
 
 from __future__ import annotations
@@ -22,25 +26,33 @@ from memolith.files.tail import mend_tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     from memolith.files.folder import Stamp
 
 
 class Transaction:
-    """The steps of one change, made under the writer lock. Nothing happens before `commit`."""
+    """The steps of one change, made under the writer lock. Nothing happens before `commit`,
+    and nothing is promised before the `with` block has ended without an error.
+    """
 
     def __init__(self, folder: Folder, lock_timeout_seconds: float) -> None:
-        """Take the writer lock and finish what a killed writer left behind."""
+        """Take the writer lock and finish what a killed writer left behind; `folder` is ours to close."""
         self.folder = folder
         self.recovered = False
         self._steps: list[Step] = []
         self._intent_stays = False
-        self._lock = WriterLock(folder, lock_timeout_seconds)
+        self._lock_timeout_seconds = lock_timeout_seconds
         try:
-            self._state = self._recover()
+            self._lock = WriterLock(folder, lock_timeout_seconds)
+            try:
+                self._state = self._recover()
+            except BaseException:
+                self._lock.release()
+                raise
         except BaseException:
-            self._lock.release()
+            folder.close()
             raise
 
     def __enter__(self) -> Transaction:
@@ -50,16 +62,19 @@ class Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, value: object, trace: TracebackType | None
     ) -> None:
-        """Close what was opened, drop what was staged for nothing, and let the next writer in."""
+        """Let the next writer in, sync what was appended, close what was opened."""
         try:
-            for step in self._steps:
-                if isinstance(step, Append) and step.fd is not None:
-                    os.close(step.fd)
-                if isinstance(step, Replace) and not self._intent_stays:
-                    with suppress(OSError):
-                        atomic_write.remove(self.folder, step.staged)
+            self._drop_staged()
         finally:
             self._lock.release()
+        try:
+            if kind is None:
+                self._sync()
+        finally:
+            for step in self._appends():
+                if step.fd is not None:
+                    os.close(step.fd)
+            self.folder.close()
 
     def append(self, path: str, data: bytes, *, template: str = "") -> int:
         """Plan to append whole lines; returns the line number the first of them will have.
@@ -101,7 +116,7 @@ class Transaction:
         self._steps.append(Remove(path, expected))
 
     def commit(self) -> None:
-        """Do every step in order and sync it. When this returns, the change is on the disk."""
+        """Do every step, in order; what was appended is on the disk before anything is replaced."""
         if not self._steps:
             return
         done: list[Step] = []
@@ -111,6 +126,9 @@ class Transaction:
             for step in self._steps:
                 path = step.path
                 done.append(step)
+                if not isinstance(step, Append):
+                    for earlier in self._appends():
+                        earlier.sync(self.folder)
                 step.do(self.folder)
         except OSError as error:
             self._take_back(done)
@@ -139,6 +157,37 @@ class Transaction:
         except OSError as error:
             raise storage_error(error, path) from error
         return state
+
+    def _appends(self) -> Iterator[Append]:
+        return (step for step in self._steps if isinstance(step, Append))
+
+    def _sync(self) -> None:
+        for step in self._appends():
+            try:
+                step.sync(self.folder)
+            except OSError as error:
+                self._withdraw()
+                raise storage_error(error, step.path) from error
+
+    def _withdraw(self) -> None:
+        """Take back lines that could not be synced, so that a retry really writes them again.
+
+        If others have appended behind them meanwhile they stay, whole but not acknowledged.
+        """
+        with suppress(OSError, MemolithError):
+            lock = WriterLock(self.folder, self._lock_timeout_seconds)
+            try:
+                if all(step.can_undo(self.folder) for step in self._steps):
+                    for step in self._steps:
+                        step.undo(self.folder)
+            finally:
+                lock.release()
+
+    def _drop_staged(self) -> None:
+        for step in self._steps:
+            if isinstance(step, Replace) and not self._intent_stays:
+                with suppress(OSError):
+                    atomic_write.remove(self.folder, step.staged)
 
     def _take_back(self, done: list[Step]) -> None:
         """Undo while that is still whole; else leave the intent, and the next writer finishes."""
