@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 
-from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, split_path
+from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, split_path
 from memolith.files.locks import STATE_FOLDER
 
 STAGING = f"{STATE_FOLDER}/staging"
@@ -86,7 +86,7 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
         os.fchmod(fd, mode)
         sync_data(folder, fd)
     finally:
-        os.close(fd)
+        close_quietly(fd)
     return path
 
 
@@ -109,6 +109,16 @@ def remove(folder: Folder, path: str) -> None:
     sync_parent(folder, path)
 
 
+def remove_empty_folder(folder: Folder, path: str) -> None:
+    """Delete a folder that holds nothing any more; one that is missing or in use is fine."""
+    try:
+        parent, name = folder.parent(path)
+        os.rmdir(name, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+            raise
+
+
 def cut(fd: int, size: int) -> None:
     """Take back what was written behind `size`."""
     os.ftruncate(fd, size)
@@ -121,7 +131,7 @@ def set_mode(folder: Folder, path: str, mode: int) -> None:
     try:
         os.fchmod(fd, mode)
     finally:
-        os.close(fd)
+        close_quietly(fd)
 
 
 def write_private_file(folder: Folder, path: str, data: bytes) -> None:
@@ -148,4 +158,4 @@ class PatchableFile:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._fd)
+        close_quietly(self._fd)

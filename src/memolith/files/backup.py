@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from hashlib import sha256
 
-from memolith.errors import BackupDamagedError, BackupNotFoundError
+from memolith.errors import BackupDamagedError, BackupNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
 from memolith.files.folder import storage_error
 from memolith.files.record_format import RecordFormatError, encode_time, parse_json, parse_time
@@ -77,11 +78,23 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
 
 
 def prune_backups(folder: Folder, keep: int) -> None:
-    """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there."""
-    for backup in backups(folder)[:-keep]:
-        atomic_write.remove(folder, _manifest_path(backup.name))
-        for path in backup.files:
-            atomic_write.remove(folder, backup_path(backup.name, path))
+    """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there.
+
+    Only housekeeping: what cannot be deleted now is tried again after the next backup.
+    """
+    with suppress(OSError, MemolithError):
+        for backup in backups(folder)[:-keep]:
+            atomic_write.remove(folder, _manifest_path(backup.name))
+            for path in backup.files:
+                _remove_copy(folder, backup.name, path)
+            atomic_write.remove_empty_folder(folder, f"{layout.BACKUP_FOLDER}/{backup.name}")
+
+
+def _remove_copy(folder: Folder, name: str, path: str) -> None:
+    atomic_write.remove(folder, backup_path(name, path))
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        atomic_write.remove_empty_folder(folder, backup_path(name, path))
 
 
 def encode_manifest(backup: Backup) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Stamp = tuple[int, int, int]
+
+_MOST_HANDLES = 64
+_PIECE = 1 << 24
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -76,8 +80,8 @@ class Folder:
 
     def close(self) -> None:
         """Close the handles."""
-        for fd in self._below.values():
-            os.close(fd)
+        while self._below:
+            close_quietly(self._below.popitem()[1])
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
@@ -85,7 +89,7 @@ class Folder:
         fd = os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=parent)
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            os.close(fd)
+            close_quietly(fd)
             raise StorageError(
                 f"{path} is not an ordinary file.",
                 path=path,
@@ -104,9 +108,12 @@ class Folder:
         walked = ""
         for part in split_path(path)[:-1]:
             walked = f"{walked}/{part}" if walked else part
-            if walked not in self._below:
-                self._below[walked] = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
-            fd = self._below[walked]
+            below = self._below.pop(walked, None)
+            if below is None:
+                below = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
+            self._below[walked] = fd = below  # last in the dict: used last
+        while len(self._below) > _MOST_HANDLES:
+            close_quietly(self._below.pop(next(path for path in self._below if path)))
         return fd, name
 
     def read(
@@ -123,17 +130,18 @@ class Folder:
             return None
         except OSError as error:
             raise storage_error(error, path) from error
-        with open(fd, "rb", buffering=0) as file:
+        try:
             if single_name and found.st_nlink > 1:
                 raise PathOutsideProfileError(
                     f"{path} has a second name (a hard link), so it may belong to somebody else.",
                     path=path,
                     hint="Replace it by a copy: cp, then mv.",
                 )
-            try:
-                return file.read() if limit is None else file.read(limit)
-            except OSError as error:
-                raise storage_error(error, path) from error
+            return _read_all(fd, limit)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        finally:
+            close_quietly(fd)
 
     def stamp(self, path: str) -> Stamp | None:
         """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""
@@ -172,6 +180,21 @@ class Folder:
                 for entry in found
                 if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
             )
+
+
+def close_quietly(fd: int) -> None:
+    """Close a handle. Whatever the system says, it is gone, and what matters was synced before."""
+    with suppress(OSError):
+        os.close(fd)
+
+
+def _read_all(fd: int, limit: int | None) -> bytes:
+    if limit is not None:
+        return os.read(fd, limit)
+    pieces = []
+    while piece := os.read(fd, _PIECE):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def split_path(path: str) -> list[str]:

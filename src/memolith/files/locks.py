@@ -9,10 +9,18 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from contextlib import suppress
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, WriterBusyError
-from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, stamp_of, storage_error
+from memolith.files.folder import (
+    FILE_MODE,
+    FOLDER_MODE,
+    Folder,
+    close_quietly,
+    stamp_of,
+    storage_error,
+)
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
@@ -36,8 +44,16 @@ class WriterLock:
             _take(fd, deadline, timeout_seconds)
             # Whoever replaced or deleted the lock file let a second holder in: only the file that
             # still has the name counts.
-            found = os.fstat(fd)
-            if folder.stamp(LOCK_PATH) == stamp_of(found):
+            try:
+                found = os.fstat(fd)
+                is_the_named_one = folder.stamp(LOCK_PATH) == stamp_of(found)
+            except OSError as error:
+                close_handle(fd)
+                raise storage_error(error, LOCK_PATH) from error
+            except BaseException:
+                close_handle(fd)
+                raise
+            if is_the_named_one:
                 break
             close_handle(fd)
         self._fd = fd
@@ -45,10 +61,9 @@ class WriterLock:
 
     def release(self) -> None:
         """Let the next writer in, even if a forked child still has a copy of our handle."""
-        try:
+        with suppress(OSError):  # closing frees it too
             fcntl.flock(self._fd, fcntl.LOCK_UN)
-        finally:
-            close_handle(self._fd)
+        close_handle(self._fd)
 
     def read_state(self) -> bytes:
         """What the last holder left in the lock file."""
@@ -87,6 +102,13 @@ def _make_state_folder(folder: Folder) -> None:
     except FileExistsError:
         return
     os.chmod(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
+    # Memory may be kept in git; what we derive or keep for recovery should not be.
+    fd, _ = folder.open(f"{STATE_FOLDER}/.gitignore", os.O_WRONLY | os.O_CREAT)
+    try:
+        os.fchmod(fd, FILE_MODE)
+        os.write(fd, b"*\n")
+    finally:
+        close_quietly(fd)
 
 
 def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
@@ -138,13 +160,13 @@ def _no_locks(error: OSError) -> LocksUnavailableError | Exception:
 def close_handle(fd: int) -> None:
     """Close a handle of the lock file."""
     _open_handles.discard(fd)
-    os.close(fd)
+    close_quietly(fd)
 
 
 def _close_in_child() -> None:
     """A forked child closes its copies: it must not keep the parent's lock alive."""
     while _open_handles:
-        os.close(_open_handles.pop())
+        close_quietly(_open_handles.pop())
 
 
 os.register_at_fork(after_in_child=_close_in_child)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memolith.errors import FileChangedError
 from memolith.files import atomic_write
-from memolith.files.folder import FILE_MODE, Folder
+from memolith.files.folder import FILE_MODE, Folder, close_quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Append:
             atomic_write.write_all(fd, self._missing(fd))
             atomic_write.sync_data(folder, fd)
         finally:
-            os.close(fd)
+            close_quietly(fd)
         atomic_write.sync_parent(folder, self.path)
 
     def _reopen(self, folder: Folder) -> int | None:

@@ -12,12 +12,11 @@ the `with` block end, and only then may the caller acknowledge.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
-from memolith.files.folder import Folder, stamp_of, storage_error
+from memolith.files.folder import Folder, close_quietly, stamp_of, storage_error
 from memolith.files.intent import LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
@@ -73,7 +72,7 @@ class Transaction:
         finally:
             for step in self._appends():
                 if step.fd is not None:
-                    os.close(step.fd)
+                    close_quietly(step.fd)
             self.folder.close()
 
     def append(self, path: str, data: bytes, *, template: str = "") -> int:
@@ -141,7 +140,7 @@ class Transaction:
 
     def left_behind(self, path: str) -> tuple[Stamp, int]:
         """Stamp and number of lines of a file this transaction has appended to."""
-        inode, size, mtime, lines = self._state.files[path]
+        inode, size, mtime, lines = self._state.files.get(path, (0, 0, 0, 0))
         return (inode, size, mtime), lines
 
     def _recover(self) -> LockState:
