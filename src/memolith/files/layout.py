@@ -18,7 +18,6 @@ CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"
 BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
-GITIGNORE = f"{STATE_FOLDER}/.gitignore"
 
 
 def daily_log(day: date) -> str:
