@@ -69,6 +69,7 @@ class DoctorReport:
 
     root: str
     checks: tuple[Check, ...]
+    mended: tuple[str, ...] = ()  # what was put right before the checks were made
 
     @property
     def healthy(self) -> bool:

@@ -1,0 +1,71 @@
+"""What a check found: the first of each kind by name, the rest as a number."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from memolith.reports import Check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.reports import CheckStatus
+
+# Twenty lines of a kind show the pattern; ten thousand would bury everything else.
+MOST_SHOWN = 20
+
+WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
+
+
+class Findings:
+    """The findings of one check; bounded, however much is wrong."""
+
+    def __init__(self, check_id: str, label: str) -> None:
+        """Start with nothing found."""
+        self._id = check_id
+        self._label = label
+        self._found: list[Check] = []
+        self._count: Counter[CheckStatus] = Counter()
+
+    def add(self, status: CheckStatus, message: str, hint: str = "") -> None:
+        """Note one finding."""
+        self._count[status] += 1
+        if self._count[status] <= MOST_SHOWN:
+            self._found.append(self._check(status, message, hint))
+
+    def checks(self, otherwise: str) -> list[Check]:
+        """What was found; if nothing was, that all is well, in the words of `otherwise`."""
+        if not self._found:
+            return [self._check("ok", otherwise)]
+        more = [
+            self._check(status, f"And {self._count[status] - MOST_SHOWN:,} more of this kind.")
+            for status in WORST_FIRST
+            if self._count[status] > MOST_SHOWN
+        ]
+        return self._found + more
+
+    def _check(self, status: CheckStatus, message: str, hint: str = "") -> Check:
+        return Check(id=self._id, label=self._label, status=status, message=message, hint=hint)
+
+
+def shown(name: str) -> str:
+    """A name out of somebody's folder as a terminal may print it."""
+    return name if name.isprintable() else ascii(name)
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "file"), counted(12000, "file")
+    ('1 file', '12,000 files')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def named(names: list[str]) -> str:
+    """The first few names, and how many there are beyond.
+
+    >>> named(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    first = ", ".join(map(shown, names[:3]))
+    return first if len(names) <= 3 else f"{first} and {len(names) - 3:,} more"

@@ -1,0 +1,137 @@
+"""The folder itself: is it there, may we write, and is it a place where memories are safe."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from memolith.config_loading import DEFAULT
+from memolith.files import layout
+from memolith.files.locks import LOCK_PATH, STATE_FOLDER
+from memolith.jobs.checks.findings import Findings, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.jobs.checks.subject import Subject
+    from memolith.reports import Check
+
+_LEAST_FREE_BYTES = 100_000_000
+_SYNCED_FOLDERS = ("dropbox", "onedrive", "icloud", "mobile documents", "google drive", "nextcloud")
+_SYNC_MARKS = {
+    ".stfolder": "Syncthing",
+    ".dropbox.cache": "Dropbox",
+    ".owncloudsync.log": "ownCloud",
+}
+_NETWORK_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs")
+
+
+def check_profile(subject: Subject) -> list[Check]:
+    """Whether the folder and what we append to may be read and written."""
+    found = Findings("profile", "Profile folder")
+    if not subject.profile.exists:
+        found.add("info", f"{shown(subject.root)} does not exist yet.", "Make it: memolith init")
+        return found.checks("")
+    if not os.access(subject.root, os.R_OK | os.X_OK):
+        found.add("error", f"{shown(subject.root)} may not be read.", "Check who owns it: ls -ld")
+    for path in ("", layout.DAILY_FOLDER, STATE_FOLDER, subject.config.profile.primary, LOCK_PATH):
+        whole = os.path.join(subject.root, path)
+        if os.path.exists(whole) and not os.access(whole, os.W_OK):
+            found.add(
+                "error",
+                f"{shown(path or subject.root)} may not be written, so nothing can be remembered.",
+                "Check owner and mode with ls -l, and whether the disk is read-only.",
+            )
+    return found.checks(shown(subject.root))
+
+
+def check_settings(subject: Subject) -> list[Check]:
+    """Where the settings come from. They were loaded, or we would not be here."""
+    found = Findings("settings", "Settings")
+    if subject.config.store.durability == "fast":
+        found.add(
+            "warn",
+            "store.durability is fast: a power cut can lose what was acknowledged.",
+            "To be safe: memolith config set store.durability full",
+        )
+    origins = Counter(subject.loaded.origins.values())
+    default = origins.pop(DEFAULT, 0)
+    places = "".join(f", {number} from {shown(place)}" for place, number in origins.items())
+    return found.checks(f"{default} default{places}")
+
+
+def check_starting_files(subject: Subject) -> list[Check]:
+    """Whether the two files that a session starts with are there."""
+    found = Findings("files", "First files")
+    there = {entry.path for entry in subject.entries}
+    primary = subject.config.profile.primary
+    for path in (primary, layout.USER):
+        if path not in there:
+            found.add(
+                "info", f"There is no {path} yet.", "Make it from its template: memolith init"
+            )
+    return found.checks(f"{primary} and {layout.USER}")
+
+
+def check_space(subject: Subject) -> list[Check]:
+    """Whether the disk has room; a full one refuses every write."""
+    found = Findings("space", "Free space")
+    disk = os.statvfs(subject.root)
+    free = disk.f_bavail * disk.f_frsize
+    if free < _LEAST_FREE_BYTES:
+        found.add("warn", f"Only {free / 1e6:.1f} MB are free.", "Free some space.")
+    if disk.f_files and not disk.f_favail:
+        found.add("warn", "The disk can hold no more files.", "Delete some files.")
+    return found.checks(f"{free / 1e9:.1f} GB")
+
+
+def check_disk(subject: Subject) -> list[Check]:
+    """Whether the folder is synced or on a network: others then write without our lock."""
+    found = Findings("place", "Kind of disk")
+    real = os.path.realpath(subject.root)
+    syncer = _syncer(real)
+    if syncer:
+        found.add(
+            "warn",
+            f"The profile is in a folder that {syncer} syncs: two machines may write at once.",
+            "Write on one machine at a time, or keep the profile elsewhere and sync it by git.",
+        )
+    kind = _file_system(real)
+    if kind in _NETWORK_SYSTEMS or kind.startswith("fuse."):
+        found.add(
+            "warn",
+            f"The profile is on a network file system ({shown(kind)}): locks may not hold there.",
+            "Keep the profile on a local disk.",
+        )
+    return found.checks(f"local ({shown(kind)})" if kind else "local")
+
+
+def _syncer(path: str) -> str:
+    """Who syncs the folder, as far as its name or a mark in a folder above tells; "" for nobody."""
+    while path != os.path.dirname(path):
+        name = os.path.basename(path)
+        if name.lower().startswith(_SYNCED_FOLDERS):
+            return shown(name)
+        for mark, syncer in _SYNC_MARKS.items():
+            if os.path.exists(os.path.join(path, mark)):
+                return syncer
+        path = os.path.dirname(path)
+    return ""
+
+
+def _file_system(path: str) -> str:
+    """The type of the file system that holds the folder; "" where the kernel does not tell."""
+    try:
+        with open("/proc/mounts", "rb") as file:
+            mounts = [line.split(b" ") for line in file.read().split(b"\n")]
+    except OSError:
+        return ""
+    best, kind = b"", b""
+    for mount in mounts:
+        if len(mount) < 3:
+            continue
+        # The kernel writes a space in a name as \040.
+        point = mount[1].decode("unicode_escape").encode("latin-1").rstrip(b"/") + b"/"
+        # Of two mounts on the same point, the later one is what we see.
+        if (os.fsencode(path) + b"/").startswith(point) and len(point) >= len(best):
+            best, kind = point, mount[2]
+    return kind.decode("ascii", "replace")

@@ -1,0 +1,101 @@
+"""Record lines: damaged or torn ones, one id with two texts, and forgotten records that came back."""
+
+from __future__ import annotations
+
+from memolith.files.document import BOM, Document
+from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.tombstones import digest
+from memolith.jobs.checks.findings import Findings, counted, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.files.document import Line
+    from memolith.files.tombstones import Tombstone
+    from memolith.reports import Check
+    from memolith.types import Record
+
+
+class RecordLines:
+    """Looks at the records of every file, and compares them across files."""
+
+    def __init__(self, stones: Sequence[Tombstone]) -> None:
+        """Start with nothing seen but what was forgotten."""
+        self._damaged = Findings("records", "Records")
+        self._twins = Findings("ids", "One text for each id")
+        self._returned = Findings("forgotten", "Forgotten records")
+        self._places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
+        self._lines = 0
+        self._forgotten_ids = {stone.id for stone in stones}
+        self._forgotten_texts = {stone.digest for stone in stones}
+
+    def look_at(self, path: str, data: bytes) -> None:
+        """Look at one file."""
+        document = Document.parse(path, data)
+        good = 0
+        for line, record in document.records():
+            good += 1
+            self._compare(path, line.number, record)
+            self._look_for_forgotten(path, line.number, record)
+        self._lines += good
+        # Parsing every line a second time is only worth it where a line was left out.
+        alike = sum(line.looks_like_record for line in document.lines)
+        if good != alike or data.startswith(BOM):
+            self._name_damages(document)
+
+    def checks(self) -> list[Check]:
+        """What was found."""
+        return [
+            *self._damaged.checks(f"{counted(self._lines, 'record line')}, all readable"),
+            *self._twins.checks(counted(len(self._places), "id")),
+            *self._returned.checks(counted(len(self._forgotten_ids), "tombstone")),
+        ]
+
+    def _name_damages(self, document: Document) -> None:
+        for damage in document.damages():
+            self._damaged.add(
+                "error",
+                f"{shown(damage.path)} line {damage.line} is not a record: {shown(damage.reason)}.",
+                "Mend the line, or put a backup back: memolith restore",
+            )
+        last = document.lines[-1]
+        if last.data.startswith(PREFIX) and not last.data.endswith(b"\n") and _is_broken(last):
+            self._damaged.add(
+                "warn",
+                f"{shown(document.path)} line {last.number} is torn: it was never acknowledged.",
+                "The next write to this file moves it to .memolith/quarantine.",
+            )
+
+    def _compare(self, path: str, line: int, record: Record) -> None:
+        text = hash(record.text)
+        known = self._places.setdefault(record.id, (text, path, line))
+        if known[0] != text:
+            self._twins.add(
+                "warn",
+                f"{shown(path)} line {line} and {shown(known[1])} line {known[2]}"
+                " have the same id but different texts.",
+                "If you edited one of them, edit the other too; else give one a new id.",
+            )
+
+    def _look_for_forgotten(self, path: str, line: int, record: Record) -> None:
+        if record.id in self._forgotten_ids:
+            self._returned.add(
+                "error",
+                f"{shown(path)} line {line} is a record that was forgotten and came back.",
+                f"Forget it again: memolith forget {shown(record.id)}",
+            )
+        elif self._forgotten_texts and digest(record.text) in self._forgotten_texts:
+            self._returned.add(
+                "warn",
+                f"{shown(path)} line {line} says what was forgotten, under another id.",
+                f"Forget it too: memolith forget {shown(record.id)}",
+            )
+
+
+def _is_broken(line: Line) -> bool:
+    try:
+        parse_line(line.data)
+    except RecordFormatError:
+        return True
+    return False

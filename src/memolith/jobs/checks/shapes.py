@@ -1,0 +1,102 @@
+"""Names in the folder that are not what they should be: links, folders for files, open modes."""
+
+from __future__ import annotations
+
+from memolith.files import layout
+from memolith.files.locks import LOCK_PATH, STATE_FOLDER
+from memolith.files.tail import QUARANTINE
+from memolith.jobs.checks.findings import Findings, counted, named, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.jobs.checks.subject import Entry, Subject
+    from memolith.reports import Check
+
+_FOLDERS = (
+    layout.DAILY_FOLDER,
+    STATE_FOLDER,
+    layout.ARCHIVE_FOLDER,
+    layout.BACKUP_FOLDER,
+    QUARANTINE,
+)
+_FILES = (
+    layout.ROOT_MEMORY,
+    layout.NESTED_MEMORY,
+    layout.USER,
+    layout.CONVERSATIONS,
+    layout.TOMBSTONES,
+    LOCK_PATH,
+)
+_WIDER_THAN_OURS = 0o077
+_REPLACE = "Replace it by a copy of what it points to: cp, then mv."
+
+
+def check_shapes(subject: Subject) -> list[Check]:
+    """Links, pipes, folders in the place of files: none of them is ever read or followed."""
+    found = Findings("shapes", "Ordinary files and folders")
+    archive = subject.config.trim.archive_path
+    for entry in subject.entries:
+        should_be_file = entry.path in (*_FILES, archive) or layout.is_daily_log(entry.path)
+        should_be_folder = entry.path in _FOLDERS
+        words, hint = _problem(entry, should_be_file, should_be_folder)
+        if words:
+            severe = entry.closed or should_be_file or should_be_folder
+            found.add("error" if severe else "warn", f"{shown(entry.path)} {words}", hint)
+    return found.checks(counted(len(subject.entries), "name"))
+
+
+def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tuple[str, str]:
+    """What is wrong with it and what to do, or nothing."""
+    words = hint = ""
+    if entry.closed:
+        words, hint = f"cannot be listed: {entry.closed}.", "Check its owner and mode: ls -ld"
+    elif entry.kind == "link":
+        words, hint = "is a symbolic link, which is not followed.", _REPLACE
+    elif entry.kind == "other":
+        words, hint = "is neither file nor folder.", "Move it away."
+    elif entry.kind == "folder" and should_be_file:
+        words, hint = "is a folder where a file should be.", "Move that folder away."
+    elif entry.kind == "file" and should_be_folder:
+        words, hint = "is a file where a folder should be.", "Move that file away."
+    elif entry.names > 1:
+        words = "has a second name (a hard link), so it may belong to somebody else."
+        hint = _REPLACE
+    return words, hint
+
+
+def too_open(subject: Subject) -> list[Entry]:
+    """The files and folders that others than the user may read or write."""
+    return [
+        entry
+        for entry in subject.entries
+        if entry.is_own
+        and entry.kind in ("file", "folder")
+        and not entry.closed
+        and entry.mode & _WIDER_THAN_OURS
+    ]
+
+
+def check_modes(subject: Subject) -> list[Check]:
+    """Whether only the user may read the memory: folders 0700, files 0600."""
+    found = Findings("modes", "Private to you")
+    wide = [f"{entry.path} ({entry.mode:04o})" for entry in too_open(subject)]
+    if wide:
+        found.add(
+            "warn",
+            f"Other users of this machine may open {named(wide)}.",
+            "Make them private: memolith doctor --fix",
+        )
+    return found.checks("only you can open it")
+
+
+def check_conflicts(subject: Subject) -> list[Check]:
+    """Versions a sync tool could not merge: their records may be nowhere else."""
+    found = Findings("conflicts", "Sync conflicts")
+    for entry in subject.entries:
+        if entry.is_conflict:
+            found.add(
+                "warn",
+                f"{shown(entry.path)} was left by a sync or merge tool and is not read.",
+                "Copy what is missing into the real file, then delete it.",
+            )
+    return found.checks("none")

@@ -1,0 +1,144 @@
+"""Look at everything that can be wrong with a profile, and mend what can be mended safely."""
+
+from __future__ import annotations
+
+import os
+
+from memolith.errors import MemolithError
+from memolith.files import atomic_write
+from memolith.files.folder import Folder
+from memolith.files.locks import LOCK_PATH
+from memolith.files.transaction import Transaction
+from memolith.jobs.checks.content import check_content, check_turns
+from memolith.jobs.checks.findings import WORST_FIRST, counted, shown
+from memolith.jobs.checks.place import (
+    check_disk,
+    check_profile,
+    check_settings,
+    check_space,
+    check_starting_files,
+)
+from memolith.jobs.checks.shapes import check_conflicts, check_modes, check_shapes, too_open
+from memolith.jobs.checks.subject import ROOT, look_at
+from memolith.jobs.checks.writer import (
+    check_backups,
+    check_lock,
+    check_quarantine,
+    check_staging,
+    staged_files,
+)
+from memolith.reports import Check, DoctorReport
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memolith.config_loading import LoadedConfig
+    from memolith.jobs.checks.subject import Entry, Subject
+    from memolith.profile import Profile
+
+    Examination = Callable[[Subject], list[Check]]
+
+_ALWAYS: tuple[Examination, ...] = (check_profile, check_settings)
+_OF_A_PROFILE: tuple[Examination, ...] = (
+    check_starting_files,
+    check_content,
+    check_turns,
+    check_shapes,
+    check_modes,
+    check_conflicts,
+    check_lock,
+    check_staging,
+    check_quarantine,
+    check_backups,
+    check_disk,
+    check_space,
+)
+
+
+def examine(profile: Profile, loaded: LoadedConfig, *, fix: bool) -> DoctorReport:
+    """Run every check, worst findings first; with `fix`, mend and then look again."""
+    subject = look_at(profile, loaded)
+    mended: tuple[str, ...] = ()
+    failed: list[Check] = []
+    if fix and profile.exists:
+        mended, failed = _mend(subject)
+        subject = look_at(profile, loaded)
+    checks = [*failed, *_run_all(subject)]
+    checks.sort(key=lambda check: WORST_FIRST.index(check.status))
+    return DoctorReport(root=profile.root, checks=tuple(checks), mended=mended)
+
+
+def _run_all(subject: Subject) -> Iterator[Check]:
+    for examination in _ALWAYS + (_OF_A_PROFILE if subject.profile.exists else ()):
+        try:
+            yield from examination(subject)
+        except (MemolithError, OSError) as error:
+            yield _refused(examination.__name__, error)
+
+
+def _refused(name: str, error: MemolithError | OSError) -> Check:
+    """The check that could not be made, as a finding: what stopped it would stop others too."""
+    topic = name.removeprefix("check_")
+    message = error.message if isinstance(error, MemolithError) else str(error)
+    hint = error.hint if isinstance(error, MemolithError) else ""
+    return Check(
+        id=topic, label=topic.capitalize(), status="error", message=shown(message), hint=hint
+    )
+
+
+def _mend(subject: Subject) -> tuple[tuple[str, ...], list[Check]]:
+    """What was mended, and what could not be. Nothing a person wrote is touched."""
+    mended: list[str] = []
+    failed: list[Check] = []
+    for remedy in (_make_private, _finish_and_tidy_up):
+        try:
+            mended += remedy(subject)
+        except (MemolithError, OSError) as error:
+            failed.append(_refused("check_fix", error))
+    return tuple(mended), failed
+
+
+def _make_private(subject: Subject) -> Iterator[str]:
+    done = 0
+    refusal: OSError | MemolithError | None = None
+    for entry in too_open(subject):
+        try:
+            _strip_others(subject, entry)
+            done += 1
+        except (MemolithError, OSError) as error:  # somebody else's file: the others can be mended
+            refusal = error
+    if done:
+        yield f"{counted(done, 'name')} can now be opened by you alone."
+    if refusal:
+        raise refusal
+
+
+def _strip_others(subject: Subject, entry: Entry) -> None:
+    private = entry.mode & 0o700
+    if entry.path == ROOT:
+        above, name = os.path.split(os.path.realpath(subject.root))
+        with Folder(above) as folder:
+            atomic_write.set_mode(folder, name, private)
+    else:
+        with Folder(subject.root) as folder:
+            atomic_write.set_mode(folder, entry.path, private)
+
+
+def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:
+    """Take the writer lock once, which finishes what a killed writer began."""
+    store = subject.config.store
+    if all(entry.path != LOCK_PATH for entry in subject.entries):
+        return  # nothing was ever written
+    with (
+        Folder(subject.root, durable=store.durability == "full") as folder,
+        Transaction(folder, store.lock_timeout_seconds) as transaction,
+    ):
+        if transaction.recovered:
+            yield "The work of a killed writer was finished."
+        # Whoever stages a file holds the lock until it is in place, and now we hold it.
+        staged = [path for path in staged_files(subject) if folder.stamp(path) is not None]
+        for path in staged:
+            atomic_write.remove(folder, path)
+        if staged:
+            yield f"{counted(len(staged), 'left-over file')} removed."
