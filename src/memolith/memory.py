@@ -221,9 +221,18 @@ class Memory:
             return forget(transaction, record_id, archive=archive, now=self._clock.now())
 
     def log_turn(
-        self, user: str, assistant: str, *, chat: str = "main", platform: str = "library"
+        self,
+        user: str,
+        assistant: str,
+        *,
+        chat: str = "main",
+        platform: str = "library",
+        said: datetime | None = None,
     ) -> Turn | None:
-        """Append one exchange of a chat to the conversation history; None if history is off."""
+        """Append one exchange of a chat to the conversation history; None if history is off.
+
+        `said` is when it was said, for turns that are brought in later; by default now.
+        """
         from memolith.files.conversation_log import ConversationLog
 
         if not self.config.chat.enabled:
@@ -231,7 +240,7 @@ class Memory:
         log = ConversationLog(self.config.chat)
         with self._writing() as transaction:
             turn = Turn(
-                created=self._clock.now(),
+                created=said or self._clock.now(),
                 chat=chat,
                 user=log.shorten(gate.whole_characters(user)),
                 assistant=log.shorten(gate.whole_characters(assistant)),

@@ -37,15 +37,15 @@ class ConversationLog:
         return text if len(text) <= limit else text[: max(0, limit - len(TRUNCATED))] + TRUNCATED
 
     def append(self, transaction: Transaction, turn: Turn) -> bool:
-        """Write a turn; returns whether it is time to rotate.
+        """Write a turn; returns whether it is time to look for chats over their cap.
 
-        Rotation rewrites the file, so it is not done at every turn: a chat may stand there with a
-        fifth more than its cap, of which readers never see anything.
+        Rotation reads and rewrites the whole file, so it is due only when the file has grown by an
+        eighth or so: a chat may have some turns too many in it, of which readers see nothing.
         """
         number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
         transaction.commit()
-        limit = self.config.max_entries
-        return number > limit and number % max(1, limit // 5) == 0
+        step = 1 << max(0, number.bit_length() - 4)
+        return number > self.config.max_entries and number % step == 0
 
     def rotate(self, transaction: Transaction) -> None:
         """Move the oldest turns of chats over their cap to the archive; other lines stay."""
