@@ -38,7 +38,7 @@ crash: .venv/dev-installed  ## the long tier of the crash tests
 
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python benchmarks/store.py
 
 docs: .venv/dev-installed  ## run every example of README and docs
 	$(BIN)/pytest tests/docs
