@@ -1,0 +1,71 @@
+"""The commands of `memolith`. Each is one module here, imported only when it is run."""
+
+from __future__ import annotations
+
+import sys
+
+from memolith.cli.usage import Parser, UsageError, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+    from typing import Protocol, cast
+
+    from memolith.cli.usage import Arguments
+
+    class Command(Protocol):
+        """What the module of a command has."""
+
+        HELP: str  # what it does, in one or a few sentences
+        EXAMPLE: str  # command lines to copy
+
+        def configure(self, parser: argparse.ArgumentParser) -> None:
+            """Describe its arguments."""
+
+        def run(self, args: Arguments) -> int:
+            """Do it, print what came of it, and return the exit code."""
+
+
+# Name, which is also that of its module, and one line of help; in the order in which help shows them.
+COMMANDS: Mapping[str, str] = {
+    "init": "make the files of a new memory",
+    "remember": "write one thing down",
+    "save": "write a note, in a file of its own",
+    "list": "show records, newest first",
+    "get": "show lines of a file",
+    "log": "write a turn of a chat, or show the newest",
+    "supersede": "replace a record by a newer one",
+    "forget": "remove a record for good",
+    "trim": "move the oldest records to the archive",
+    "restore": "list backups, or bring one back",
+    "status": "show what stands in the memory",
+    "doctor": "look for anything wrong",
+    "config": "show and change settings",
+    "completion": "print a script that completes commands in your shell",
+}
+
+
+def load(name: str) -> Command:
+    """The module of a command; an unknown name is an error that suggests the nearest."""
+    if name not in COMMANDS:
+        near = nearest(name, COMMANDS)
+        raise UsageError(
+            f"Unknown command {name!a}.",
+            hint=f"Did you mean {near}?" if near else "See: memolith --help",
+        )
+    module = f"memolith.cli.{name}"
+    __import__(module)  # importlib would be one more module to load
+    return cast("Command", sys.modules[module]) if TYPE_CHECKING else sys.modules[module]
+
+
+def parser_of(name: str, command: Command, *, usage: str | None = None) -> Parser:
+    """The parser of one command; the options of every command are not among its arguments."""
+    parser = Parser(
+        prog=f"memolith {name}",
+        usage=usage,
+        description=command.HELP,
+        epilog="example:\n" + "\n".join(f"  {line}" for line in command.EXAMPLE.splitlines()),
+    )
+    command.configure(parser)
+    return parser

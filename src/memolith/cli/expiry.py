@@ -1,0 +1,45 @@
+"""When a record expires, as people write it: a day, a moment, or a time from now."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from memolith.cli.usage import UsageError
+from memolith.clock import Clock
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_HINT = (
+    "Write a day (2026-12-31), a moment (2026-12-31T18:00) or a time from now (30m, 12h, 7d, 2w)."
+)
+
+
+def parse_expiry(text: str, zone: str) -> datetime:
+    """The moment from which the record no longer holds. A day counts to its end, in the user's zone."""
+    now = Clock(zone).now()
+    try:
+        moment = _from_now(text, now) or _moment(text, zone)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"--expires {text[:40]!a} is no time.", hint=_HINT) from error
+    if moment <= now:
+        raise UsageError(f"--expires {text[:40]!a} lies in the past.", hint=_HINT)
+    return moment
+
+
+def _from_now(text: str, now: datetime) -> datetime | None:
+    amount, unit = text[:-1], _UNITS.get(text[-1:])
+    if not unit or not (amount.isascii() and amount.isdecimal()):
+        return None
+    return now + timedelta(**{unit: int(amount)})
+
+
+def _moment(text: str, zone: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if len(text) == len("2026-12-31"):
+        moment += timedelta(days=1)
+    if moment.tzinfo is not None:
+        return moment
+    if not zone:
+        return moment.astimezone()
+    from zoneinfo import ZoneInfo
+
+    return moment.replace(tzinfo=ZoneInfo(zone))

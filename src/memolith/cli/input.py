@@ -1,0 +1,36 @@
+"""Texts given on the command line or on standard input."""
+
+from __future__ import annotations
+
+import sys
+
+from memolith.cli.usage import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STANDARD_INPUT = "-"
+# The largest text a setting can allow; whoever pipes in more gets an error, not all our memory.
+_MOST_BYTES = 16_777_216
+
+
+def text_of(words: Sequence[str], example: str) -> str:
+    """The words as one text; standard input for `-`, or if there are no words and it is piped in."""
+    if list(words) == [STANDARD_INPUT] or (not words and _is_piped()):
+        return read_standard_input()
+    if not words:
+        raise UsageError("There is no text.", hint=f"Example: {example}")
+    return " ".join(words)
+
+
+def read_standard_input() -> str:
+    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
+    if sys.stdin is None:
+        return ""
+    data = sys.stdin.buffer.read(_MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
+    return data.decode("utf-8", "surrogateescape").strip("\r\n")
+
+
+def _is_piped() -> bool:
+    return sys.stdin is not None and not sys.stdin.isatty()

@@ -1,0 +1,68 @@
+"""`memolith list`: show records, newest first."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+from memolith.cli.shapes import record_json
+from memolith.cli.usage import whole_number
+from memolith.visibility import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+
+HELP = "Show records and notes, newest first: where each stands, its category, its id, its text."
+EXAMPLE = """\
+memolith list --category fact
+memolith list --limit 5 --offset 10
+memolith list --json --limit 1000"""
+
+SHORT_ID = 8
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("--category", metavar="NAME", help="only those of this category")
+    parser.add_argument("--session", metavar="ID", help="only those of this session")
+    parser.add_argument(
+        "--limit", metavar="N", type=whole_number, default=20, help="how many (default: 20)"
+    )
+    parser.add_argument(
+        "--offset", metavar="N", type=whole_number, default=0, help="leave out the newest N"
+    )
+    parser.add_argument(
+        "--past", action="store_true", help="also those that expired or were superseded"
+    )
+    parser.add_argument("--include-secret", action="store_true", help="also secret ones")
+
+
+def run(args: Arguments) -> int:
+    """Print a page of records."""
+    with open_memory(args) as memory:
+        found = memory.records(
+            category=args.category,
+            session=args.session,
+            include_secret=True,
+            include_past=args.past,
+        )
+    shown = [r for r in reversed(found) if visible(r, include_secret=args.include_secret)]
+    page = shown[args.offset : args.offset + args.limit]
+    hidden = len(found) - len(shown)
+    if args.json:
+        output.say_json(
+            {"records": [record_json(r) for r in page], "total": len(shown), "hidden": hidden}
+        )
+        return 0
+    if page:
+        output.table((str(r.citation), r.category, r.id[:SHORT_ID], r.text) for r in page)
+    elif not shown:
+        output.note("No records." if args.category or args.session else "Nothing remembered yet.")
+    left = len(shown) - args.offset - len(page)
+    if left > 0:
+        output.note(f"{left:,} more: memolith list --offset {args.offset + len(page)}")
+    if hidden:
+        output.note(f"{output.counted(hidden, 'secret record')} left out: add --include-secret")
+    return 0

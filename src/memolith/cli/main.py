@@ -1,0 +1,88 @@
+"""`memolith`: find the command, run it, and turn whatever goes wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memolith.cli import exit_codes, output
+from memolith.cli.commands import load, parser_of
+from memolith.cli.usage import read_global_options
+from memolith.errors import MemolithError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line, by default that of this process; returns the exit code."""
+    output.prepare()
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(words)
+        output.finish()
+    except KeyboardInterrupt:
+        return exit_codes.INTERRUPTED
+    except BrokenPipeError:
+        output.give_up(sys.stdout)
+        return exit_codes.READER_GONE
+    except Exception as error:  # noqa: BLE001 — whatever happens, say it in words and an exit code
+        return _report(error, words)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    args, rest = read_global_options(words)
+    if args.version:
+        from memolith.version import __version__
+
+        if args.json:
+            output.say_json({"version": __version__})
+        else:
+            output.say(f"memolith {__version__}")
+        return exit_codes.OK
+    if args.help or args.command in ("", "help"):
+        return _help(args.command, rest)
+    command = load(args.command)
+    # No usage line: argparse would lay one out only to have it at hand for errors.
+    parser_of(args.command, command, usage="").read(rest, args)
+    return command.run(args)
+
+
+def _help(command: str, rest: Sequence[str]) -> int:
+    from memolith.cli.help import command_help, overview
+
+    if command == "help":
+        command = rest[0] if rest else "help"
+    if command in ("", "help"):
+        output.say(overview())
+        return exit_codes.OK if command else exit_codes.USAGE
+    output.say(command_help(command))
+    return exit_codes.OK
+
+
+def _report(error: Exception, words: Sequence[str]) -> int:
+    kind, code = exit_codes.kind_of(error)
+    message, hint = _in_words(error)
+    if "--debug" in words or os.environ.get("MEMOLITH_DEBUG"):
+        import traceback
+
+        output.note("".join(traceback.format_exception(error)).rstrip())
+    if "--json" in words:
+        content = {"error": {"kind": kind, "message": message, "hint": hint}}
+        output.note(output.to_json(content, sys.stderr))
+        return code
+    output.note(f"memolith: {message}")
+    if hint:
+        output.note(hint)
+    return code
+
+
+def _in_words(error: Exception) -> tuple[str, str]:
+    if isinstance(error, MemolithError):
+        return error.message, error.hint
+    return (
+        f"unexpected error: {type(error).__name__}: {error}",
+        "This is a bug in Memolith. Please report it, with what the same command prints with --debug.",
+    )

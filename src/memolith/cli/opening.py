@@ -1,0 +1,26 @@
+"""Open the memory that the options of a command line point to."""
+
+from __future__ import annotations
+
+from memolith.config_loading import settings_from_flags
+from memolith.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.cli.usage import Arguments
+    from memolith.config import Value
+
+
+def open_memory(
+    args: Arguments, *, create: bool = False, settings: Mapping[str, Value] | None = None
+) -> Memory:
+    """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options."""
+    return Memory(
+        args.root,
+        profile=args.profile,
+        settings={**settings_from_flags(args.set), **(settings or {})},
+        channel="cli",
+        create=create,
+    )

@@ -1,0 +1,191 @@
+"""Everything that is printed. Text of a memory is shown as text: it cannot steer the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from io import StringIO, TextIOWrapper
+
+from memolith.cli.usage import terminal_width
+from memolith.errors import StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TextIO
+
+_CONTROLS = {*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}
+# Characters that are not seen but change what is: directions, line ends, marks, tags, a byte mark.
+_UNSEEN = {0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
+_UNSEEN |= set(range(0xE0000, 0xE0080))
+_CLEAN = {**dict.fromkeys(_CONTROLS, "�"), **dict.fromkeys(_UNSEEN, "")}
+_BOLD, _DIM, _PLAIN = "\033[1m", "\033[2m", "\033[0m"
+
+
+def prepare() -> None:
+    """Make printing unable to fail for what the text holds or for a stream that was never open."""
+    sys.stdout = sys.stdout or StringIO()
+    sys.stderr = sys.stderr or StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Half characters, and those the locale does not have, are spelled.
+            stream.reconfigure(errors="backslashreplace")
+
+
+class Styled(str):
+    """Text that was cleaned before it was styled, so it is printed as it is."""
+
+    __slots__ = ()
+
+
+def clean(text: str) -> str:
+    """The text without anything that a terminal would obey or hide.
+
+    >>> clean("red \\x1b[31malert\\r\\n")
+    'red �[31malert\\n'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return text.replace("\r\n", "\n").translate(_CLEAN)
+
+
+def one_line(text: str) -> str:
+    """The text cleaned, on one line."""
+    return " ".join(clean(text).split())
+
+
+def bold(text: str) -> str:
+    """The text cleaned, and bold on a terminal."""
+    return Styled(f"{_BOLD}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+
+
+def dim(text: str) -> str:
+    """The text cleaned, and dim on a terminal."""
+    return Styled(f"{_DIM}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+
+
+def say(*parts: str) -> None:
+    """Print one line of output, cleaned."""
+    write(_cleaned(parts) + "\n")
+
+
+def note(*parts: str) -> None:
+    """Print a line beside the output, on standard error: programs that read us do not get it."""
+    try:
+        sys.stderr.write(_cleaned(parts) + "\n")
+    except OSError:  # nobody to tell
+        give_up(sys.stderr)
+
+
+def say_json(content: object) -> None:
+    """Print JSON: on one line for programs, indented for people. It holds texts exactly."""
+    write(to_json(content, sys.stdout) + "\n")
+
+
+def write(text: str) -> None:
+    """Print text as it is; a reader that has gone is left to `main`."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _not_written(error) from error
+
+
+def finish() -> None:
+    """Bring out everything that was printed, so that a full disk is noticed while we can say so."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _not_written(error) from error
+
+
+def give_up(stream: TextIO) -> None:
+    """Close a stream that failed; Python would try once more at its end and complain."""
+    with suppress(OSError):
+        stream.close()
+
+
+def _not_written(error: OSError) -> StorageError:
+    give_up(sys.stdout)
+    return StorageError(
+        f"The output could not be written: {error.strerror}.",
+        path="standard output",
+        errno=error.errno or 0,
+    )
+
+
+def to_json(content: object, stream: TextIO) -> str:
+    """JSON that the stream can carry; what a terminal would obey or hide is spelled with \\u."""
+    utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(content, ensure_ascii=not utf8, indent=2 if stream.isatty() else None)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(char if _is_harmless(ord(char)) else _spelled(ord(char)) for char in text)
+
+
+def _is_harmless(code: int) -> bool:
+    return (code not in _CLEAN and not 0xD800 <= code <= 0xDFFF) or code == 0x0A
+
+
+def _spelled(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def table(rows: Iterable[Sequence[str]]) -> None:
+    """Print rows in columns; on a terminal, the last column is cut at the right edge."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)][:-1]
+    room = terminal_width() - sum(widths) - 2 * len(widths) if sys.stdout.isatty() else None
+    for *left, last in cells:
+        padded = (
+            cell + " " * (width - _width(cell)) for cell, width in zip(left, widths, strict=True)
+        )
+        say("  ".join([*padded, last if room is None else _cut(last, max(10, room))]).rstrip())
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "record"), counted(1200, "record")
+    ('1 record', '1,200 records')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def _cut(text: str, room: int) -> str:
+    if _width(text) <= room:
+        return text
+    used = 0
+    for index, char in enumerate(text):
+        used += _width(char)
+        if used >= room:
+            return text[:index] + "…"
+    return text
+
+
+def _width(text: str) -> int:
+    """The columns a terminal needs: Chinese characters take two, accents that are added none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def _styles(stream: TextIO) -> bool:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def _cleaned(parts: Iterable[str]) -> str:
+    return "".join(part if isinstance(part, Styled) else clean(part) for part in parts)

@@ -1,0 +1,173 @@
+"""What was typed: the options every command takes, and a parser that helps instead of scolding."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from memolith.errors import MemolithError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import NoReturn
+
+# Option, name of its value ("" for a switch), help. They may stand anywhere on the line.
+GLOBAL_OPTIONS = (
+    ("--root", "DIR", "the folder that holds the memory"),
+    ("--profile", "NAME", "the memory with this name, under ~/.memolith/profiles"),
+    ("--set", "KEY=VALUE", "use another value for a setting this once; may be repeated"),
+    ("--json", "", "print JSON for programs"),
+    ("--debug", "", "show where an error came from"),
+    ("--help", "", "show help and examples, and stop"),
+    ("--version", "", "show the version, and stop"),
+)
+
+
+class UsageError(MemolithError):
+    """The command line cannot be understood; nothing was done."""
+
+
+class Arguments(argparse.Namespace):
+    """What was asked for: the options of every command, and those of this one."""
+
+    def __init__(self) -> None:
+        """Nothing asked for yet."""
+        super().__init__()
+        self.command = ""
+        self.root: str | None = None
+        self.profile: str | None = None
+        self.set: list[str] = []
+        self.json = False
+        self.debug = False
+        self.help = False
+        self.version = False
+
+
+def read_global_options(argv: Iterable[str]) -> tuple[Arguments, list[str]]:
+    """Take the options of every command out of the line, wherever they stand, and the command.
+
+    What follows `--` is text, whatever it looks like.
+
+    >>> args, rest = read_global_options(["--root=here", "remember", "--json", "tea"])
+    >>> args.root, args.command, args.json, rest
+    ('here', 'remember', True, ['tea'])
+    """
+    args = Arguments()
+    rest: list[str] = []
+    takes_value = {option: bool(metavar) for option, metavar, _ in GLOBAL_OPTIONS}
+    words = iter(argv)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif word == "-h":
+            args.help = True
+        elif takes_value.get(option):
+            _note(args, option, value if equals else next(words, None))
+        elif word in takes_value:
+            setattr(args, word[2:], True)
+        elif args.command or word.startswith("-"):
+            rest.append(word)
+        else:
+            args.command = word
+            _refuse_early_options(rest)
+    return args, rest
+
+
+def _note(args: Arguments, option: str, value: str | None) -> None:
+    if value is None:
+        raise UsageError(f"{option} needs a value.", hint="See: memolith --help")
+    if option == "--set":
+        args.set.append(value)
+    else:
+        setattr(args, option[2:], value)
+
+
+def _refuse_early_options(early: Sequence[str]) -> None:
+    if early:
+        raise UsageError(
+            f"{early[0]!a} stands before the command.",
+            hint="Options of one command follow it: memolith COMMAND [options]",
+        )
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. argparse would import a module only to learn that width."""
+
+    def __init__(self, prog: str) -> None:
+        """Lay out the help of `prog`."""
+        super().__init__(prog, max_help_position=28, width=min(100, terminal_width()))
+
+
+def terminal_width() -> int:
+    """The columns of the terminal, or 80."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(20, int(columns))
+    try:
+        return max(20, os.get_terminal_size(1).columns)
+    except OSError:
+        return 80
+
+
+class Parser(argparse.ArgumentParser):
+    """The arguments of one command. Options and words may be mixed; a mistake is a UsageError."""
+
+    def __init__(
+        self,
+        prog: str | None = None,
+        *,
+        usage: str | None = None,
+        description: str | None = None,
+        epilog: str | None = None,
+    ) -> None:
+        """Make a parser for `prog`; options must be written in full."""
+        super().__init__(
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            formatter_class=HelpFormatter,
+            add_help=False,
+            allow_abbrev=False,
+        )
+
+    def read(self, words: Sequence[str], args: Arguments) -> None:
+        """Fill `args` from the words; options that every command has keep what they have."""
+        known = dict(vars(args))
+        if self._subparsers is None:
+            _, unknown = self.parse_known_intermixed_args(words, args)
+        else:  # argparse cannot mix where one command has several actions
+            _, unknown = self.parse_known_args(words, args)
+        vars(args).update(known)
+        if unknown:
+            self._refuse(unknown[0])
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the line; argparse itself would print and exit."""
+        raise UsageError(message[:1].upper() + message[1:] + ".", hint=f"See: {self.prog} --help")
+
+    def _refuse(self, word: str) -> NoReturn:
+        if not word.startswith("-"):
+            raise UsageError(f"{word!a} is one word too many.", hint=f"See: {self.prog} --help")
+        option = word.partition("=")[0]
+        near = nearest(option, [*self._option_string_actions, *(o for o, _, _ in GLOBAL_OPTIONS)])
+        raise UsageError(
+            f"Unknown option {option!a}.",
+            hint=f"Did you mean {near}?" if near else f"See: {self.prog} --help",
+        )
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is most like this one, or ""."""
+    import difflib  # only needed once something is wrong
+
+    return next(iter(difflib.get_close_matches(word[:40], list(known), n=1)), "")
+
+
+def whole_number(text: str) -> int:
+    """An argument that counts something: 0, 1, 2 …"""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"expected a whole number, not {text[:40]!a}")
+    return int(text)
