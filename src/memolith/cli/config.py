@@ -1,0 +1,118 @@
+"""`memolith config`: see settings and where they come from, and change them."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.config import SETTINGS, value_of
+from memolith.config_file import toml_value
+from memolith.config_loading import ARGUMENT, known_setting, open_profile, settings_from_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.shapes import Json
+    from memolith.cli.usage import Arguments
+    from memolith.config_loading import LoadedConfig
+    from memolith.profile import Profile
+
+HELP = """\
+Show settings, and with --origin where each value comes from; or change one, in the memolith.toml of
+the profile, or with --user for all of your profiles. A value is checked before it is written."""
+EXAMPLE = """\
+memolith config show --origin
+memolith config get trim.max_records
+memolith config set trim.max_records 500
+memolith config set profile.timezone Europe/Madrid --user
+memolith config path"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the actions and their arguments."""
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, prog=parser.prog
+    )
+    show = actions.add_parser("show", help="every setting")
+    show.add_argument("--origin", action="store_true", help="also where each value comes from")
+    get = actions.add_parser("get", help="KEY: the value of one setting")
+    change = actions.add_parser("set", help="KEY VALUE: write a setting into its file")
+    for action in (get, change):
+        action.add_argument("key", metavar="KEY", help="such as trim.max_records")
+    change.add_argument("value", metavar="VALUE", help="true, false, a number or text")
+    change.add_argument("--user", action="store_true", help="for all of your profiles")
+    actions.add_parser("path", help="the two files that settings are read from")
+
+
+def run(args: Arguments) -> int:
+    """Do the action."""
+    profile, loaded = _open(args)
+    if args.action == "show":
+        _show(args, loaded)
+    elif args.action == "get":
+        _get(args, loaded)
+    elif args.action == "set":
+        _set(args, profile, loaded)
+    else:
+        _path(args, profile)
+    return 0
+
+
+def _open(args: Arguments) -> tuple[Profile, LoadedConfig]:
+    return open_profile(args.root, args.profile, settings_from_flags(args.set))
+
+
+def _show(args: Arguments, loaded: LoadedConfig) -> None:
+    if args.json:
+        output.say_json({"settings": [_setting_json(loaded, name) for name in SETTINGS]})
+    elif args.origin:
+        output.table([_line(loaded, name), loaded.origins[name]] for name in SETTINGS)
+    else:
+        for name in SETTINGS:
+            output.say(_line(loaded, name))
+
+
+def _setting_json(loaded: LoadedConfig, name: str) -> Json:
+    return {
+        "name": name,
+        "value": value_of(loaded.config, name),
+        "origin": loaded.origins[name],
+        "default": SETTINGS[name].default,
+        "doc": SETTINGS[name].doc,
+    }
+
+
+def _line(loaded: LoadedConfig, name: str) -> str:
+    return f"{name} = {toml_value(value_of(loaded.config, name))}"
+
+
+def _get(args: Arguments, loaded: LoadedConfig) -> None:
+    known_setting(args.key, ARGUMENT)
+    value = value_of(loaded.config, args.key)
+    if args.json:
+        output.say_json(_setting_json(loaded, args.key))
+    else:
+        output.say(value if isinstance(value, str) else toml_value(value))  # bare, for scripts
+
+
+def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
+    from memolith.files.settings_file import write_setting
+
+    store = loaded.config.store
+    value = write_setting(profile, store, args.key, args.value, for_user=args.user)
+    file = profile.user_settings_file if args.user else profile.settings_file
+    _, now = _open(args)
+    if args.json:
+        output.say_json({**_setting_json(now, args.key), "written": value, "file": file})
+        return
+    output.say(output.bold("Set"), f"  {args.key} = {toml_value(value)}  in {file}")
+    if now.origins[args.key] != file:
+        output.note(f"Not in effect here, because of: {now.origins[args.key]}")
+        output.note(f"There it says: {_line(now, args.key)}")
+
+
+def _path(args: Arguments, profile: Profile) -> None:
+    files = {"profile": profile.settings_file, "user": profile.user_settings_file}
+    if args.json:
+        output.say_json(files)
+    else:
+        output.table(files.items())

@@ -1,0 +1,140 @@
+"""`memolith config` shows what is in effect and why, and changes only what it was asked to."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.cli.main import main
+from memolith.config import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def config(root: str, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `memolith config` on the profile in `root`; returns exit code, output and notes."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["config", *words, "--root", root])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_every_setting_is_shown(config: Run) -> None:
+    code, out, _ = config("show")
+    assert code == 0
+    assert [line.split(" = ")[0] for line in out.splitlines()] == list(SETTINGS)
+    assert 'trim.archive_path = ".memolith/archive/MEMORY-archive.md"\n' in out
+    assert "chat.enabled = true\n" in out
+
+
+def test_every_setting_is_shown_with_its_origin(
+    config: Run, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config("set", "trim.max_chars", "5")
+    monkeypatch.setenv("MEMOLITH_TRIM__SLACK", "0.2")
+    _, out, _ = config("show", "--origin", "--set", "trim.max_records=7")
+    origins = {line.split(" = ")[0]: line.split("  ")[-1].strip() for line in out.splitlines()}
+    assert origins["trim.max_records"] == "argument"
+    assert origins["trim.slack"] == "environment"
+    assert origins["trim.max_chars"] == f"{root}/memolith.toml"
+    assert origins["chat.enabled"] == "default"
+
+
+def test_programs_get_every_value_in_its_own_type(config: Run) -> None:
+    _, out, _ = config("show", "--json", "--set", "trim.slack=0.5")
+    shown = {setting["name"]: setting for setting in json.loads(out)["settings"]}
+    assert list(shown) == list(SETTINGS)
+    assert shown["trim.slack"] == {
+        "name": "trim.slack",
+        "value": 0.5,
+        "origin": "argument",
+        "default": 0.1,
+        "doc": SETTINGS["trim.slack"].doc,
+    }
+    assert shown["chat.enabled"]["value"] is True
+
+
+def test_one_value_is_printed_bare_for_scripts(config: Run) -> None:
+    assert config("get", "profile.primary") == (0, "MEMORY.md\n", "")
+    assert config("get", "chat.enabled") == (0, "true\n", "")
+    assert json.loads(config("get", "trim.slack", "--json")[1])["value"] == 0.1
+
+
+def test_a_value_is_set_and_says_where(config: Run, root: str) -> None:
+    file = f"{root}/memolith.toml"
+    assert config("set", "trim.max_records", "500") == (
+        0,
+        f"Set  trim.max_records = 500  in {file}\n",
+        "",
+    )
+    assert config("get", "trim.max_records")[1] == "500\n"
+    written = json.loads(config("set", "trim.max_records", "6", "--json")[1])
+    assert (written["written"], written["value"], written["file"]) == (6, 6, file)
+
+
+def test_options_may_stand_anywhere(config: Run, tmp_path: Path) -> None:
+    user_file = tmp_path / "home" / ".memolith" / "config.toml"
+    for words in (("--user", "trim.max_chars", "5"), ("trim.max_chars", "6", "--user")):
+        code, out, _ = config("set", *words)
+        assert (code, out.endswith(f"in {user_file}\n")) == (0, True)
+    assert user_file.read_text() == "[trim]\nmax_chars = 6\n"
+
+
+def test_a_value_that_has_no_effect_here_says_why(
+    config: Run, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config("set", "trim.max_records", "1")
+    assert config("set", "trim.max_records", "2", "--user")[2] == (
+        f"Not in effect here, because of: {root}/memolith.toml\n"
+        "There it says: trim.max_records = 1\n"
+    )
+    monkeypatch.setenv("MEMOLITH_TRIM__MAX_RECORDS", "3")
+    code, out, err = config("set", "trim.max_records", "4", "--json")
+    assert (code, err) == (0, "")
+    assert (json.loads(out)["value"], json.loads(out)["written"]) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("get", "trim.slak"), "unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
+        (("set", "trim.slak", "1"), "unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
+        (
+            ("set", "trim.max_records", "-1"),
+            "trim.max_records = '-1' (argument): expected a whole number, at least 0",
+        ),
+        (("show", "--set", "trim.slack"), "--set 'trim.slack' has no value\n"
+         "Write it as: --set section.key=value"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_and_changes_nothing(
+    config: Run, root: str, words: tuple[str, ...], message: str
+) -> None:
+    assert config(*words) == (3, "", f"memolith: {message}\n")
+    assert not os.path.exists(root)
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("frob",), ("get",), ("set", "trim.slack"), ("show", "--ori")]
+)
+def test_a_line_that_makes_no_sense_is_a_usage_error(config: Run, words: tuple[str, ...]) -> None:
+    code, out, err = config(*words)
+    assert (code, out) == (2, "")
+    assert "memolith config" in err.splitlines()[-1] or "Did you mean --origin?" in err
+
+
+def test_both_files_are_named(config: Run, root: str, tmp_path: Path) -> None:
+    files = {"profile": f"{root}/memolith.toml", "user": f"{tmp_path}/home/.memolith/config.toml"}
+    assert json.loads(config("path", "--json")[1]) == files
+    assert config("path")[1] == f"profile  {files['profile']}\nuser     {files['user']}\n"
