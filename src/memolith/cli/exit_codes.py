@@ -13,6 +13,7 @@ OK = 0
 BUG = 1  # an error we did not foresee
 USAGE = 2
 UNHEALTHY = 13  # `doctor` found an error
+DECLINED = 14  # you were asked and said no
 INTERRUPTED = 130  # Ctrl-C, as shells have it
 READER_GONE = 141  # nobody reads our output any more, as in `memolith list | head`
 

@@ -21,6 +21,8 @@ _CONTROLS = {*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}
 _UNSEEN = {0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
 _UNSEEN |= set(range(0xE0000, 0xE0080))
 _CLEAN = {**dict.fromkeys(_CONTROLS, "�"), **dict.fromkeys(_UNSEEN, "")}
+_NARROWEST = 32  # columns that a text needs to be read
+_WIDEST = 24  # a wider cell does not push those of other rows to the right
 _BOLD, _DIM, _PLAIN = "\033[1m", "\033[2m", "\033[0m"
 
 
@@ -140,15 +142,28 @@ def _spelled(code: int) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in columns; on a terminal, the last column is cut at the right edge."""
+    """Print rows in columns; on a terminal, the last column is cut at the right edge.
+
+    Where it would be squeezed too much, it gets a line of its own.
+    """
     cells = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)][:-1]
-    room = terminal_width() - sum(widths) - 2 * len(widths) if sys.stdout.isatty() else None
+    edge = terminal_width() if sys.stdout.isatty() else None
+    widths = [
+        max((_width(cell) for cell in column if edge is None or _width(cell) <= _WIDEST), default=0)
+        for column in list(zip(*cells, strict=True))[:-1]
+    ]
     for *left, last in cells:
-        padded = (
-            cell + " " * (width - _width(cell)) for cell, width in zip(left, widths, strict=True)
+        start = "".join(
+            cell + " " * max(2, width - _width(cell) + 2)
+            for cell, width in zip(left, widths, strict=True)
         )
-        say("  ".join([*padded, last if room is None else _cut(last, max(10, room))]).rstrip())
+        if edge is None:
+            say((start + last).rstrip())
+        elif edge - _width(start) >= _NARROWEST:
+            say((start + _cut(last, edge - _width(start))).rstrip())
+        else:
+            say(start.rstrip())
+            say("    ", _cut(last, edge - 4))
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

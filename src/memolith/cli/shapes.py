@@ -21,7 +21,7 @@ def record_json(record: Record) -> Json:
         "created": iso(record.created),
         "sensitivity": record.sensitivity,
         "channel": record.provenance.channel,
-        "confidence": record.provenance.confidence,
+        "confidence": float(record.provenance.confidence),
         "keywords": list(record.keywords),
         "metadata": dict(record.metadata),
         "supersedes": record.supersedes,

@@ -9,7 +9,7 @@ from memolith.errors import MemolithError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import NoReturn
 
 # Option, name of its value ("" for a switch), help. They may stand anywhere on the line.
@@ -106,7 +106,7 @@ def terminal_width() -> int:
     if columns.isdecimal() and int(columns) > 0:
         return max(20, int(columns))
     try:
-        return max(20, os.get_terminal_size(1).columns)
+        return max(20, os.get_terminal_size(1).columns or 80)
     except OSError:
         return 80
 
@@ -136,27 +136,66 @@ class Parser(argparse.ArgumentParser):
     def read(self, words: Sequence[str], args: Arguments) -> None:
         """Fill `args` from the words; options that every command has keep what they have."""
         known = dict(vars(args))
-        if self._subparsers is None:
-            _, unknown = self.parse_known_intermixed_args(words, args)
-        else:  # argparse cannot mix where one command has several actions
-            _, unknown = self.parse_known_args(words, args)
+        _, unknown = self.parse_known_args(self._options_first(words), args)
         vars(args).update(known)
-        if unknown:
-            self._refuse(unknown[0])
+        for word in unknown:
+            if word != "--":
+                self._refuse(word)
+
+    def _options_first(self, words: Sequence[str]) -> Sequence[str]:
+        """Options, then texts: argparse loses texts that stand on both sides of an option."""
+        if self._subparsers is not None:
+            return words  # each action has its own options
+        takes_value = {
+            option: action.nargs != 0
+            for action in self._actions
+            for option in action.option_strings
+        }
+        options: list[str] = []
+        texts: list[str] = []
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                texts += rest
+            elif not _looks_like_option(word):
+                texts.append(word)
+            elif not takes_value.get(word):
+                options.append(word)
+            else:
+                value = next(rest, None)
+                # Joined, so that a value may start with a dash; a known option is none.
+                joined = value is not None and value not in takes_value
+                options += [f"{word}={value}"] if joined else [word, *([value] if value else [])]
+        return [*options, "--", *texts] if texts else options
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the line; argparse itself would print and exit."""
         raise UsageError(message[:1].upper() + message[1:] + ".", hint=f"See: {self.prog} --help")
 
     def _refuse(self, word: str) -> NoReturn:
-        if not word.startswith("-"):
+        if not _looks_like_option(word):
             raise UsageError(f"{word!a} is one word too many.", hint=f"See: {self.prog} --help")
         option = word.partition("=")[0]
-        near = nearest(option, [*self._option_string_actions, *(o for o, _, _ in GLOBAL_OPTIONS)])
+        near = nearest(option, [*_options(self), *(known for known, _, _ in GLOBAL_OPTIONS)])
         raise UsageError(
             f"Unknown option {option!a}.",
-            hint=f"Did you mean {near}?" if near else f"See: {self.prog} --help",
+            hint=f"Did you mean {near}?"
+            if near
+            else f"If it is text, put -- before it. See: {self.prog} --help",
         )
+
+
+def _looks_like_option(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].isdecimal()
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a command, and those of its actions."""
+    for action in parser._actions:  # noqa: SLF001 — argparse has no other way to ask
+        yield from action.option_strings
+        if isinstance(action.choices, dict):
+            for own in action.choices.values():
+                yield from _options(own)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

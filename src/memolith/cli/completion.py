@@ -1,0 +1,58 @@
+"""`memolith completion`: a script that completes commands and options in your shell."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.commands import COMMANDS, load
+from memolith.cli.usage import GLOBAL_OPTIONS, Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+
+HELP = "Print a script that completes commands and options in your shell."
+EXAMPLE = """\
+memolith completion bash > ~/.local/share/bash-completion/completions/memolith
+memolith completion zsh > ~/.zfunc/_memolith
+memolith completion fish > ~/.config/fish/completions/memolith.fish"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("shell", choices=SHELLS, help="the shell you use")
+
+
+def run(args: Arguments) -> int:
+    """Print the script."""
+    import shtab
+
+    script = shtab.complete(whole_parser(), args.shell)
+    if args.json:
+        output.say_json({"shell": args.shell, "script": script})
+    else:
+        output.write(script + "\n")
+    return 0
+
+
+def whole_parser() -> Parser:
+    """Every command in one parser, which nothing but completion and documentation needs."""
+    parser = Parser(prog="memolith")
+    _add_global_options(parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        command = commands.add_parser(name, help=line)
+        load(name).configure(command)
+        _add_global_options(command)
+    return parser
+
+
+def _add_global_options(parser: Parser) -> None:
+    for option, metavar, text in GLOBAL_OPTIONS:
+        if metavar:
+            parser.add_argument(option, metavar=metavar, help=text)
+        else:
+            parser.add_argument(option, action="store_true", help=text)

@@ -1,0 +1,63 @@
+"""`memolith forget`: remove a record for good."""
+
+from __future__ import annotations
+
+import sys
+
+from memolith.cli import exit_codes, output
+from memolith.cli.opening import open_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+
+HELP = """\
+Remove a record from every file, archive and backup, so that it does not come back. This cannot be
+undone. On a terminal it shows the record and asks first."""
+EXAMPLE = """\
+memolith forget 3f2a1b9c
+memolith forget 3f2a1b9c --yes"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("id", metavar="ID", help="the record; the first characters will do")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: Arguments) -> int:
+    """Forget the record and print the files it stood in."""
+    with open_memory(args) as memory:
+        asks = sys.stdin is not None and sys.stdin.isatty() and not args.yes and not args.json
+        if asks and not _is_sure(memory, args.id):
+            output.note("Nothing was changed.")
+            return exit_codes.DECLINED
+        report = memory.forget(args.id)
+    if args.json:
+        output.say_json({"id": report.record_id, "files": report.files})
+        return exit_codes.OK
+    output.say(output.bold("Forgotten"), f"  {report.record_id}")
+    for path in report.files:
+        output.say("  removed from ", path)
+    return exit_codes.OK
+
+
+def _is_sure(memory: Memory, record_id: str) -> bool:
+    """Show what is meant, as far as it stands in MEMORY.md or a note, and ask."""
+    found = [
+        record
+        for record in memory.records(include_secret=True, include_past=True)
+        if record.id.startswith(record_id)
+    ]
+    for record in found:
+        output.note(f"{record.citation}  {record.category}  {record.text}")
+    if not found:
+        output.note(
+            "It stands in no MEMORY.md and is no note; daily logs and archives may hold it."
+        )
+    sys.stderr.write("Forget this for good? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,63 @@
+"""`memolith trim`: move the oldest records to the archive."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.config import Value
+    from memolith.reports import TrimReport
+
+HELP = """\
+Bring MEMORY.md under its limits: the oldest records go to the archive, facts, preferences and
+decisions last. Daily logs and what you wrote by hand stay. A backup is made first.
+The limits are settings (trim.max_records, trim.max_chars); options win over them this once."""
+EXAMPLE = """\
+memolith trim --max-records 500
+memolith config set trim.max_records 500"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument(
+        "--max-records", metavar="N", type=whole_number, help="most records to keep; 0 is no limit"
+    )
+    parser.add_argument(
+        "--max-chars", metavar="N", type=whole_number, help="most characters to keep; 0 is no limit"
+    )
+
+
+def run(args: Arguments) -> int:
+    """Trim, and print what was done or why nothing was."""
+    options = {"trim.max_records": args.max_records, "trim.max_chars": args.max_chars}
+    given: dict[str, Value] = {name: n for name, n in options.items() if n is not None}
+    with open_memory(args, settings=given) as memory:
+        limits = memory.config.trim
+        report = memory.trim()
+    no_limit = not limits.max_records and not limits.max_chars
+    skipped = "no limit is set" if no_limit else report.skipped
+    if args.json:
+        content = {name: getattr(report, name) for name in report.__slots__}
+        output.say_json({**content, "skipped": skipped})
+        return 0
+    if skipped:
+        count = output.counted(report.before, "record")
+        output.say(f"Nothing to trim: {skipped}, and MEMORY.md holds {count}.")
+        if no_limit:
+            output.note("Set one: memolith config set trim.max_records 500")
+        return 0
+    _print(report)
+    return 0
+
+
+def _print(report: TrimReport) -> None:
+    output.say(output.bold("Trimmed"), f"  {output.counted(report.archived, 'record')} archived")
+    output.say(f"  kept     {report.kept:,} of {report.before:,}")
+    output.say(f"  archive  {report.archive}")
+    output.say(f"  undo     memolith restore {report.backup}")
