@@ -95,7 +95,7 @@ def check_disk(subject: Subject) -> list[Check]:
             f"The profile is in a folder that {syncer} syncs: two machines may write at once.",
             "Write on one machine at a time, or keep the profile elsewhere and sync it by git.",
         )
-    kind = _file_system(real)
+    kind = file_system(real, _mounts())
     if kind in _NETWORK_SYSTEMS or kind.startswith("fuse."):
         found.add(
             "warn",
@@ -118,15 +118,19 @@ def _syncer(path: str) -> str:
     return ""
 
 
-def _file_system(path: str) -> str:
-    """The type of the file system that holds the folder; "" where the kernel does not tell."""
+def _mounts() -> bytes:
     try:
         with open("/proc/mounts", "rb") as file:
-            mounts = [line.split(b" ") for line in file.read().split(b"\n")]
-    except OSError:
-        return ""
+            return file.read()
+    except OSError:  # not Linux
+        return b""
+
+
+def file_system(path: str, mounts: bytes) -> str:
+    """The type of the file system that holds a folder; "" where the kernel's list does not tell."""
     best, kind = b"", b""
-    for mount in mounts:
+    for line in mounts.split(b"\n"):
+        mount = line.split(b" ")
         if len(mount) < 3:
             continue
         # The kernel writes a space in a name as \040.

@@ -23,9 +23,10 @@ class RecordLines:
     def __init__(self, stones: Sequence[Tombstone]) -> None:
         """Start with nothing seen but what was forgotten."""
         self._damaged = Findings("records", "Records")
-        self._twins = Findings("ids", "One text for each id")
+        self._twins = Findings("ids", "Ids")
         self._returned = Findings("forgotten", "Forgotten records")
         self._places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
+        self._known: set[int] = set()  # hashes of lines with which all is well
         self._lines = 0
         self._forgotten_ids = {stone.id for stone in stones}
         self._forgotten_texts = {stone.digest for stone in stones}
@@ -33,15 +34,16 @@ class RecordLines:
     def look_at(self, path: str, data: bytes) -> None:
         """Look at one file."""
         document = Document.parse(path, data)
-        good = 0
-        for line, record in document.records():
+        alike = [line for line in document.lines if line.looks_like_record or _is_marked(line)]
+        # Most lines stand in two files, and parsing them is most of the work.
+        new = [line for line in alike if hash(line.data) not in self._known]
+        good = len(alike) - len(new)
+        for line, record in Document(path, tuple(new)).records():
             good += 1
-            self._compare(path, line.number, record)
-            self._look_for_forgotten(path, line.number, record)
+            if self._is_fine(path, line.number, record):
+                self._known.add(hash(line.data))
         self._lines += good
-        # Parsing every line a second time is only worth it where a line was left out.
-        alike = sum(line.looks_like_record for line in document.lines)
-        if good != alike or data.startswith(BOM):
+        if good != len(alike):
             self._name_damages(document)
 
     def checks(self) -> list[Check]:
@@ -67,7 +69,7 @@ class RecordLines:
                 "The next write to this file moves it to .memolith/quarantine.",
             )
 
-    def _compare(self, path: str, line: int, record: Record) -> None:
+    def _is_fine(self, path: str, line: int, record: Record) -> bool:
         text = hash(record.text)
         known = self._places.setdefault(record.id, (text, path, line))
         if known[0] != text:
@@ -77,20 +79,29 @@ class RecordLines:
                 " have the same id but different texts.",
                 "If you edited one of them, edit the other too; else give one a new id.",
             )
+        return known[0] == text and not self._was_forgotten(path, line, record)
 
-    def _look_for_forgotten(self, path: str, line: int, record: Record) -> None:
+    def _was_forgotten(self, path: str, line: int, record: Record) -> bool:
         if record.id in self._forgotten_ids:
             self._returned.add(
                 "error",
                 f"{shown(path)} line {line} is a record that was forgotten and came back.",
                 f"Forget it again: memolith forget {shown(record.id)}",
             )
-        elif self._forgotten_texts and digest(record.text) in self._forgotten_texts:
+            return True
+        if self._forgotten_texts and digest(record.text) in self._forgotten_texts:
             self._returned.add(
                 "warn",
                 f"{shown(path)} line {line} says what was forgotten, under another id.",
                 f"Forget it too: memolith forget {shown(record.id)}",
             )
+            return True
+        return False
+
+
+def _is_marked(line: Line) -> bool:
+    """A record may stand behind a byte order mark."""
+    return line.number == 1 and line.data.startswith(BOM + PREFIX)
 
 
 def _is_broken(line: Line) -> bool:

@@ -33,7 +33,7 @@ _REPLACE = "Replace it by a copy of what it points to: cp, then mv."
 
 def check_shapes(subject: Subject) -> list[Check]:
     """Links, pipes, folders in the place of files: none of them is ever read or followed."""
-    found = Findings("shapes", "Ordinary files and folders")
+    found = Findings("shapes", "Ordinary files")
     archive = subject.config.trim.archive_path
     for entry in subject.entries:
         should_be_file = entry.path in (*_FILES, archive) or layout.is_daily_log(entry.path)

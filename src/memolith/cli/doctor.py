@@ -1,0 +1,83 @@
+"""`memolith doctor`: look for anything wrong with a memory, and mend what can be mended safely."""
+
+from __future__ import annotations
+
+import sys
+
+from memolith.cli import exit_codes, output
+from memolith.cli.opening import open_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from memolith.cli.usage import Arguments
+    from memolith.reports import CheckStatus, DoctorReport
+
+HELP = """Look at everything that can be wrong with a memory: damaged lines by file and line number,
+links, modes, locks, backups, what a crash left behind. Nothing is changed without --fix."""
+EXAMPLE = "memolith doctor\nmemolith doctor --fix"
+
+_SYMBOLS: Mapping[CheckStatus, str] = {
+    "error": "✗",
+    "warn": "!",
+    "info": "·",
+    "ok": "✓",
+    "off": "-",
+}
+_ASCII: Mapping[CheckStatus, str] = {"error": "x", "warn": "!", "info": ".", "ok": "+", "off": "-"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="mend what can be mended without touching anybody's words: modes, "
+        "the work of a killed writer, left-over files",
+    )
+
+
+def run(args: Arguments) -> int:
+    """Print what was found, worst first; the exit code tells whether anything is an error."""
+    with open_memory(args) as memory:
+        report = memory.doctor(fix=args.fix)
+    if args.json:
+        output.say_json(_json(report))
+    else:
+        _print(report)
+    return exit_codes.OK if report.healthy else exit_codes.UNHEALTHY
+
+
+def _json(report: DoctorReport) -> dict[str, object]:
+    return {
+        "root": report.root,
+        "healthy": report.healthy,
+        "mended": list(report.mended),
+        "checks": [
+            {name: getattr(check, name) for name in check.__slots__} for check in report.checks
+        ],
+    }
+
+
+def _print(report: DoctorReport) -> None:
+    for sentence in report.mended:
+        output.say(f"Mended: {sentence}")
+    symbols = _SYMBOLS if _can_print("".join(_SYMBOLS.values())) else _ASCII
+    width = max(len(check.label) for check in report.checks)
+    for check in report.checks:
+        output.say(f"{symbols[check.status]} {check.label:{width}}  {check.message}")
+        if check.hint:
+            output.say(" " * (width + 4), output.dim(check.hint))
+    statuses = [check.status for check in report.checks]
+    errors = output.counted(statuses.count("error"), "error")
+    output.say(f"{errors}, {output.counted(statuses.count('warn'), 'warning')}.")
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,149 @@
+"""`doctor` changes nothing unasked, survives any folder, and tells it in words and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.cli import exit_codes
+from memolith.cli.main import main
+from tests.jobs.damage import GOOD, add
+
+
+def test_all_is_well_with_a_memory_in_use(files: Path, memory: Memory) -> None:
+    memory.save_note("The API uses JWT", keywords=("api",))
+    memory.log_turn("hello", "hi")
+    memory.forget(memory.remember("to be forgotten").id)
+    report = memory.doctor()
+    assert {check.status for check in report.checks} == {"ok"}, report.checks
+    assert report.healthy
+    assert report.root == str(files)
+
+
+def test_a_profile_that_does_not_exist_is_no_error_and_is_not_made(root: str) -> None:
+    with Memory(root) as memory:
+        report = memory.doctor(fix=True)
+    assert report.healthy
+    assert [check.id for check in report.checks if check.status == "info"] == ["profile"]
+    assert not Path(root).exists()
+
+
+def test_looking_changes_nothing(files: Path, memory: Memory) -> None:
+    add(files / "MEMORY.md", b'- {"id":"x"}\nno newline')
+    (files / "MEMORY.md").chmod(0o644)
+    before = {
+        path: (path.lstat(), path.is_file() and path.read_bytes()) for path in files.rglob("*")
+    }
+    memory.doctor()
+    after = {
+        path: (path.lstat(), path.is_file() and path.read_bytes()) for path in files.rglob("*")
+    }
+    assert [path for path in after if after[path][1] != before[path][1]] == []
+    assert [path for path in after if after[path][0].st_mtime != before[path][0].st_mtime] == []
+    assert [path for path in after if after[path][0].st_mode != before[path][0].st_mode] == []
+
+
+def test_the_worst_comes_first(files: Path, memory: Memory) -> None:
+    add(files / "MEMORY.md", b'- {"id":"x"}\n')
+    (files / "MEMORY.md").chmod(0o644)
+    (files / "USER.md").unlink()
+    statuses = [check.status for check in memory.doctor().checks]
+    assert statuses[:3] == ["error", "warn", "info"]
+    assert set(statuses[3:]) == {"ok"}
+
+
+def test_names_cannot_steer_the_terminal(
+    files: Path, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (b"a\x1b[31m.md", b"b\nc.md", b"d\xff.md", "e\u202e.md".encode()):
+        (files / "memory" / os.fsdecode(name)).write_bytes(b'- {"id":"x"}\n')
+    assert main(["doctor", "--root", str(files)]) == exit_codes.UNHEALTHY
+    printed = capsys.readouterr().out
+    assert all(char.isprintable() or char == "\n" for char in printed)
+    assert "a\\x1b[31m.md" in printed
+
+
+def test_the_command_prints_a_list_and_its_exit_code_tells(
+    files: Path, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--root", str(files)]) == 0
+    assert "✓ Records" in capsys.readouterr().out
+    line = add(files / "MEMORY.md", b'- {"id":"x"}\n')
+    (files / "MEMORY.md").chmod(0o644)
+    assert main(["doctor", "--fix", "--root", str(files)]) == exit_codes.UNHEALTHY
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Mended: 1 name can now be opened by you alone."
+    assert printed[1].split(maxsplit=2)[0] == "✗"
+    assert f"MEMORY.md line {line} is not a record" in printed[1]
+    assert printed[-1] == "1 error, 0 warnings."
+
+
+def test_the_command_gives_programs_everything_as_json(
+    files: Path, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(files / "MEMORY.md", b'- {"id":"x"}\n')
+    assert main(["doctor", "--json", "--root", str(files)]) == exit_codes.UNHEALTHY
+    content = json.loads(capsys.readouterr().out)
+    assert (content["root"], content["healthy"], content["mended"]) == (str(files), False, [])
+    assert list(content["checks"][0]) == ["id", "label", "status", "message", "hint"]
+    assert content["checks"][0]["status"] == "error"
+
+
+NAMES = [
+    "MEMORY.md", "USER.md", "memory", "memory/MEMORY.md", "memory/2026-01-01.md", ".memolith",
+    "memory/fact/a.md", "memory/fact", ".memolith/write.lock", ".memolith/tombstones.jsonl",
+    ".memolith/backup", ".memolith/backup/x/manifest.json", ".memolith/quarantine/x",
+    ".memolith/staging/x", ".memolith/fingerprints", "conversation-history.jsonl",
+    ".memolith/archive/MEMORY-archive.md", "memory/\udcff\n.md",
+]  # fmt: skip
+
+
+def make_a_mess(files: Path, dice: random.Random) -> None:
+    """Put something that should not be there somewhere in the profile."""
+    path = files / dice.choice(NAMES)
+    if not path.parent.is_dir() or path.parent.is_symlink():
+        return
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    contents = (
+        dice.randbytes(dice.randrange(300)),
+        GOOD[: dice.randrange(len(GOOD))],
+        b"---\n" + dice.randbytes(20) + b"\n---\n",
+        b'{"files":{"a":1},"created":"2026-01-01","reason":""}',
+    )
+    kind = dice.randrange(8)
+    if kind == 0:
+        path.mkdir()
+    elif kind == 1:
+        path.symlink_to(dice.choice(["/etc", "/dev/zero", ".", "MEMORY.md", "nowhere"]))
+    elif kind == 2:
+        os.mkfifo(path)
+    else:
+        path.write_bytes(dice.choice(contents))
+        path.chmod(dice.choice([0, 0o444, 0o600, 0o777, 0o4755]))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_stands_in_the_folder_doctor_answers(
+    seed: int, files: Path, memory: Memory
+) -> None:
+    dice = random.Random(seed)
+    for _ in range(dice.randrange(1, 8)):
+        make_a_mess(files, dice)
+        memory.doctor()
+        assert memory.doctor(fix=True).checks
+
+
+def test_folders_nested_very_deep_are_survived(files: Path, memory: Memory) -> None:
+    deep = files / "memory"
+    for _ in range(300):
+        deep /= "d"
+        deep.mkdir()
+    assert memory.doctor().healthy
