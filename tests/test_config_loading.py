@@ -98,7 +98,7 @@ OTHER_VALUES: dict[str, bool | float | str] = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_setting_can_be_set_from_every_place(desk: Desk, name: str) -> None:
     setting = SETTINGS[name]
-    value = OTHER_VALUES.get(name, 5)
+    value = OTHER_VALUES.get(name, 50)
     section, key = name.split(".")
     toml = f"[{section}]\n{key} = {str(value).lower() if value is False else repr(value)}\n"
     expected = setting.kind(value)
@@ -361,6 +361,8 @@ def test_no_bytes_of_a_file_raise_anything_but_a_config_error(
 ) -> None:
     for _ in range(100):
         content = hostile_file(chance)
+        # A new file each time: rewriting one in place makes some file systems wait for the disk.
+        hostile_desk.profile_file.unlink(missing_ok=True)
         hostile_desk.profile_file.write_bytes(content)
         try:
             loaded = hostile_desk.load()

@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memolith.errors import ProfileError
 from memolith.profile import Profile, Surroundings, resolve
@@ -147,6 +149,31 @@ def test_a_name_that_could_be_mistaken_is_never_another_profile(place: Place, na
         assert problem.startswith("A profile cannot be named ")
     with pytest.raises(ProfileError):
         place.resolve(name=name, create=True)
+
+
+ALIKE = st.sampled_from(["work", "play", "work.2"]).flatmap(
+    lambda name: st.tuples(
+        st.integers(0, len(name)),
+        st.sampled_from(["", "/", ".", "..", "\0", " ", "W", "w", "\u0301", "-"]),
+    ).map(lambda at: name[: at[0]] + at[1] + name[at[0] :])
+)
+
+
+@settings(
+    max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(name=st.one_of(ALIKE, st.text(max_size=70)), by_variable=st.booleans())
+def test_a_name_leads_to_its_own_folder_or_nowhere(
+    place: Place, name: str, by_variable: bool
+) -> None:
+    around = place.around(memolith_profile=name) if by_variable else place.around()
+    try:
+        profile = resolve(None, None if by_variable else name, around, create=True)
+    except ProfileError:
+        return
+    assert profile.root == f"{place.profiles}/{name}"
+    assert profile.name == name
+    assert os.path.dirname(os.path.realpath(profile.root)) == os.path.realpath(place.profiles)
 
 
 def test_a_bad_name_comes_with_a_better_one(place: Place) -> None:

@@ -195,7 +195,7 @@ class ChatConfig:
         100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1)
     )
     max_chars_per_entry: int = setting(
-        2000, "Longer messages are cut here and marked as cut.", at_least(1)
+        2000, "Longer messages are cut here and marked as cut.", at_least(20)
     )
     max_total_chars: int = setting(
         8000, "Most characters of history handed to an agent at once.", at_least(1)

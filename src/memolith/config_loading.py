@@ -28,8 +28,8 @@ ENVIRONMENT = "environment"
 
 SEE_ALL = "See all settings: memolith config show"
 
-# Variables that say where to look, not how to behave; every other one names a setting.
-PLACES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE")
+# Variables of ours that are not settings.
+OTHER_VARIABLES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
 
 def _environment_values(environ: Mapping[str, str]) -> RawValues:
     for variable in environ:
-        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in PLACES:
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in OTHER_VARIABLES:
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).replace("__", ".").lower()
         if name in SETTINGS and SETTINGS[name].variable == variable:
@@ -190,7 +190,7 @@ def _environment_values(environ: Mapping[str, str]) -> RawValues:
 
 def _refuse_misspelt(variable: str) -> None:
     """A variable that looks like one of ours is an error; others may have their own use."""
-    known = [*PLACES, *(setting.variable for setting in SETTINGS.values())]
+    known = [*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS.values())]
     # Without the prefix, which would make everything look alike.
     names = [name.removeprefix(ENVIRONMENT_PREFIX) for name in known]
     nearest = _nearest(variable.removeprefix(ENVIRONMENT_PREFIX), names, alike=0.75)

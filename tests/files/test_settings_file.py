@@ -152,7 +152,7 @@ def test_a_link_is_not_followed(profile: Profile, tmp_path: Path) -> None:
 
 
 def test_two_who_change_settings_at_once_do_not_lose_each_others(profile: Profile) -> None:
-    values = {name: "5" for name, setting in SETTINGS.items() if setting.kind is int}
+    values = {name: "50" for name, setting in SETTINGS.items() if setting.kind is int}
     assert len(values) > 4
     code = (
         "import sys; from memolith.config_loading import open_profile\n"

@@ -1,0 +1,126 @@
+"""Every setting changes something that can be seen from outside; none is only documented."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.config import SETTINGS
+from memolith.errors import TextTooLargeError, WriterBusyError
+from memolith.files.folder import Folder
+from memolith.files.locks import WriterLock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.config import Value
+
+    Effect = Callable[[Memory], object]
+
+
+def files_after_a_record(memory: Memory) -> object:
+    memory.remember("tea")
+    return sorted(
+        path.relative_to(memory.root).as_posix() for path in Path(memory.root).rglob("*.md")
+    )
+
+
+def syncs_of_a_record(memory: Memory) -> object:
+    synced = []
+    real = os.fsync
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda fd: synced.append(fd) or real(fd))
+        memory.remember("tea")
+    return bool(synced)
+
+
+def patience(memory: Memory) -> object:
+    memory.init()
+    with Folder(memory.root) as folder:
+        held = WriterLock(folder, 1)
+        try:
+            with pytest.raises(WriterBusyError) as caught:
+                memory.remember("tea")
+        finally:
+            held.release()
+    return caught.value.waited_seconds
+
+
+def longest_text(memory: Memory) -> object:
+    def fits(size: int) -> bool:
+        try:
+            memory.remember("x" * size)
+        except TextTooLargeError:
+            return False
+        return True
+
+    return [fits(size) for size in (5, 50, 70_000)]
+
+
+def records_of_one_text(memory: Memory) -> object:
+    memory.remember("tea")
+    memory.remember("tea")
+    return len(memory.records())
+
+
+def backups_after_trims(memory: Memory) -> object:
+    for number in range(6):
+        memory.remember(f"tea {number}")
+    return len(memory.backups())
+
+
+def records_left_by_trims(memory: Memory) -> object:
+    for number in range(12):
+        memory.remember(f"tea {number}")
+    return Path(memory.root, "MEMORY.md").read_text(encoding="utf-8").count("\n- {")
+
+
+def archives(memory: Memory) -> object:
+    records_left_by_trims(memory)
+    return [path.name for path in sorted(Path(memory.root).rglob("*.md")) if "old" in path.name]
+
+
+def turns_kept(memory: Memory) -> object:
+    for _ in range(3):
+        memory.log_turn("x" * 100, "y")
+    return [len(turn.user) for turn in memory.turns()]
+
+
+# Setting → what to look at, two values that must differ in it, and what else must be set for that.
+EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
+    # 25 hours apart, so never on the same day.
+    "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
+    "profile.primary": (files_after_a_record, "MEMORY.md", "memory/MEMORY.md", {}),
+    "store.durability": (syncs_of_a_record, "full", "fast", {}),
+    "store.lock_timeout_seconds": (patience, 0.0, 0.1, {}),
+    "store.max_record_bytes": (longest_text, 10, 100_000, {}),
+    "store.duplicates": (records_of_one_text, "reuse", "keep", {}),
+    "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1, "trim.slack": 0}),
+    "trim.max_records": (records_left_by_trims, 0, 5, {}),
+    "trim.max_chars": (records_left_by_trims, 0, 1000, {}),
+    "trim.slack": (records_left_by_trims, 0, 0.9, {"trim.max_records": 10}),
+    "trim.archive_path": (archives, "old.md", "memory/older.md", {"trim.max_records": 5}),
+    "chat.enabled": (turns_kept, True, False, {}),
+    "chat.max_entries": (turns_kept, 1, 2, {}),
+    "chat.max_chars_per_entry": (turns_kept, 20, 50, {}),
+}
+# Bounds the recap of a chat, which is not there yet.
+WITHOUT_EFFECT = {"chat.max_total_chars"}
+
+
+def test_every_setting_is_looked_at_here() -> None:
+    assert EFFECTS.keys() | WITHOUT_EFFECT == SETTINGS.keys()
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_the_setting_changes_something_that_can_be_seen(name: str, tmp_path: Path) -> None:
+    look, one, other, besides = EFFECTS[name]
+    seen = []
+    for number, value in enumerate((one, other)):
+        with Memory(tmp_path / str(number), settings={**besides, name: value}) as memory:
+            seen.append(look(memory))
+    assert seen[0] != seen[1]
