@@ -17,9 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Stamp = tuple[int, int, int]
+    from memolith.types import Stamp
 
 _MOST_HANDLES = 64
+_DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would
 _PIECE = 1 << 24
 
 FOLDER_MODE = 0o700
@@ -159,20 +160,26 @@ class Folder:
         self, path: str = "", *, suffix: str = ".md", hidden: bool = False, deep: bool = True
     ) -> Iterator[str]:
         """Paths of the files below `path` that end in `suffix`, sorted; links are left out."""
-        try:
-            entries = self._entries(path)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise storage_error(error, path or self.root) from error
-        for name, is_folder in entries:
-            below = f"{path}/{name}" if path else name
-            if name.startswith(".") and not hidden:
+        waiting = [path]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                entries = self._entries(folder)
+            except FileNotFoundError:
                 continue
-            if is_folder and deep:
-                yield from self.walk(below, suffix=suffix, hidden=hidden)
-            elif not is_folder and name.endswith(suffix):
-                yield below
+            except OSError as error:
+                raise storage_error(error, folder or self.root) from error
+            below = []
+            for name, is_folder in entries:
+                entry = f"{folder}/{name}" if folder else name
+                if name.startswith(".") and not hidden:
+                    continue
+                if is_folder:
+                    below.append(entry)
+                elif name.endswith(suffix):
+                    yield entry
+            if deep and folder.count("/") < _DEEPEST:
+                waiting += reversed(below)
 
     def _entries(self, path: str) -> list[tuple[str, bool]]:
         with os.scandir(self.parent(f"{path}/x" if path else "x")[0]) as found:
