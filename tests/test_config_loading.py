@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.config import DEFAULTS, SETTINGS, value_of
-from memolith.config_loading import open_profile, settings_from_flags
+from memolith.config import DEFAULTS, SETTINGS, Setting, value_of
+from memolith.config_loading import checked, open_profile, settings_from_flags
 from memolith.errors import ConfigError, ProfileError
 
 if TYPE_CHECKING:
@@ -222,6 +222,13 @@ def test_arguments_of_another_type_are_refused(desk: Desk, value: object) -> Non
     assert "expected a number" in desk.problem({"store.lock_timeout_seconds": value})
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", float("nan"), float("inf")])
+def test_what_is_no_number_is_refused_even_where_there_is_no_limit(value: object) -> None:
+    setting = Setting(name="a.b", default=1.0, doc="", must=None, trusted_only=False)
+    with pytest.raises(ConfigError, match="expected a number$"):
+        checked(setting, value, "argument")
+
+
 def test_true_and_false_may_be_written_as_people_do(desk: Desk) -> None:
     for text in ("true", "TRUE", "yes", "on", "1"):
         assert desk.load(MEMOLITH_CHAT__ENABLED=text).config.chat.enabled is True
@@ -306,7 +313,7 @@ def test_in_a_deleted_folder_the_profile_must_be_named(
 def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from memolith.config_loading import open_profile; open_profile()\n"
+        "from memolith.config_loading import checked, open_profile; open_profile()\n"
         "print(*set(sys.modules) - before)"
     )
     run = subprocess.run(
