@@ -225,7 +225,7 @@ def test_arguments_of_another_type_are_refused(desk: Desk, value: object) -> Non
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", float("nan"), float("inf")])
 def test_what_is_no_number_is_refused_even_where_there_is_no_limit(value: object) -> None:
     setting = Setting(name="a.b", default=1.0, doc="", must=None, trusted_only=False)
-    with pytest.raises(ConfigError, match="expected a number$"):
+    with pytest.raises(ConfigError, match=r"expected a number$"):
         checked(setting, value, "argument")
 
 
