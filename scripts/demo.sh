@@ -2,10 +2,11 @@
 # The main job, for a newcomer to watch: remember, look at the files, find again, correct, forget.
 set -eu
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-export MEMOLITH_ROOT="$folder"
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+mkdir "$temporary/demo"
+cd "$temporary/demo"
+export MEMOLITH_ROOT="$temporary/demo"
 
 bold='' plain=''
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -19,7 +20,7 @@ run() {
 }
 id_of() { memolith list --json | python -c "
 import json, sys
-print(next(r['id'] for r in json.load(sys.stdin)['records'] if sys.argv[1] in r['text']))" "$1"; }
+print(next(r['id'][:8] for r in json.load(sys.stdin)['records'] if sys.argv[1] in r['text']))" "$1"; }
 
 say "An agent learns a handful of things."
 run 'memolith remember "Ana owns the release key; deploys go through staging first"'
@@ -36,8 +37,10 @@ say "They are found again. What is secret stays out, unless you ask for it."
 run 'memolith list'
 run 'memolith get memory/fact/*-release-days.md'
 
-say "Something changed: the new record takes the place of the old one, and the old one stays readable."
+say "Something changed: the new record takes the place of the old one, which stays as history."
 run "memolith supersede $(id_of heron) \"The staging server is called osprey\""
+run 'memolith list --category note'
+run 'memolith list --category note --past'
 
 say "Something should be gone: forgetting is final, in every file."
 run "memolith forget $(id_of 'short answers')"

@@ -1,0 +1,52 @@
+"""`make demo` is a newcomer's first sight: it runs to its end and shows what it says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DEMO = Path(__file__).parent.parent.parent / "scripts" / "demo.sh"
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> list[str]:
+    """The lines the demo prints; whatever it leaves behind is in `tmp_path`."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    run = subprocess.run(
+        ["sh", str(DEMO)],
+        env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        check=True,
+        encoding="utf-8",
+    )
+    return run.stdout.splitlines()
+
+
+def after(shown: list[str], command: str) -> str:
+    """What the last command that starts like this printed."""
+    start = max(i for i, line in enumerate(shown) if line.startswith(f"$ {command}"))
+    rest = shown[start + 1 :]
+    ends = [i for i, line in enumerate(rest) if line.startswith(("$ ", "# "))]
+    return "\n".join(rest[: ends[0] if ends else None])
+
+
+def test_the_demo_remembers_shows_finds_corrects_and_forgets(shown: list[str]) -> None:
+    assert "Ana owns the release key" in after(shown, "cat memory/")
+    assert "Releases happen on Tuesdays" in after(shown, "memolith get")
+    assert "osprey" in after(shown, "memolith list --category note")
+    assert "heron" in after(shown, "memolith list --category note --past")
+    final = after(shown, "memolith list")
+    assert "osprey" in final
+    assert not [gone for gone in ("heron", "short answers", "4711") if gone in final]
+    assert "records" in after(shown, "memolith status")
+
+
+def test_the_demo_is_without_colour_and_leaves_nothing_behind(
+    shown: list[str], tmp_path: Path
+) -> None:
+    assert "\x1b" not in "".join(shown)
+    assert list(tmp_path.iterdir()) == []
