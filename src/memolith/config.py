@@ -197,9 +197,6 @@ class ChatConfig:
     max_chars_per_entry: int = setting(
         2000, "Longer messages are cut here and marked as cut.", at_least(20)
     )
-    max_total_chars: int = setting(
-        8000, "Most characters of history handed to an agent at once.", at_least(1)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,10 @@ def mend_tail(folder: Folder, fd: int, path: str, size: int) -> tuple[int, bytes
     """
     if not size:
         return 0, b""
-    if os.pread(fd, 2, 0) in _UTF16_MARKS:
+    head = os.pread(fd, 4, 0)
+    if head[:2] in _UTF16_MARKS or b"\0" in head:
         raise FileFormatError(
-            f"{path} is UTF-16, so nothing was appended to it.",
+            f"{path} is not UTF-8 (it looks like UTF-16), so nothing was appended to it.",
             path=path,
             line=1,
             hint="Save the file as UTF-8 in your editor and try again.",
@@ -52,11 +53,14 @@ def _start_of_last_line(fd: int, size: int) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """A record that stops in the middle, or zeros that a power cut left behind."""
-    if b"\0" in line:
+    """A record that stops in the middle, or the zeros that a power cut left in its place."""
+    written = line.rstrip(b"\0")
+    if not written:
         return True
-    if not line.startswith(b'- {"'):
+    if not written.startswith(b'- {"'):
         return False
+    if written != line:
+        return True
     try:
         parse_json(line[2:])
     except RecordFormatError:
