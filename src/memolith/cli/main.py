@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memolith.cli.usage import Arguments
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, by default that of this process; returns the exit code."""
@@ -43,23 +45,22 @@ def _run(words: Sequence[str]) -> int:
             output.say(f"memolith {__version__}")
         return exit_codes.OK
     if args.help or args.command in ("", "help"):
-        return _help(args.command, rest)
+        return _help(args, rest)
     command = load(args.command)
     # No usage line: argparse would lay one out only to have it at hand for errors.
     parser_of(args.command, command, usage="").read(rest, args)
     return command.run(args)
 
 
-def _help(command: str, rest: Sequence[str]) -> int:
+def _help(args: Arguments, rest: Sequence[str]) -> int:
     from memolith.cli.help import command_help, overview
 
-    if command == "help":
-        command = rest[0] if rest else "help"
-    if command in ("", "help"):
-        output.say(overview())
-        return exit_codes.OK if command else exit_codes.USAGE
-    output.say(command_help(command))
-    return exit_codes.OK
+    topic = args.command
+    if topic == "help":
+        topic = rest[0] if rest else ""
+    output.say(command_help(topic) if topic else overview())
+    was_asked_for = args.help or args.command
+    return exit_codes.OK if was_asked_for else exit_codes.USAGE
 
 
 def _report(error: Exception, words: Sequence[str]) -> int:

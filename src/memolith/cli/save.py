@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
 
-HELP = "Write a note: a record in a file of its own, memory/<category>/<date>-<title>.md."
+HELP = "Write a note: a record in a file of its own, `memory/<category>/<date>-<title>.md`."
 EXAMPLE = """\
 memolith save "Releases happen on Tuesdays." --category fact --title "Release days"
 memolith save --title "Meeting with Ana" --category event < meeting.md"""

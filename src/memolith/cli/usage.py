@@ -162,10 +162,12 @@ class Parser(argparse.ArgumentParser):
             elif not takes_value.get(word):
                 options.append(word)
             else:
+                options.append(word)
                 value = next(rest, None)
-                # Joined, so that a value may start with a dash; a known option is none.
-                joined = value is not None and value not in takes_value
-                options += [f"{word}={value}"] if joined else [word, *([value] if value else [])]
+                if value in takes_value:  # the value was left out; argparse will say so
+                    options.append(value)
+                elif value is not None:  # joined, so that it may start with a dash
+                    options[-1] += f"={value}"
         return [*options, "--", *texts] if texts else options
 
     def error(self, message: str) -> NoReturn:

@@ -1,0 +1,171 @@
+"""init, forget, trim and restore: what they changed, what they kept, and how to undo it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.cli.conftest import in_terminal
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+
+def remember(memolith: Run, *texts: str) -> list[str]:
+    return [memolith("remember", text, "--json").json["id"] for text in texts]
+
+
+def test_init_makes_the_first_files_once(memolith: Run, root: str) -> None:
+    outcome = memolith("init")
+    assert outcome.out == f"Made  MEMORY.md\nMade  USER.md\nThis memory is in {root}\n"
+    assert sorted(os.listdir(root)) == [".memolith", "MEMORY.md", "USER.md"]
+    Path(root, "USER.md").write_text("Ana\n")
+    assert memolith("init").out == f"Everything was there already, in {root}\n"
+    assert Path(root, "USER.md").read_text() == "Ana\n"
+
+
+def test_programs_learn_what_init_made(memolith: Run, root: str) -> None:
+    made = memolith("init", "--json").json
+    assert made == {"profile": "profile", "root": root, "made": ["MEMORY.md", "USER.md"]}
+    assert memolith("init", "--json").json["made"] == []
+
+
+def test_init_where_a_file_stands_is_an_error(memolith: Run, tmp_path: Path) -> None:
+    Path(tmp_path, "file").write_text("")
+    outcome = memolith("init", "--root", str(tmp_path / "file"), "--json")
+    assert (outcome.code, outcome.error["kind"]) == (4, "profile")
+
+
+def test_forget_removes_a_record_and_names_the_files(memolith: Run, root: str) -> None:
+    gone, _ = remember(memolith, "The door code is 4711", "Tea at four")
+    outcome = memolith("forget", gone[:8])
+    first, *files = outcome.out.splitlines()
+    assert (outcome.code, first) == (0, f"Forgotten  {gone}")
+    assert "  removed from MEMORY.md" in files
+    assert "4711" not in Path(root, "MEMORY.md").read_text()
+    assert "Tea at four" in memolith("list").out
+
+
+def test_programs_learn_what_was_forgotten(memolith: Run) -> None:
+    (gone,) = remember(memolith, "The door code is 4711")
+    report = memolith("forget", gone, "--json").json
+    assert report["id"] == gone
+    assert "MEMORY.md" in report["files"]
+    assert len(report["files"]) == 2
+    again = memolith("forget", gone, "--json")
+    assert (again.code, again.error["kind"]) == (7, "not-found")
+
+
+def test_forget_on_a_terminal_shows_the_record_and_asks(memolith: Run, root: str) -> None:
+    (kept,) = remember(memolith, "Tea at four")
+    for answer in (b"n\n", b"\n", b"\x04"):
+        outcome = in_terminal("forget", kept[:8], "--root", root, typed=answer)
+        assert outcome.code == 14
+        assert "MEMORY.md#L13  note  Tea at four\nForget this for good? [y/N] " in outcome.out
+        assert "Nothing was changed." in outcome.out
+    assert memolith("status", "--json").json["records"] == 1
+    assert in_terminal("forget", kept[:8], "--root", root, typed=b"y\n").code == 0
+    assert memolith("status", "--json").json["records"] == 0
+
+
+def test_forget_with_yes_does_not_ask(memolith: Run, root: str) -> None:
+    (gone,) = remember(memolith, "Tea at four")
+    outcome = in_terminal("forget", gone, "--yes", "--root", root)
+    assert (outcome.code, "[y/N]" in outcome.out) == (0, False)
+
+
+def test_trim_without_a_limit_says_so(memolith: Run) -> None:
+    remember(memolith, "a", "b")
+    outcome = memolith("trim")
+    assert outcome.code == 0
+    assert outcome.out == "Nothing to trim: no limit is set, and MEMORY.md holds 2 records.\n"
+    assert outcome.err == "Set one: memolith config set trim.max_records 500\n"
+    report = memolith("trim", "--json").json
+    assert (report["before"], report["archived"], report["skipped"]) == (2, 0, "no limit is set")
+
+
+def test_trim_under_the_limit_says_so(memolith: Run) -> None:
+    remember(memolith, "a", "b")
+    outcome = memolith("trim", "--max-records", "2")
+    assert outcome.out == "Nothing to trim: under the limit, and MEMORY.md holds 2 records.\n"
+    assert outcome.err == ""
+
+
+def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) -> None:
+    remember(memolith, "a", "b", "c", "d")
+    before = Path(root, "MEMORY.md").read_bytes()
+    outcome = memolith("trim", "--max-records", "2")
+    first, kept, archive, undo = outcome.out.splitlines()
+    assert (first, kept) == ("Trimmed  2 records archived", "  kept     2 of 4")
+    assert archive == "  archive  .memolith/archive/MEMORY-archive.md"
+    assert undo.startswith("  undo     memolith restore 2")
+    assert memolith("restore", undo.rpartition(" ")[2]).code == 0
+    assert Path(root, "MEMORY.md").read_bytes() == before
+
+
+def test_trim_takes_its_limits_from_options_then_settings(memolith: Run) -> None:
+    remember(memolith, "a", "b", "c", "d")
+    words = ["trim", "--json", "--set", "trim.max_records=3", "--max-records", "0", "--max-chars"]
+    report = memolith(*words, "1000000").json
+    assert (report["archived"], report["skipped"]) == (0, "under the limit")
+    report = memolith("trim", "--json", "--set", "trim.max_records=3").json
+    assert (report["before"], report["kept"], report["archived"]) == (4, 3, 1)
+    assert report["backup"].endswith("-trim")
+    assert memolith("trim", "--max-records", "few").code == 2
+
+
+def test_restore_lists_backups_and_why_they_were_made(memolith: Run) -> None:
+    assert memolith("restore").err == "No backups yet. One is made before a file is rewritten.\n"
+    remember(memolith, "a", "b")
+    backup = memolith("trim", "--max-records", "1", "--json").json["backup"]
+    (line,) = memolith("restore").out.splitlines()
+    assert line.startswith(f"{backup}  2")
+    assert line.endswith("  before trim  MEMORY.md")
+    (listed,) = memolith("restore", "--json").json["backups"]
+    assert (listed["name"], listed["reason"], list(listed["files"])) == (
+        backup,
+        "trim",
+        ["MEMORY.md"],
+    )
+    assert listed["created"].endswith("Z")
+
+
+def test_restore_latest_undoes_and_can_be_undone(memolith: Run, root: str) -> None:
+    remember(memolith, "a", "b")
+    full = Path(root, "MEMORY.md").read_bytes()
+    memolith("trim", "--max-records", "1")
+    trimmed = Path(root, "MEMORY.md").read_bytes()
+    outcome = memolith("restore", "--latest")
+    assert Path(root, "MEMORY.md").read_bytes() == full
+    first, file, undo = outcome.out.splitlines()
+    assert (first[:9], file) == ("Restored ", "  MEMORY.md")
+    memolith("restore", undo.rpartition(" ")[2])
+    assert Path(root, "MEMORY.md").read_bytes() == trimmed
+    report = memolith("restore", "--latest", "--json").json
+    assert sorted(report) == ["backup", "files", "replaced_saved_as"]
+
+
+def test_restore_of_what_does_not_exist_is_an_error(memolith: Run) -> None:
+    memolith("init")
+    for words in (["restore", "nonsense"], ["restore", "--latest"]):
+        outcome = memolith(*words, "--json")
+        assert (outcome.code, outcome.error["kind"]) == (7, "not-found")
+    assert memolith("restore", "x", "--latest").code == 2
+
+
+def test_a_damaged_backup_is_not_restored(memolith: Run, root: str) -> None:
+    remember(memolith, "a", "b")
+    backup = memolith("trim", "--max-records", "1", "--json").json["backup"]
+    Path(root, ".memolith", "backup", backup, "MEMORY.md").write_text("damaged")
+    outcome = memolith("restore", backup, "--json")
+    assert (outcome.code, outcome.error["kind"]) == (11, "backup-damaged")
+
+
+def test_a_busy_memory_is_an_error_of_its_own(memolith: Run, root: str) -> None:
+    memolith("init")
+    with open(f"{root}/.memolith/write.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        outcome = memolith("remember", "x", "--set", "store.lock_timeout_seconds=0.1", "--json")
+    assert (outcome.code, outcome.error["kind"]) == (9, "busy")

@@ -1,0 +1,123 @@
+"""What holds for every command: help with an example, JSON that stands in the documents, completion."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.cli.commands import COMMANDS, load
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+REPOSITORY = Path(__file__).parent.parent.parent
+MODULES = {path.stem for path in (REPOSITORY / "src" / "memolith" / "cli").glob("*.py")}
+
+
+def test_every_module_that_can_be_run_is_a_command() -> None:
+    sources = {name: (REPOSITORY / f"src/memolith/cli/{name}.py").read_text() for name in MODULES}
+    runnable = {name for name, source in sources.items() if "\ndef run(args: " in source}
+    assert runnable == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself_with_an_example(memolith: Run, name: str) -> None:
+    outcome = memolith(name, "--help")
+    assert outcome.code == 0
+    assert outcome.out.startswith(f"usage: memolith {name}")
+    for line in load(name).EXAMPLE.splitlines():
+        assert f"\n  {line}" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_is_a_command_line_that_is_understood(memolith: Run, name: str) -> None:
+    memolith("remember", "Ana owns the release key")
+    for line in load(name).EXAMPLE.splitlines():
+        command = line.rpartition(" | ")[2].partition(" > ")[0].partition(" < ")[0]
+        words = shlex.split(command)
+        assert words[0] == "memolith"
+        assert memolith(*words[1:], piped=b"text").code != 2, line
+
+
+# A line for each command that works on any memory, and what docs/cli.md calls its output.
+JSON_LINES = {
+    "init": ["init"],
+    "remember": ["remember", "Tea at four"],
+    "save": ["save", "A note"],
+    "list": ["list"],
+    "get": ["get", "MEMORY.md"],
+    "log": ["log", "--user", "x"],
+    "log (to show)": ["log"],
+    "supersede": ["supersede", "ID", "Tea at five"],
+    "forget": ["forget", "ID"],
+    "trim": ["trim"],
+    "restore": ["restore", "BACKUP"],
+    "restore (to list)": ["restore"],
+    "status": ["status"],
+    "doctor": ["doctor"],
+    "config show": ["config", "show"],
+    "config get": ["config", "get", "trim.slack"],
+    "config set": ["config", "set", "trim.slack", "0.2"],
+    "config path": ["config", "path"],
+    "completion": ["completion", "bash"],
+}
+
+
+def test_every_command_is_among_the_lines_with_json() -> None:
+    assert {line.split()[0] for line in JSON_LINES} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", JSON_LINES)
+def test_the_json_of_every_command_has_the_documented_keys(memolith: Run, name: str) -> None:
+    record = memolith("remember", "Ana owns the release key", "--json").json
+    memolith("remember", "Tea")
+    backup = memolith("trim", "--max-records", "1", "--json").json["backup"]
+    known = {"ID": record["id"], "BACKUP": backup}
+    outcome = memolith(*(known.get(word, word) for word in JSON_LINES[name]), "--json")
+    assert outcome.code == 0
+    assert outcome.out.count("\n") == 1
+    assert list(outcome.json) == documented_keys(name)
+
+
+def documented_keys(name: str) -> list[str]:
+    document = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{re.escape(name)}` \| (.*) \|$", document, flags=re.MULTILINE)
+    assert row, f"docs/cli.md does not tell the JSON of {name}"
+    keys = row[1]
+    if "all of `a record`" in keys:
+        return [*documented_keys("a record"), *re.findall(r"`(\w+)`", keys)]
+    return re.findall(r"`(\w+)`", keys)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
+def test_every_shell_gets_a_script_with_every_command(memolith: Run, shell: str) -> None:
+    outcome = memolith("completion", shell)
+    assert outcome.code == 0
+    assert [name for name in COMMANDS if name not in outcome.out] == []
+    assert memolith("completion", shell, "--json").json == {
+        "shell": shell,
+        "script": outcome.out[:-1],
+    }
+
+
+def test_the_script_for_bash_is_one_and_completes(memolith: Run) -> None:
+    script = memolith("completion", "bash").out
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    ask = (
+        "\nCOMP_WORDS=(memolith re); COMP_CWORD=1; _shtab_memolith memolith re memolith"
+        '\nprintf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script + ask], text=True, check=True, capture_output=True)
+    assert {"remember", "restore"} <= set(done.stdout.split())
+
+
+def test_an_unknown_shell_is_an_error_that_names_the_known_ones(memolith: Run) -> None:
+    outcome = memolith("completion", "cmd")
+    assert outcome.code == 2
+    assert "bash" in outcome.err

@@ -1,0 +1,152 @@
+"""What is printed cannot steer a terminal, whatever a memory holds; and it fits the screen."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith.cli import output
+from tests.cli.conftest import in_terminal, program
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "\x1b]8;;http://example.com\x1b\\a link\x1b]8;;\x1b\\",
+    "\x1b]0;a title\x07",
+    "\x9b31m eight-bit",
+    "over\rwritten",
+    "back\b\b\b\bspace",
+    "\u202egnp.exe",
+    "zero\u200bwidth \U000e0041tags",
+    "line\u2028end\x85end\x0bend\x0cend",
+    "\x00null\x7fdelete",
+]
+
+
+def steers(char: str) -> bool:
+    """Whether a terminal would obey or hide the character; written apart from the code."""
+    return (
+        unicodedata.category(char) in ("Cc", "Zl", "Zp")
+        or unicodedata.bidirectional(char)
+        in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+        or char in "\u061c\u200b\u200e\u200f\ufeff"
+        or 0xE0000 <= ord(char) < 0xE0080
+    ) and char not in "\n\t"
+
+
+@given(st.text())
+def test_a_cleaned_text_holds_nothing_that_steers(text: str) -> None:
+    assert not any(map(steers, output.clean(text)))
+
+
+@given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
+def test_an_ordinary_text_is_left_as_it_is(text: str) -> None:
+    assert output.clean(text) == text
+
+
+def test_every_character_there_is_can_be_cleaned() -> None:
+    everything = "".join(map(chr, range(0x110000)))
+    assert not any(map(steers, output.clean(everything)))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_command_prints_what_steers_a_terminal(memolith: Run, text: str) -> None:
+    memolith("remember", "--", text)
+    memolith("log", "--user", text, "--chat", f"chat{text}")
+    record = memolith("list", "--json")
+    assert record.json["records"][0]["text"] == text
+    outcomes = [
+        record,
+        memolith("list"),
+        memolith("get", "MEMORY.md"),
+        memolith("get", "MEMORY.md", "--json"),
+        memolith("log"),
+        memolith("log", "--json"),
+        memolith("get", text),
+        memolith("forget", text, "--json"),
+        memolith(text),
+        memolith("list", f"--{text}"),
+    ]
+    for outcome in outcomes:
+        assert not any(map(steers, outcome.out + outcome.err)), (outcome.out, outcome.err)
+
+
+def test_ten_thousand_hostile_texts_bring_no_escape_to_the_output(memolith: Run, root: str) -> None:
+    seed = random.randrange(10**6)
+    print("seed", seed)
+    dice = random.Random(seed)
+    pieces = [*HOSTILE, "a", "ñ", "漢", "\n", "\t", " ", "\x1b", "\r\n", "\ud800", "\udcff"]
+    memolith("remember", "the first")
+    with open(f"{root}/MEMORY.md", "ab") as file:
+        for number in range(10_000):
+            text = "".join(dice.choices(pieces, k=dice.randrange(1, 6)))
+            file.write(b"- " + json.dumps(record_line(number, text)).encode() + b"\n")
+    outcome = memolith("list", "--limit", "20000")
+    assert len(outcome.out.split("\n")) == 10_000 + 1 + 1
+    assert not any(map(steers, outcome.out))
+
+
+def record_line(number: int, text: str) -> dict[str, object]:
+    return {
+        "id": f"id-{number}",
+        "sessionId": "main",
+        "category": "event",
+        "text": text,
+        "provenance": {
+            "sourceChannel": "cli",
+            "confidence": 1,
+            "timestamp": "2026-11-15T12:00:00.000Z",
+            "sensitivity": "public",
+        },
+    }
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_json_holds_any_text_exactly_and_nothing_that_steers(content: dict[str, str]) -> None:
+    for encoding in ("utf-8", "ascii"):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
+        printed = output.to_json(content, stream)
+        assert json.loads(printed.encode(encoding)) == content
+        assert not any(map(steers, printed))
+
+
+def test_a_terminal_gets_bold_and_dim_unless_it_is_told_not_to(root: str) -> None:
+    assert "\x1b[1mRemembered\x1b[0m" in in_terminal("remember", "x", "--root", root).out
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in in_terminal("status", "--root", root, env=env).out
+    assert "\x1b" not in program("status", "--root", root).out
+
+
+def test_a_table_on_a_terminal_stays_within_its_width(root: str) -> None:
+    program(
+        "remember", "Ana owns the release key and " + "very " * 40 + "much more", "--root", root
+    )
+    program("remember", "漢字" * 60, "--root", root)
+    program("save", "A note in a file whose name leaves no room for its text", "--root", root)
+    screen = in_terminal("list", "--root", root, env={"COLUMNS": "70"}).out
+    lines = screen.splitlines()
+    assert len(lines) == 4
+    assert max(columns(line) for line in lines) <= 70
+    assert lines[0].startswith("memory/fact/")
+    assert lines[1] == "    A note in a file whose name leaves no room for its text"
+    assert [line[-1] for line in lines[2:]] == ["…", "…"]
+    assert {line.index(" note ") for line in lines[2:]} == {len("MEMORY.md#L13 ")}
+
+
+def columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) == "W" else 1 for char in text)
+
+
+def test_a_table_in_a_pipe_is_not_cut(memolith: Run) -> None:
+    text = "word " * 200 + "end"
+    memolith("remember", text)
+    assert memolith("list").out.endswith(f"  {text}\n")

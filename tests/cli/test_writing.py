@@ -1,0 +1,215 @@
+"""remember, save and supersede: what was typed is what is written, and they say where."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.cli.expiry import parse_expiry
+from memolith.cli.usage import UsageError
+from tests.cli.conftest import PROGRAM, in_terminal
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+
+def undated(text: str) -> str:
+    return re.sub(r"\d{4}-\d\d-\d\d", "DATE", text)
+
+
+def test_remember_prints_where_the_record_went(memolith: Run, root: str) -> None:
+    outcome = memolith("remember", "Ana owns the release key")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert undated(outcome.out) == "Remembered  memory/DATE.md#L1\n"
+    assert "Ana owns the release key" in Path(root, outcome.out[12:].partition("#")[0]).read_text()
+    assert "Ana owns the release key" in Path(root, "MEMORY.md").read_text()
+
+
+def test_a_duplicate_is_not_written_and_its_place_is_shown(memolith: Run) -> None:
+    memolith("remember", "Ana owns the release key")
+    outcome = memolith("remember", "Ana owns the release key")
+    assert (outcome.code, outcome.out) == (0, "Already remembered  MEMORY.md#L13\n")
+    assert memolith("status", "--json").json["records"] == 1
+
+
+def test_words_without_quotes_are_one_text(memolith: Run) -> None:
+    words = ["Ana", "owns", "--category", "fact", "the", "release", "key"]
+    assert memolith("remember", *words, "--json").json["text"] == "Ana owns the release key"
+
+
+@pytest.mark.parametrize("words", [["-"], []])
+def test_text_can_be_piped_in(memolith: Run, words: list[str]) -> None:
+    piped = "\ufeffTwo lines,\nñ and 漢字\r\n".encode()
+    outcome = memolith("remember", *words, "--json", piped=piped)
+    assert outcome.json["text"] == "Two lines,\nñ and 漢字"
+
+
+def test_text_that_is_typed_wins_over_a_pipe_nobody_meant(memolith: Run) -> None:
+    assert memolith("remember", "typed", "--json", piped=b"piped").json["text"] == "typed"
+
+
+def test_bytes_that_are_no_text_are_kept_and_can_be_shown(memolith: Run) -> None:
+    memolith("remember", "-", piped=b"caf\xe9")
+    assert memolith("list", "--json").json["records"][0]["text"] == "caf\udce9"
+    assert memolith("list").out.endswith("  caf\\udce9\n")
+
+
+@pytest.mark.parametrize("piped", [b"", b"\n", b"  \n"])
+def test_nothing_piped_in_is_nothing_to_remember(memolith: Run, piped: bytes) -> None:
+    outcome = memolith("remember", piped=piped)
+    assert outcome.code == 8
+    assert "nothing to remember" in outcome.err
+
+
+def test_more_than_a_record_may_hold_is_refused(memolith: Run) -> None:
+    outcome = memolith("remember", "-", "--json", piped=b"x" * 70_000)
+    assert (outcome.code, outcome.error["kind"]) == (8, "refused")
+
+
+def test_a_pipe_without_end_is_refused_too(root: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'yes | "{PROGRAM}" remember - --root "{root}"'],
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 8
+    assert b"16,777,21" in done.stderr
+
+
+def test_on_a_terminal_without_text_an_example_is_shown(root: str) -> None:
+    outcome = in_terminal("remember", "--root", root)
+    assert outcome.code == 2
+    assert 'Example: memolith remember "Ana owns' in outcome.out
+
+
+def test_every_option_of_remember_reaches_the_record(memolith: Run) -> None:
+    outcome = memolith(
+        "remember", "The build is red", "--category", "event", "--session", "s1", "--sensitivity",
+        "secret", "--keyword", "build", "--keyword=ci", "--expires", "2099-12-31", "--json",
+    )  # fmt: skip
+    made = outcome.json
+    assert {key: made[key] for key in ("category", "session", "sensitivity", "keywords")} == {
+        "category": "event",
+        "session": "s1",
+        "sensitivity": "secret",
+        "keywords": ["build", "ci"],
+    }
+    assert made["expires"].startswith(("2099-12-31", "2100-01-01"))
+    stored = memolith("list", "--include-secret", "--json").json["records"][0]
+    assert {key: stored[key] for key in stored if key != "citation"} == {
+        key: made[key] for key in stored if key != "citation"
+    }
+
+
+def test_programs_learn_id_citation_and_files(memolith: Run) -> None:
+    made = memolith("remember", "Tea at four", "--json").json
+    assert undated(made["citation"]) == "memory/DATE.md#L1"
+    assert [undated(path) for path in made["files"]] == ["memory/DATE.md", "MEMORY.md"]
+    assert made["reused"] is False
+    assert made["channel"] == "cli"
+    again = memolith("remember", "Tea at four", "--json").json
+    assert (again["id"], again["reused"], again["files"]) == (made["id"], True, ["MEMORY.md"])
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("30m", timedelta(minutes=30)),
+        ("12h", timedelta(hours=12)),
+        ("7d", timedelta(days=7)),
+        ("2w", timedelta(weeks=2)),
+    ],
+)
+def test_a_record_may_expire_some_time_from_now(text: str, amount: timedelta) -> None:
+    expected = datetime.now(UTC) + amount
+    assert abs(parse_expiry(text, "") - expected) < timedelta(minutes=1)
+
+
+def test_a_day_counts_to_its_end_in_the_zone_of_the_user() -> None:
+    expires = parse_expiry("2099-12-31", "America/New_York")
+    assert expires.astimezone(UTC) == datetime(2100, 1, 1, 5, tzinfo=UTC)
+
+
+def test_a_moment_may_be_given_with_or_without_its_zone() -> None:
+    assert parse_expiry("2099-12-31T18:00+01:00", "UTC") == datetime(2099, 12, 31, 17, tzinfo=UTC)
+    assert parse_expiry("2099-12-31T18:00", "UTC") == datetime(2099, 12, 31, 18, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "7", "d", "7y", "-1d", "٧d", "99999999999d", "2099-13-01", "2001-01-01", "0d"],
+)
+def test_what_is_no_time_to_come_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is no time|lies in the past"):
+        parse_expiry(text, "")
+
+
+def test_a_wrong_expiry_writes_nothing(memolith: Run, root: str) -> None:
+    assert memolith("remember", "x", "--expires", "soon").code == 2
+    assert not Path(root).exists()
+
+
+def test_save_writes_a_note_of_its_own(memolith: Run, root: str) -> None:
+    words = ["save", "Releases happen on Tuesdays.", "--title", "Release days"]
+    saved = memolith(*words).out
+    assert undated(saved) == "Saved  memory/fact/DATE-release-days.md\n"
+    assert Path(root, saved[7:-1]).read_text().endswith("\nReleases happen on Tuesdays.\n")
+    assert memolith(*words).out == f"Already {saved.lower()}"
+
+
+def test_a_note_can_be_piped_in_and_described(memolith: Run) -> None:
+    outcome = memolith(
+        "save",
+        "--category",
+        "event",
+        "--keyword",
+        "ana",
+        "--json",
+        piped=b"# Meeting\n\nWith Ana\n",
+    )
+    note = outcome.json
+    assert (note["text"], note["category"], note["keywords"]) == (
+        "# Meeting\n\nWith Ana",
+        "event",
+        ["ana"],
+    )
+    assert undated(note["files"][0]) == "memory/event/DATE-meeting-with-ana.md"
+    assert note["citation"].startswith(note["files"][0])
+    assert note["reused"] is False
+
+
+def test_a_category_that_cannot_be_a_folder_is_refused(memolith: Run) -> None:
+    assert memolith("save", "x", "--category", "../up").code == 8
+
+
+def test_supersede_takes_the_place_of_an_older_record(memolith: Run) -> None:
+    old = memolith("remember", "The server is heron", "--category", "fact", "--json").json
+    outcome = memolith("supersede", old["id"][:8], "The", "server", "--json", "is", "osprey")
+    new = outcome.json
+    assert (new["text"], new["category"], new["supersedes"]) == (
+        "The server is osprey",
+        "fact",
+        old["id"],
+    )
+    assert [r["id"] for r in memolith("list", "--json").json["records"]] == [new["id"]]
+    past = memolith("list", "--past", "--json").json["records"]
+    assert [r["id"] for r in past] == [new["id"], old["id"]]
+
+
+def test_supersede_prints_where_the_newer_one_went(memolith: Run) -> None:
+    old = memolith("remember", "The server is heron", "--json").json
+    outcome = memolith("supersede", old["id"], "-", piped=b"The server is osprey\n")
+    assert undated(outcome.out) == "Remembered  memory/DATE.md#L2\n"
+
+
+def test_supersede_without_such_a_record_changes_nothing(memolith: Run) -> None:
+    memolith("remember", "The server is heron")
+    outcome = memolith("supersede", "abcdef", "x", "--json")
+    assert (outcome.code, outcome.error["kind"]) == (7, "not-found")
+    assert memolith("status", "--json").json["records"] == 1

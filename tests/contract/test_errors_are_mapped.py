@@ -1,0 +1,74 @@
+"""Every error has a kind and an exit code, and both stand in docs/cli.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import memolith.memory  # noqa: F401 — so that errors defined beside errors.py are known too
+from memolith import errors
+from memolith.cli import exit_codes
+from memolith.cli.usage import UsageError
+from memolith.errors import MemolithError
+
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "cli.md"
+
+
+def leaves(kind: type[MemolithError]) -> list[type[MemolithError]]:
+    below = [leaf for child in kind.__subclasses__() for leaf in leaves(child)]
+    return below or [kind]
+
+
+LEAVES = [leaf for leaf in leaves(MemolithError) if leaf.__module__ == errors.__name__]
+
+
+def instance(kind: type[MemolithError]) -> MemolithError:
+    return kind.__new__(kind)
+
+
+def documented() -> dict[str, tuple[int, set[str]]]:
+    """Kind → exit code and the errors named beside it, as docs/cli.md says."""
+    rows = re.findall(
+        r"^\| (\d+) \| (?:`([\w-]+)`|—) \| (.*) \|$",
+        DOCUMENT.read_text("utf-8"),
+        flags=re.MULTILINE,
+    )
+    return {
+        kind or code: (int(code), set(re.findall(r"`(\w+Error)`", text)))
+        for code, kind, text in rows
+    }
+
+
+def test_every_leaf_of_the_tree_is_looked_at() -> None:
+    assert {"RecordNotFoundError", "LocksUnavailableError"} <= {leaf.__name__ for leaf in LEAVES}
+
+
+@pytest.mark.parametrize("leaf", [*LEAVES, UsageError], ids=lambda leaf: leaf.__name__)
+def test_every_error_has_a_kind_a_code_and_a_row_in_the_document(leaf: type[MemolithError]) -> None:
+    kind, code = exit_codes.kind_of(instance(leaf))
+    assert kind != "bug"
+    assert code not in (exit_codes.OK, exit_codes.BUG)
+    documented_code, names = documented()[kind]
+    assert documented_code == code
+    assert leaf is UsageError or leaf.__name__ in names
+
+
+def test_every_code_has_one_kind_and_every_kind_one_code() -> None:
+    kinds = set(exit_codes.KINDS.values())
+    assert len({kind for kind, _ in kinds}) == len({code for _, code in kinds}) == len(kinds)
+
+
+def test_the_document_names_every_code_and_no_other() -> None:
+    constants = {
+        value
+        for name, value in vars(exit_codes).items()
+        if name.isupper() and isinstance(value, int)
+    }
+    ours = constants | {code for _, code in exit_codes.KINDS.values()}
+    assert {code for code, _ in documented().values()} == ours
+
+
+def test_anything_else_is_a_bug() -> None:
+    assert exit_codes.kind_of(ValueError()) == ("bug", 1)
