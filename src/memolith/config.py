@@ -200,6 +200,22 @@ class ChatConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig:
+    """How hits are found and ordered."""
+
+    words: bool = setting(True, "Whether to search by words (BM25).")
+    meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
+    half_life_days: float = setting(
+        30.0, "Age at which a dated hit has lost half of what age can take from it.", at_least(0.1)
+    )
+    diversify: bool = setting(True, "Whether copies of a better hit move down.")
+    mmr_lambda: float = setting(
+        0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
@@ -207,6 +223,7 @@ class Config:
     store: StoreConfig = field(default_factory=StoreConfig)
     trim: TrimConfig = field(default_factory=TrimConfig)
     chat: ChatConfig = field(default_factory=ChatConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
 
 
 DEFAULTS = Config()

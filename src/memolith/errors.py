@@ -24,9 +24,11 @@ __all__ = [
     "BackupDamagedError",
     "BackupNotFoundError",
     "ConfigError",
+    "EmbeddingError",
     "FileChangedError",
     "FileFormatError",
     "ForgottenError",
+    "IndexUnavailableError",
     "LocksUnavailableError",
     "MemolithError",
     "NotFoundError",
@@ -153,6 +155,19 @@ class BackupDamagedError(MemolithError):
         """Remember which file of the backup."""
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class IndexUnavailableError(MemolithError):
+    """The index cannot be read or written right now; the memory itself is not touched by that."""
+
+    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
+        """Remember which file."""
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class EmbeddingError(MemolithError):
+    """The embedding model cannot be loaded or does not answer."""
 
 
 class StorageError(MemolithError):

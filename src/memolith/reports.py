@@ -53,6 +53,17 @@ class RestoreReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a sync found on the disk and did to the index."""
+
+    files: int
+    indexed: int
+    removed: int
+    chunks: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing `doctor` looked at."""
 

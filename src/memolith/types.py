@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     Sensitivity = Literal["public", "private-user", "secret", "operational"]
+    Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file
 
 SENSITIVITIES: tuple[Sensitivity, ...] = ("public", "private-user", "secret", "operational")
 

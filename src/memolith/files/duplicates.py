@@ -16,8 +16,8 @@ from memolith.types import Citation, policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith.files.folder import Folder, Stamp
-    from memolith.types import Record
+    from memolith.files.folder import Folder
+    from memolith.types import Record, Stamp
 
 
 def fingerprint(line: bytes) -> int:

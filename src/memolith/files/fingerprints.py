@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from memolith.files.folder import Folder, Stamp
+    from memolith.files.folder import Folder
+    from memolith.types import Stamp
 
 PATH = f"{STATE_FOLDER}/fingerprints"
 # magic, number of slots, slots in use, then inode, size and mtime of the file they cover

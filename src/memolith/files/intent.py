@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memolith.files.folder import Stamp
+    from memolith.types import Stamp
 
     FileState = list[int]  # inode, size, mtime and number of lines, as JSON spells them
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from memolith.files.folder import Stamp
+    from memolith.types import Stamp
 
 
 class Transaction:

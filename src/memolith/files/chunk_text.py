@@ -1,0 +1,58 @@
+"""The text of a chunk, read from the file it stands in: the index is never believed about words."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from memolith.errors import MemolithError
+from memolith.files.conversation_log import parse_turn
+from memolith.files.folder import close_quietly
+from memolith.files.record_format import RecordFormatError, parse_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memolith.files.folder import Folder
+    from memolith.retrieval import Chunk
+
+
+def read_texts(folder: Folder, chunks: Iterable[Chunk]) -> Iterator[Chunk | None]:
+    """The chunks with their texts, in the same order; None for one that is not there any more."""
+    handles: dict[str, int | None] = {}
+    try:
+        for chunk in chunks:
+            if chunk.path not in handles:
+                handles[chunk.path] = _open(folder, chunk.path)
+            handle = handles[chunk.path]
+            text = None if handle is None else _text(handle, chunk)
+            yield None if text is None else replace(chunk, text=text)
+    finally:
+        for handle in handles.values():
+            if handle is not None:
+                close_quietly(handle)
+
+
+def _open(folder: Folder, path: str) -> int | None:
+    try:
+        return folder.open(path)[0]
+    except (OSError, MemolithError):
+        return None
+
+
+def _text(handle: int, chunk: Chunk) -> str | None:
+    try:
+        data = os.pread(handle, chunk.size, chunk.offset)
+    except OSError:
+        return None
+    if chunk.kind == "prose":
+        return data.decode(errors="replace")
+    if chunk.kind == "turn":
+        turn = parse_turn(data)
+        return None if turn is None else getattr(turn, chunk.role, None)
+    try:
+        record = parse_line(data)
+    except RecordFormatError:
+        return None
+    return None if record is None else record.text

@@ -1,0 +1,320 @@
+"""Cut a file into chunks: a record, a chat message, or a piece of Markdown that stands on its own.
+
+Markdown is cut at headings first, then between paragraphs, then between lines, and only a line that
+is longer than a chunk is cut inside. Every line that is not blank is in some chunk.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+
+from memolith.files import layout
+from memolith.files.conversation_log import parse_turn
+from memolith.files.document import BOM, Document
+from memolith.files.front_matter import split_note
+from memolith.files.notes import parse_note
+from memolith.files.record_format import RecordFormatError
+from memolith.retrieval import Chunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from memolith.types import Record, Turn
+
+# 400 tokens with 80 of overlap, at four characters a token.
+CHUNK_CHARS = 1600
+OVERLAP_CHARS = 320
+# How much of the messages around a chat message helps to find it.
+CONTEXT_CHARS = 600
+
+_FROM_TEMPLATE = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
+
+
+def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> list[Chunk]:
+    """The chunks of a file. `day_of` tells on which of the user's days something was written."""
+    if path.endswith(".jsonl"):
+        return list(_turn_chunks(path, data, day_of))
+    note = _note(path, data)
+    if note is not None:
+        return _note_chunks(path, data, note, day_of(note))
+    return list(_markdown_chunks(path, data, day_of))
+
+
+def file_date(path: str) -> date | None:
+    """The day in a file's name, as in `2026-04-09.md` or `2026-04-09-visit.md`."""
+    found = _DATE_IN_NAME.fullmatch(path.rpartition("/")[2])
+    try:
+        return date(*map(int, found.groups())) if found else None
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of prose and where its bytes stand."""
+
+    number: int
+    offset: int
+    data: bytes  # without its line ending
+
+    @property
+    def text(self) -> str:
+        return self.data.decode(errors="replace")
+
+
+def _markdown_chunks(
+    path: str, data: bytes, day_of: Callable[[Record | Turn], date]
+) -> Iterator[Chunk]:
+    document = Document.parse(path, data)
+    records = {line.number: record for line, record in document.records()}
+    boilerplate = _lines_of_template(path, data)
+    prose: list[_Line] = []
+    offset = 0
+    for line in document.lines:
+        record = records.get(line.number)
+        if line.number <= boilerplate:
+            pass
+        elif record is None:
+            prose.append(_line(line.number, offset, line.data))
+        else:
+            yield from _prose_chunks(path, prose)
+            prose = []
+            whole = _line(line.number, offset, line.data)
+            yield _record_chunk(path, whole, record, day_of(record))
+        offset += len(line.data)
+    yield from _prose_chunks(path, prose)
+
+
+def _lines_of_template(path: str, data: bytes) -> int:
+    """How many lines at the top are ours and not the user's: they would answer every question."""
+    template = layout.load_template(path) if path in _FROM_TEMPLATE else b""
+    return template.count(b"\n") if template and data.startswith(template) else 0
+
+
+def _line(number: int, offset: int, data: bytes) -> _Line:
+    mark = len(BOM) if number == 1 and data.startswith(BOM) else 0
+    return _Line(number, offset + mark, data[mark:].rstrip(b"\r\n"))
+
+
+def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
+    return Chunk(
+        kind="record",
+        text=record.text,
+        path=path,
+        first_line=line.number,
+        last_line=line.number,
+        offset=line.offset,
+        size=len(line.data),
+        heading=" ".join(record.keywords),
+        dated=day,
+        category=record.category,
+        session=record.session,
+        sensitivity=record.sensitivity,
+        channel=record.provenance.channel,
+        record_id=record.id,
+        supersedes=record.supersedes or "",
+        expires=record.expires,
+    )
+
+
+def _note(path: str, data: bytes) -> Record | None:
+    if not path.startswith(f"{layout.DAILY_FOLDER}/") or path.count("/") < 2:
+        return None
+    try:
+        return parse_note(path, data)
+    except RecordFormatError:
+        return None
+
+
+def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]:
+    """The body's chunks, each carrying what the front matter says."""
+    parts = split_note(data)
+    body = parts[1] if parts else b""
+    offset = len(data) - len(body)
+    number = data[:offset].count(b"\n") + 1
+    lines = []
+    for line in body.split(b"\n"):
+        lines.append(_line(number, offset, line))
+        number, offset = number + 1, offset + len(line) + 1
+    whole = _record_chunk(path, _Line(1, 0, b""), note, day)
+    return [
+        replace(
+            whole,
+            kind="prose",
+            text=piece.text,
+            first_line=piece.first_line,
+            last_line=piece.last_line,
+            offset=piece.offset,
+            size=piece.size,
+            heading=f"{whole.heading} {piece.heading}".strip(),
+        )
+        for piece in _prose_chunks(path, lines)
+    ]
+
+
+def _turn_chunks(
+    path: str, data: bytes, day_of: Callable[[Record | Turn], date]
+) -> Iterator[Chunk]:
+    """Two chunks a turn, one for each side, each with what was said around it as context."""
+    previous: dict[str, Turn] = {}
+    offset = 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        turn = parse_turn(line)
+        if turn is not None:
+            common = Chunk(
+                kind="turn",
+                text="",
+                path=path,
+                first_line=number,
+                last_line=number,
+                offset=offset,
+                size=len(line),
+                dated=day_of(turn),
+                session=turn.chat,
+                chat=turn.chat,
+                channel=turn.platform,
+            )
+            yield from _sides(common, turn, previous.get(turn.chat))
+            previous[turn.chat] = turn
+        offset += len(line) + 1
+
+
+def _sides(common: Chunk, turn: Turn, before: Turn | None) -> Iterator[Chunk]:
+    said_before = before.assistant[-CONTEXT_CHARS:] if before else ""
+    around = {
+        "user": f"{said_before}\n{turn.assistant[:CONTEXT_CHARS]}",
+        "assistant": turn.user[:CONTEXT_CHARS],
+    }
+    for role, text in (("user", turn.user), ("assistant", turn.assistant)):
+        if text.strip():
+            yield replace(common, text=text, role=role, context=around[role].strip())
+
+
+def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
+    day = file_date(path)
+    for heading, section in _sections(lines):
+        for piece in _pieces(section):
+            data = _between(piece)
+            if not data.strip():
+                continue
+            for start, part in _split_if_long(data):
+                yield Chunk(
+                    kind="prose",
+                    text=part.decode(errors="replace"),
+                    path=path,
+                    first_line=piece[0].number,
+                    last_line=piece[-1].number,
+                    offset=piece[0].offset + start,
+                    size=len(part),
+                    heading=heading,
+                    dated=day,
+                    # A broken record may have been meant to be secret, and we cannot tell.
+                    sensitivity="secret" if _may_be_secret(piece) else "private-user",
+                )
+
+
+def _between(lines: Sequence[_Line]) -> bytes:
+    """The bytes from the first to the last line, line endings between them as in the file."""
+    parts = []
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        parts.append(line.data)
+        if following is not None:
+            gap = following.offset - line.offset - len(line.data)
+            parts.append(b"\n" if gap == 1 else b"\r\n" if gap == 2 else b"\r" * (gap - 1) + b"\n")
+    return b"".join(parts)
+
+
+def _may_be_secret(lines: Sequence[_Line]) -> bool:
+    return any(line.text.startswith("- {") and '"secret"' in line.text for line in lines)
+
+
+def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:
+    """The lines from one heading to the next, with the titles above them."""
+    titles: dict[int, str] = {}
+    above = ""
+    section: list[_Line] = []
+    in_code = False
+    for line in lines:
+        in_code ^= bool(_FENCE.match(line.text))
+        found = None if in_code else _HEADING.fullmatch(line.text)
+        if found:
+            if section and not _only_headings(section):
+                yield above, section
+                section = []
+            level = len(found[1])
+            titles = {depth: title for depth, title in titles.items() if depth < level}
+            above = " > ".join(titles.values())
+            titles[level] = found[2]
+        section.append(line)
+    if section:
+        yield above, section
+
+
+def _only_headings(lines: Sequence[_Line]) -> bool:
+    return all(not line.text.strip() or _HEADING.fullmatch(line.text) for line in lines)
+
+
+def _pieces(section: list[_Line]) -> Iterator[list[_Line]]:
+    """Pieces of at most the chunk's size: cut after a blank line if one is near the end."""
+    start = 0
+    while start < len(section):
+        end, size = start, 0
+        while end < len(section) and (end == start or size + len(section[end].text) < CHUNK_CHARS):
+            size += len(section[end].text) + 1
+            end += 1
+        if end < len(section):
+            end = _paragraph_end(section, start, end)
+        yield _trimmed(section[start:end])
+        if end >= len(section):
+            return
+        start = _overlap_start(section, start, end)
+
+
+def _paragraph_end(section: list[_Line], start: int, end: int) -> int:
+    """The last paragraph break in the second half of the piece, else where the size ended it."""
+    for at in range(end, start + (end - start) // 2, -1):
+        if not section[at - 1].text.strip():
+            return at
+    return end
+
+
+def _overlap_start(section: list[_Line], start: int, end: int) -> int:
+    """Go back whole lines, at most the overlap, and never to where this piece began."""
+    at, size = end, 0
+    while at - 1 > start and size + len(section[at - 1].text) <= OVERLAP_CHARS:
+        at -= 1
+        size += len(section[at].text) + 1
+    return at
+
+
+def _trimmed(lines: list[_Line]) -> list[_Line]:
+    """Without blank lines at both ends, so that citations are exact."""
+    first = next((at for at, line in enumerate(lines) if line.text.strip()), 0)
+    last = next((at for at in range(len(lines), 0, -1) if lines[at - 1].text.strip()), len(lines))
+    return lines[first:last] or lines
+
+
+def _split_if_long(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut inside a line only when it alone is longer than a chunk: at a space if one is near."""
+    start = 0
+    while len(data) - start > CHUNK_CHARS * 3 // 2:
+        end = start + CHUNK_CHARS
+        space = data.rfind(b" ", start + CHUNK_CHARS // 2, end)
+        end = _whole_character(data, end) if space < 0 else space + 1
+        yield start, data[start:end]
+        start = _whole_character(data, end - OVERLAP_CHARS)
+    yield start, data[start:]
+
+
+def _whole_character(data: bytes, at: int) -> int:
+    """The nearest place at or before `at` that is not inside a character of several bytes."""
+    for back in range(4):
+        if data[at - back] & 0xC0 != 0x80:
+            return at - back
+    return at

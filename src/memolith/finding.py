@@ -1,0 +1,127 @@
+"""Finding: opens the index and the model when they are needed, keeps them in line with the files."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from memolith import clock as clocks
+from memolith.embed.choose import choose_embedder
+from memolith.errors import EmbeddingError
+from memolith.files.chunk_text import read_texts
+from memolith.files.folder import Folder
+from memolith.files.locks import STATE_FOLDER
+from memolith.index.choose import open_index
+from memolith.ingest.sync import Sources, chunk_digest, sync
+from memolith.retrieval import SearchResult
+from memolith.search.candidates import Situation
+from memolith.search.decay import decay
+from memolith.search.diversify import diversify
+from memolith.search.pipeline import Parts, search
+from memolith.search.plan import plan
+from memolith.search.supersede import demote_superseded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.clock import Clock
+    from memolith.config import SearchConfig
+    from memolith.interfaces import Embedder, Index, IndexStats
+    from memolith.reports import SyncReport
+    from memolith.retrieval import Filters
+    from memolith.search.candidates import Stage
+
+# A second search right after the first does not look at every file again; an edit is still found
+# long before a person has typed a question about it.
+_LOOKED_SECONDS = 0.02
+
+
+class Finder:
+    """The index and the model of one profile in one process; safe to share between threads."""
+
+    def __init__(self, root: str, config: SearchConfig, clock: Clock) -> None:
+        """Nothing is opened before the first search or sync."""
+        self._root = root
+        self._config = config
+        self._clock = clock
+        self._guard = threading.RLock()
+        self._index: Index | None = None
+        self._embedder: Embedder | None = None
+        self._model_problem = ""
+        self._looked = float("-inf")
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with self._guard:
+            if self._index is not None:
+                self._index.close()
+                self._index = None
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Bring the index in line with the files."""
+        with self._guard, Folder(self._root) as folder:
+            index = self._open_index()
+            sources = Sources(folder, lambda item: self._clock.day_of(item.created))
+            report = sync(sources, index, self._open_embedder(), progress)
+            self._looked = clocks.monotonic()
+            return report
+
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Throw the index away and make it again from the files."""
+        with self._guard:
+            index = self._open_index()
+            for path in index.files():
+                index.replace_file(path, None, [])
+            return self.sync(progress)
+
+    def search(self, question: str, limit: int, filters: Filters) -> SearchResult:
+        """Look at the disk, then search."""
+        with self._guard:
+            warnings: tuple[str, ...] = ()
+            if clocks.monotonic() - self._looked > _LOOKED_SECONDS:
+                warnings = self.sync().warnings
+            with Folder(self._root) as folder:
+                parts = Parts(
+                    index=self._open_index(),
+                    embedder=self._open_embedder(),
+                    read_texts=lambda chunks: read_texts(folder, chunks),
+                    digest=chunk_digest,
+                    stages=self._stages(),
+                    by_words=self._config.words,
+                )
+                situation = Situation(today=self._clock.today(), limit=limit)
+                result = search(parts, plan(question), filters, situation)
+            if self._model_problem:
+                warnings += (f"{self._model_problem} Searched by words only.",)
+            return SearchResult(
+                hits=result.hits, warnings=(*warnings, *result.warnings), trace=result.trace
+            )
+
+    def stats(self) -> IndexStats:
+        """How much the index holds."""
+        with self._guard:
+            return self._open_index().stats()
+
+    def _stages(self) -> list[tuple[str, Stage]]:
+        stages: list[tuple[str, Stage]] = [("supersede", demote_superseded)]
+        if self._config.decay:
+            stages.append(("decay", decay(self._config.half_life_days)))
+        if self._config.diversify:
+            stages.append(("diversify", diversify(self._config.mmr_lambda)))
+        return stages
+
+    def _open_index(self) -> Index:
+        if self._index is None:
+            embedder = self._open_embedder()
+            folder = os.path.join(self._root, STATE_FOLDER, "index")
+            self._index = open_index(folder, embedder)
+        return self._index
+
+    def _open_embedder(self) -> Embedder | None:
+        if self._embedder is None and self._config.meaning and not self._model_problem:
+            try:
+                self._embedder = choose_embedder()
+            except EmbeddingError as error:
+                self._model_problem = error.message
+        return self._embedder

@@ -1,0 +1,151 @@
+"""Search over a large segment from a file and a small one in memory, as if they were one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memolith.index.postings import term_hash
+from memolith.interfaces import Scored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from memolith.index.segment import Segment
+    from memolith.interfaces import Vectors
+    from memolith.retrieval import Filters
+
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedFilters:
+    """Filters as the columns spell them: names by number, days by number; None does not filter."""
+
+    category: int | None
+    session: int | None
+    chat: int | None
+    files: NDArray[np.uint32] | None
+    since: int | None
+    until: int | None
+    include_secret: bool
+    now: int | None
+
+    @classmethod
+    def of(
+        cls, filters: Filters, number: Mapping[str, int], files: Sequence[int] | None
+    ) -> NumberedFilters:
+        """Translate; a name the index does not know becomes a number that nothing has."""
+        until = min(filter(None, (filters.until, filters.as_of)), default=None)
+        return cls(
+            category=_number(filters.category, number),
+            session=_number(filters.session, number),
+            chat=_number(filters.chat, number),
+            files=None if files is None else np.asarray(files, dtype=np.uint32),
+            since=filters.since.toordinal() if filters.since else None,
+            until=until.toordinal() if until else None,
+            include_secret=filters.include_secret,
+            now=_seconds(filters.now),
+        )
+
+
+def _number(name: str | None, number: Mapping[str, int]) -> int | None:
+    return None if name is None else number.get(name, 0)
+
+
+def _seconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp())
+
+
+class LiveSegment:
+    """A segment and which of its rows still count."""
+
+    def __init__(self, segment: Segment, removed: Sequence[int] = ()) -> None:
+        """`removed` are keys of chunks that were replaced since the segment was built."""
+        self.segment = segment
+        self._gone = segment.positions(removed)
+        self._scratch = np.zeros(len(segment), np.float32)
+
+    @property
+    def gone(self) -> int:
+        """How many of its rows no longer count."""
+        return len(self._gone)
+
+    def allowed(self, filters: NumberedFilters) -> Mask | None:
+        """Which rows may answer; None when all may."""
+        columns = self.segment.columns
+        mask: Mask | None = None
+        if not filters.include_secret and columns["secret"].any():
+            mask = columns["secret"] == 0
+        if filters.now is not None and columns["expires"].any():
+            mask = _and(mask, (columns["expires"] == 0) | (columns["expires"] > filters.now))
+        for name in ("category", "session", "chat"):
+            wanted = getattr(filters, name)
+            if wanted is not None:
+                mask = _and(mask, columns[name] == wanted)
+        if filters.files is not None:
+            mask = _and(mask, np.isin(columns["file"], filters.files))
+        if filters.since is not None:
+            mask = _and(mask, columns["dated"] >= filters.since)
+        if filters.until is not None:
+            # What has no date is not ruled out by one, except where a first day is asked for.
+            mask = _and(mask, columns["dated"] <= filters.until)
+        if len(self._gone):
+            mask = np.ones(len(self.segment), np.bool_) if mask is None else mask
+            mask[self._gone] = False
+        return mask
+
+    def keyword_search(
+        self, words: Sequence[Mapping[int, float]], limit: int, filters: NumberedFilters
+    ) -> list[Scored]:
+        """The best rows by BM25."""
+        scores = self.segment.postings.score(words, len(self.segment), self._scratch)
+        mask = self.allowed(filters)
+        if mask is not None:
+            scores[~mask] = 0
+        rows = np.flatnonzero(scores)
+        if len(rows) > limit:
+            values = scores[rows]
+            rows = rows[np.argpartition(-values, limit - 1)[:limit]]
+        return [Scored(int(self.segment.keys[row]), float(scores[row])) for row in rows]
+
+    def vector_search(self, vector: Vectors, limit: int, filters: NumberedFilters) -> list[Scored]:
+        """The nearest rows."""
+        rows, scores = self.segment.nearest.search(vector, limit, self.allowed(filters))
+        return [
+            Scored(int(self.segment.keys[row]), float(score))
+            for row, score in zip(rows, scores, strict=True)
+            if score > 0
+        ]
+
+
+def weighted(
+    words: Sequence[Mapping[str, float]], segments: Sequence[LiveSegment]
+) -> list[dict[int, float]]:
+    """The words' terms by hash, each weight times the term's idf over all segments."""
+    total = sum(len(live.segment) for live in segments)
+    result = []
+    for word in words:
+        terms: dict[int, float] = {}
+        for term, weight in word.items():
+            number = term_hash(term)
+            rows = sum(live.segment.postings.frequency(number) for live in segments)
+            if rows:
+                terms[number] = weight * float(np.log(1 + (total - rows + 0.5) / (rows + 0.5)))
+        if terms:
+            result.append(terms)
+    return result
+
+
+def best(found: Sequence[Scored], limit: int) -> list[Scored]:
+    """The best of several lists; equal scores in the order of their keys, newest first."""
+    return sorted(found, key=lambda hit: (-hit.score, -hit.key))[:limit]
+
+
+def _and(mask: Mask | None, other: Mask) -> Mask:
+    return other if mask is None else mask & other

@@ -1,0 +1,127 @@
+"""Words to chunks: postings in flat arrays, and BM25 over them.
+
+Terms are 64-bit hashes in one sorted array, so a lookup is a binary search and no dictionary has to
+be loaded. How much a posting counts (its BM25 term weight without idf) is computed once, when the
+arrays are built, and kept in one byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+# The usual constants of BM25. Between 1.0 and 1.6 our benchmark moves by less than its noise.
+K1 = 1.2
+B = 0.6
+# Field weights come in quarters, so that a term in a heading can count less than one in the text.
+TERM_UNIT = 0.25
+_IMPACT_TOP = K1 + 1
+_known: dict[str, int] = {}
+_MOST_KNOWN = 200_000
+
+
+def term_hash(term: str) -> int:
+    """The number a term is stored under, the same in every process."""
+    number = _known.get(term)
+    if number is None:
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        digest = blake2b(term.encode(errors="surrogatepass"), digest_size=8).digest()
+        number = _known[term] = int.from_bytes(digest, "little")
+    return number
+
+
+def pack_terms(terms: Mapping[str, float]) -> bytes:
+    """The terms of a chunk as bytes: hashes, then how often, in units of a quarter."""
+    hashes = np.fromiter(map(term_hash, terms), dtype="<u8", count=len(terms))
+    counts = np.fromiter(terms.values(), dtype="<f4", count=len(terms)) / TERM_UNIT
+    return hashes.tobytes() + np.clip(np.rint(counts), 1, 255).astype("u1").tobytes()
+
+
+def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """The hashes and counts that `pack_terms` made."""
+    count = len(data) // 9
+    return (
+        np.frombuffer(data, dtype="<u8", count=count),
+        np.frombuffer(data, dtype="u1", offset=8 * count),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """For each term the rows that hold it, and how much each counts."""
+
+    terms: NDArray[np.uint64]  # sorted
+    offsets: NDArray[np.uint64]  # one more than terms
+    rows: NDArray[np.uint32]
+    impacts: NDArray[np.uint8]
+
+    @classmethod
+    def build(cls, packed: Sequence[bytes], average_length: float | None = None) -> Postings:
+        """Build from the packed terms of each row."""
+        parts = [unpack_terms(data) for data in packed]
+        if not parts:
+            return cls(*(np.empty(0, kind) for kind in ("<u8", "<u8", "<u4", "u1")))
+        lengths = np.array([counts.sum(dtype=np.float32) for _, counts in parts]) * TERM_UNIT
+        average = average_length or float(lengths.mean()) or 1.0
+        sizes = [len(hashes) for hashes, _ in parts]
+        hashes = np.concatenate([hashes for hashes, _ in parts])
+        counts = np.concatenate([counts for _, counts in parts]).astype(np.float32) * TERM_UNIT
+        rows = np.repeat(np.arange(len(parts), dtype="<u4"), sizes)
+        saturation = K1 * (1 - B + B * np.repeat(lengths, sizes) / average)
+        impacts = counts * (K1 + 1) / (counts + saturation)
+        order = np.argsort(hashes, kind="stable")
+        terms, starts = np.unique(hashes[order], return_index=True)
+        return cls(
+            terms=terms,
+            offsets=np.append(starts, len(hashes)).astype("<u8"),
+            rows=rows[order],
+            impacts=np.clip(np.rint(impacts[order] / _IMPACT_TOP * 255), 1, 255).astype("u1"),
+        )
+
+    def find(self, term: int) -> slice:
+        """Where a term's postings stand; an empty slice for an unknown term."""
+        at = int(np.searchsorted(self.terms, np.uint64(term)))
+        if at == len(self.terms) or int(self.terms[at]) != term:
+            return slice(0, 0)
+        return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
+
+    def frequency(self, term: int) -> int:
+        """In how many rows a term stands."""
+        found = self.find(term)
+        return int(found.stop - found.start)
+
+    def score(
+        self, words: Iterable[Mapping[int, float]], size: int, scratch: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """BM25 of every row. Each word maps terms to weights (idf included); its best term counts."""
+        scores = np.zeros(size, dtype=np.float32)
+        for word in words:
+            if len(word) == 1:
+                ((term, weight),) = word.items()
+                found = self.find(term)
+                scores[self.rows[found]] += self.impacts[found] * np.float32(
+                    weight / 255 * _IMPACT_TOP
+                )
+                continue
+            touched = []
+            for term, weight in word.items():
+                found = self.find(term)
+                rows = self.rows[found]
+                value = self.impacts[found] * np.float32(weight / 255 * _IMPACT_TOP)
+                scratch[rows] = np.maximum(scratch[rows], value)
+                touched.append(rows)
+            for rows in touched:
+                scores[rows] += scratch[rows]
+                scratch[rows] = 0
+        return scores

@@ -1,0 +1,127 @@
+"""A segment: some chunks as flat arrays that can be searched at once, in memory or mapped from a file."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memolith.index.nearest import Nearest
+from memolith.index.postings import Postings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+_MAGIC = b"memoseg1"
+_ALIGN = 64
+# The columns filters look at; each is one number per chunk.
+COLUMNS = {"file": "<u4", "dated": "<i4", "category": "<u4", "session": "<u4", "chat": "<u4",
+           "secret": "u1", "expires": "<i8"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One chunk as a segment needs it; the order of fields is that of the SQL that reads them."""
+
+    key: int
+    columns: tuple[int, ...]
+    terms: bytes
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The arrays of some chunks, by ascending key."""
+
+    keys: NDArray[np.int64]
+    columns: Mapping[str, NDArray[np.int64]]  # of the types in COLUMNS
+    postings: Postings
+    nearest: Nearest
+
+    @classmethod
+    def build(cls, rows: Sequence[Row], dimensions: int) -> Segment:
+        """Build the arrays from rows in ascending order of their keys."""
+        vectors = np.zeros((len(rows), dimensions), np.int8)
+        for at, row in enumerate(rows):
+            if row.vector is not None and len(row.vector) == dimensions:
+                vectors[at] = np.frombuffer(row.vector, np.int8)
+        return cls(
+            keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
+            columns={
+                name: np.fromiter((row.columns[at] for row in rows), kind, len(rows))
+                for at, (name, kind) in enumerate(COLUMNS.items())
+            },
+            postings=Postings.build([row.terms for row in rows]),
+            nearest=Nearest.build(vectors),
+        )
+
+    def __len__(self) -> int:
+        """How many chunks it holds."""
+        return len(self.keys)
+
+    def positions(self, keys: Sequence[int]) -> NDArray[np.int64]:
+        """Where the chunks with these keys stand, those that are here."""
+        wanted = np.asarray(keys, dtype="<i8")
+        at = np.searchsorted(self.keys, wanted)
+        at = at[at < len(self.keys)] if len(self.keys) else at[:0]
+        found: NDArray[np.int64] = at[np.isin(self.keys[at], wanted)]
+        return found
+
+    def save(self, path: str) -> None:
+        """Write the arrays to a new file, whole or not at all."""
+        arrays = self._arrays()
+        header: dict[str, tuple[str, tuple[int, ...], int]] = {}
+        offset = 0
+        for name, array in arrays.items():
+            header[name] = (array.dtype.str, array.shape, offset)
+            offset += -(-array.nbytes // _ALIGN) * _ALIGN
+        head = _MAGIC + json.dumps(header).encode()
+        start = -(-(len(head) + 1) // 4096) * 4096
+        unfinished = f"{path}.new"
+        fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(fd, "wb") as file:
+            file.write(head.ljust(start - 1) + b"\n")
+            for array in arrays.values():
+                file.write(np.ascontiguousarray(array).data)
+                file.write(bytes(-array.nbytes % _ALIGN))
+        os.replace(unfinished, path)
+
+    @classmethod
+    def load(cls, path: str) -> Segment:
+        """Map a file that `save` wrote; raises OSError or ValueError for anything else."""
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            data = memoryview(mmap.mmap(fd, 0, access=mmap.ACCESS_READ))
+        finally:
+            os.close(fd)
+        head = bytes(data[: 1 << 16]).partition(b"\n")[0]
+        if not head.startswith(_MAGIC):
+            raise ValueError(f"{path} is not a segment")
+        start = len(head) + 1
+        arrays = {
+            name: np.frombuffer(
+                data, dtype=kind, count=int(np.prod(shape)), offset=start + offset
+            ).reshape(shape)
+            for name, (kind, shape, offset) in json.loads(head[len(_MAGIC) :]).items()
+        }
+        return cls(
+            keys=arrays["keys"],
+            columns={name: arrays[f"column.{name}"] for name in COLUMNS},
+            postings=Postings(*(arrays[f"postings.{name}"] for name in Postings.__slots__)),
+            nearest=Nearest(*(arrays[f"nearest.{name}"] for name in Nearest.__slots__)),
+        )
+
+    def _arrays(self) -> dict[str, Array]:
+        arrays: dict[str, Array] = {"keys": self.keys}
+        arrays |= {f"column.{name}": array for name, array in self.columns.items()}
+        arrays |= {f"postings.{name}": getattr(self.postings, name) for name in Postings.__slots__}
+        arrays |= {f"nearest.{name}": getattr(self.nearest, name) for name in Nearest.__slots__}
+        return arrays

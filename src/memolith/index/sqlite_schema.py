@@ -1,0 +1,35 @@
+"""The tables of the index. A changed number means a new index: everything in it can be made again."""
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
+    inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, digest TEXT NOT NULL
+) STRICT;
+
+-- Categories, sessions, chats and channels, by number: a filter compares one integer.
+CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE chunks (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice, so a segment can trust it
+    file INTEGER NOT NULL, kind TEXT NOT NULL,
+    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+    offset INTEGER NOT NULL, size INTEGER NOT NULL,
+    role TEXT NOT NULL, heading TEXT NOT NULL,
+    dated INTEGER NOT NULL,  -- day number, 0 for none
+    category INTEGER NOT NULL, session INTEGER NOT NULL, chat INTEGER NOT NULL,
+    sensitivity TEXT NOT NULL, channel INTEGER NOT NULL,
+    record_id TEXT NOT NULL, supersedes TEXT NOT NULL,
+    expires INTEGER NOT NULL,  -- seconds since 1970, 0 for never
+    digest BLOB NOT NULL, terms BLOB NOT NULL, vector BLOB
+) STRICT;
+CREATE INDEX chunks_of_a_file ON chunks (file);
+CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';
+CREATE INDEX chunks_without_vector ON chunks (key) WHERE vector IS NULL;
+
+-- Chunks that stand in the segment file but no longer count.
+CREATE TABLE removed (number INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL) STRICT;
+"""

@@ -1,0 +1,101 @@
+"""What finding speaks of: chunks, queries and hits. Apart from `types`, so that writing does not pay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memolith.types import Citation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, datetime
+    from typing import Literal
+
+    from memolith.types import Sensitivity
+
+    ChunkKind = Literal["prose", "record", "turn"]
+    Vector = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a file that is indexed and found as one. `text` is what stands in the file."""
+
+    kind: ChunkKind
+    text: str
+    path: str
+    first_line: int
+    last_line: int
+    offset: int = 0  # the bytes of the file the text is read from
+    size: int = 0
+    role: str = ""  # of a chat turn: user or assistant
+    heading: str = ""  # titles above, outermost first: searchable with the text
+    context: str = ""  # what was said around a turn: helps to find it, is not shown
+    dated: date | None = None
+    category: str = ""
+    session: str = ""
+    chat: str = ""
+    sensitivity: Sensitivity = "private-user"
+    channel: str = ""
+    record_id: str = ""
+    supersedes: str = ""
+    expires: datetime | None = None
+
+    @property
+    def citation(self) -> Citation:
+        """Where the chunk stands."""
+        return Citation(self.path, self.first_line, self.last_line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a hit must satisfy. Applied inside the index: filtering afterwards can leave nothing."""
+
+    category: str | None = None
+    session: str | None = None
+    chat: str | None = None
+    since: date | None = None
+    until: date | None = None
+    path: str | None = None  # a file, or a folder and everything below it
+    include_secret: bool = False
+    as_of: date | None = None  # see the memory as it was at the end of this day
+    now: datetime | None = None  # what has expired by now is left out; None: nothing is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk that answered, with its text as it stands in the file now."""
+
+    citation: Citation
+    text: str
+    score: float
+    record_id: str = ""
+    category: str = ""
+    session: str = ""
+    chat: str = ""
+    role: str = ""
+    dated: date | None = None
+    sensitivity: Sensitivity = "private-user"
+    channel: str = ""
+    heading: str = ""
+    superseded: bool = False
+    ranks: Mapping[str, int] = field(default_factory=dict)  # "words" and "meaning", from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTrace:
+    """What one stage of the pipeline did: citations in its order, with their scores."""
+
+    stage: str
+    order: tuple[tuple[str, float], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """The hits, best first; whatever was degraded stands in `warnings`."""
+
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...] = ()
+    trace: tuple[StageTrace, ...] = ()

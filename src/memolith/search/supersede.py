@@ -1,0 +1,24 @@
+"""What a newer record has taken the place of goes below what still holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.search.candidates import Candidate, Situation
+
+# Enough to let the newer record pass, which says nearly the same and so ranks nearly the same.
+_KEPT = 0.5
+
+
+def demote_superseded(
+    _situation: Situation, candidates: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """A stage that halves the score of records that are history; they are still found."""
+    demoted = [
+        replace(hit, score=hit.score * _KEPT) if hit.superseded else hit for hit in candidates
+    ]
+    return sorted(demoted, key=lambda hit: -hit.score)

@@ -1,0 +1,336 @@
+"""The store: one agent's files, and everything that writes or reads them. No index, no model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memolith.clock import Clock
+from memolith.config_loading import open_profile
+from memolith.files import gate, layout
+from memolith.files.folder import Folder
+from memolith.files.journal import Journal
+from memolith.files.transaction import Transaction
+from memolith.types import Provenance, Record, Turn
+from memolith.visibility import current, trust, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Self
+
+    from memolith.config import Value
+    from memolith.reports import (
+        Backup,
+        DoctorReport,
+        ForgetReport,
+        RestoreReport,
+        Status,
+        TrimReport,
+    )
+    from memolith.types import Passage, Sensitivity
+
+
+class Store:
+    """One agent's memory as files. `Memory` adds finding to it."""
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        profile: str | None = None,
+        settings: Mapping[str, Value] | None = None,
+        clock: Clock | None = None,
+        channel: str = "library",
+        create: bool = False,
+    ) -> None:
+        """Open the memory in `root`, or the one the environment, folder or profile name points to.
+
+        `settings` are full names such as `{"trim.max_records": 500}` and win over every file.
+        `channel` is where this caller's records come from; it decides how far they are trusted.
+        Nothing is created before the first write; `create` allows a named profile to be new.
+        """
+        self.profile, self._loaded = open_profile(root, profile, settings, create=create)
+        self.config = self._loaded.config
+        self._clock = clock or Clock(self.config.profile.timezone)
+        self._channel = channel
+        self._journal = Journal(self._clock, self.config.profile.primary)
+
+    @property
+    def root(self) -> str:
+        """The folder that holds the memory."""
+        return self.profile.root
+
+    def __enter__(self) -> Self:
+        """The memory itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the memory."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of whatever is held open; files are, only during a call."""
+
+    def init(self) -> tuple[str, ...]:
+        """Make the profile's folder and its first files from templates; returns what was made."""
+        made = []
+        with self._writing() as transaction:
+            for path in (self.config.profile.primary, layout.USER):
+                if not transaction.folder.read(path, limit=1):
+                    transaction.append(path, b"", template=path)
+                    made.append(path)
+            transaction.commit()
+        return tuple(made)
+
+    def remember(  # noqa: PLR0913 - each names one field of the record
+        self,
+        text: str,
+        *,
+        category: str = "note",
+        session: str = "main",
+        sensitivity: Sensitivity = "private-user",
+        keywords: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        expires: datetime | None = None,
+    ) -> Record:
+        """Write a record to today's daily log and to MEMORY.md; when this returns, it is on disk.
+
+        The same text in the same category and session is not written twice: the record that is
+        already there comes back, with `reused` set.
+        """
+        draft = self._draft(text, category, session, sensitivity)
+        if keywords or metadata or expires:
+            draft = replace(
+                draft, keywords=tuple(keywords), metadata=metadata or {}, expires=expires
+            )
+        return self._append(draft)
+
+    def supersede(
+        self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
+    ) -> Record:
+        """Write a newer record that takes the place of an older one; the old one stays as history."""
+        from memolith.files.lookup import find_record
+
+        with Folder(self.root) as folder:
+            old = find_record(folder, record_id)
+        draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
+        return self._append(replace(draft, keywords=old.keywords, supersedes=old.id))
+
+    def save_note(  # noqa: PLR0913 - each names one field of the record
+        self,
+        text: str,
+        *,
+        category: str = "fact",
+        title: str = "",
+        session: str = "main",
+        sensitivity: Sensitivity = "private-user",
+        keywords: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> Record:
+        """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`."""
+        from memolith.files.notes import write_note
+
+        draft = self._draft(text.strip(), category, session, sensitivity)
+        draft = replace(draft, keywords=tuple(keywords), metadata=metadata or {})
+        with self._writing() as transaction:
+            gate.admit_forgotten(transaction, draft, by_user=self._by_user)
+            return write_note(transaction, draft, self._clock, title)
+
+    def records(
+        self,
+        *,
+        category: str | None = None,
+        session: str | None = None,
+        include_secret: bool = False,
+        include_past: bool = False,
+    ) -> tuple[Record, ...]:
+        """Every record of MEMORY.md and every note, oldest first.
+
+        Left out unless asked for: secret records, and past ones (expired or superseded).
+        """
+        from memolith.files.notes import notes
+
+        if not self.profile.exists:
+            return ()
+        with Folder(self.root) as folder:
+            found = [*self._journal.records(folder), *notes(folder)]
+        chosen = found if include_past else current(found, self._clock.now())
+        return tuple(
+            sorted(
+                (
+                    record
+                    for record in chosen
+                    if category in (None, record.category)
+                    and session in (None, record.session)
+                    and visible(record, include_secret=include_secret)
+                ),
+                key=lambda record: record.created,
+            )
+        )
+
+    def for_session(self, session: str, *, include_secret: bool = False) -> tuple[Record, ...]:
+        """The records of one session, oldest first; secret ones only when asked for."""
+        return self.records(session=session, include_secret=include_secret)
+
+    def list(
+        self,
+        *,
+        category: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        include_secret: bool = False,
+    ) -> tuple[Record, ...]:
+        """The newest records first, a page at a time."""
+        found = self.records(category=category, include_secret=include_secret)[::-1]
+        return found[max(0, offset) : max(0, offset) + max(0, limit)]
+
+    def get(
+        self,
+        path: str,
+        first_line: int = 1,
+        lines: int | None = None,
+        *,
+        include_secret: bool = False,
+    ) -> Passage:
+        """Lines of a Markdown file as they stand there now; `path` may be a citation.
+
+        Lines of secret records are left blank unless asked for.
+        """
+        from memolith.files.passages import read_passage
+
+        with Folder(self.root) as folder:
+            return read_passage(folder, path, first_line, lines, include_secret=include_secret)
+
+    def forget(self, record_id: str) -> ForgetReport:
+        """Remove a record from every file, archive and backup, so that it does not come back.
+
+        The id may be shortened to its first characters. This cannot be undone.
+        """
+        from memolith.jobs.forget import forget
+
+        with self._writing() as transaction:
+            archive = self.config.trim.archive_path
+            return forget(transaction, record_id, archive=archive, now=self._clock.now())
+
+    def log_turn(
+        self,
+        user: str,
+        assistant: str,
+        *,
+        chat: str = "main",
+        platform: str = "library",
+        said: datetime | None = None,
+    ) -> Turn | None:
+        """Append one exchange of a chat to the conversation history; None if history is off.
+
+        `said` is when it was said, for turns that are brought in later; by default now.
+        """
+        from memolith.files.conversation_log import ConversationLog
+
+        if not self.config.chat.enabled:
+            return None
+        log = ConversationLog(self.config.chat)
+        with self._writing() as transaction:
+            turn = Turn(
+                created=said or self._clock.now(),
+                chat=chat,
+                user=log.shorten(gate.whole_characters(user)),
+                assistant=log.shorten(gate.whole_characters(assistant)),
+                platform=platform,
+            )
+            rotation_is_due = log.append(transaction, turn)
+        if rotation_is_due:
+            with self._writing() as transaction:
+                log.rotate(transaction)
+        return turn
+
+    def turns(self, chat: str | None = None) -> tuple[Turn, ...]:
+        """The turns of one chat, or of all, oldest first, within the cap of each chat."""
+        from memolith.files.conversation_log import ConversationLog
+
+        if not self.profile.exists:
+            return ()
+        with Folder(self.root) as folder:
+            return ConversationLog(self.config.chat).turns(folder, chat)
+
+    def trim(self) -> TrimReport:
+        """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""
+        from memolith.jobs.trim import trim
+
+        with self._writing() as transaction:
+            return trim(
+                transaction,
+                self._journal.primary,
+                self.config.trim,
+                now=self._clock.now(),
+                keep=self.config.store.backups_kept,
+            )
+
+    def backups(self) -> tuple[Backup, ...]:
+        """The backups that can be restored, oldest first."""
+        from memolith.files.backup import backups
+
+        if not self.profile.exists:
+            return ()
+        with Folder(self.root) as folder:
+            return tuple(backups(folder))
+
+    def restore(self, name: str) -> RestoreReport:
+        """Put the files of a backup back, byte for byte; what stands there now is saved first."""
+        from memolith.jobs.restore import restore
+
+        with self._writing() as transaction:
+            return restore(transaction, name, now=self._clock.now())
+
+    def status(self) -> Status:
+        """What stands in this profile right now."""
+        from memolith.jobs.status import read_status
+
+        return read_status(self.profile)
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
+        from memolith.jobs.doctor import examine
+
+        return examine(self.profile, self._loaded, fix=fix)
+
+    @property
+    def _by_user(self) -> bool:
+        return trust(self._channel) == "user"
+
+    def _writing(self) -> Transaction:
+        """Take the writer lock; every write of the product goes through here."""
+        store = self.config.store
+        folder = Folder(self.root, create=True, durable=store.durability == "full")
+        return Transaction(folder, store.lock_timeout_seconds)
+
+    def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
+        draft = Record(
+            id=gate.new_id(),
+            text=gate.whole_characters(text),
+            category=category,
+            session=session,
+            created=self._clock.now(),
+            provenance=Provenance(channel=self._channel, sensitivity=sensitivity),
+        )
+        gate.check_record(draft, self.config.store.max_record_bytes)
+        return draft
+
+    def _append(self, draft: Record) -> Record:
+        with self._writing() as transaction:
+            gate.admit_forgotten(transaction, draft, by_user=self._by_user)
+            reuse = self.config.store.duplicates == "reuse"
+            record = self._journal.append(transaction, draft, reuse=reuse)
+            trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
+        if trim_is_due:
+            self.trim()
+        return record
+
+    def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
+        """A cheap look: a file never has more records than lines, nor more characters than bytes."""
+        limits = self.config.trim
+        (_, size, _), lines = transaction.left_behind(self._journal.primary)
+        too_many = bool(limits.max_records) and lines > limits.max_records
+        return too_many or (bool(limits.max_chars) and size > limits.max_chars)

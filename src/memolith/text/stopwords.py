@@ -1,0 +1,90 @@
+"""Words that say nothing about what is looked for, and which language they betray."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from memolith.text.folding import fold
+from memolith.text.tokens import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal
+
+    Language = Literal["en", "es"]
+
+LANGUAGES: tuple[Language, ...] = ("en", "es")
+
+# Enough to tell the language of any text; more would only take time.
+_MOST_WORDS_LOOKED_AT = 2_000
+
+
+def is_stop_word(word: str, language: Language | None = None) -> bool:
+    """Whether a word, in any case and with or without accents, says nothing about the subject.
+
+    Some words do so in one language only: `son` is a verb form in Spanish and a child in English.
+    They count only where the language is given.
+
+    >>> is_stop_word("son"), is_stop_word("son", "es"), is_stop_word("Él"), is_stop_word("home")
+    (False, True, True, False)
+    """
+    folded = fold(word)
+    return folded in _anywhere() or (language is not None and folded in _lists()[language])
+
+
+def keywords(text: str, language: Language | None = None) -> list[str]:
+    """The words that say what a text is about, each once; all of them if every one is a stop word.
+
+    >>> keywords("¿Qué hablamos sobre el proyecto Cookie?")
+    ['hablamos', 'proyecto', 'cookie']
+    >>> keywords("to be or not to be")
+    ['to', 'be', 'or', 'not']
+    """
+    found = list(dict.fromkeys(words(text)))
+    spoken = language or language_of(found)
+    return [word for word in found if not is_stop_word(word, spoken)] or found
+
+
+def language_of(folded: Iterable[str]) -> Language | None:
+    """The language most stop words among these folded words belong to; None if it is not clear."""
+    seen = dict.fromkeys(LANGUAGES, 0)
+    for word, _ in zip(folded, range(_MOST_WORDS_LOOKED_AT), strict=False):
+        if language := _telling().get(word):
+            seen[language] += 1
+    likely, other = sorted(LANGUAGES, key=lambda language: -seen[language])
+    return likely if seen[likely] > 3 * seen[other] else None
+
+
+@cache
+def _lists() -> dict[Language, frozenset[str]]:
+    return {language: frozenset(_read(language)) for language in LANGUAGES}
+
+
+@cache
+def _anywhere() -> frozenset[str]:
+    return frozenset().union(*(_without_star(language) for language in LANGUAGES))
+
+
+@cache
+def _telling() -> dict[str, Language]:
+    """Stop words that only one language has."""
+    english, spanish = _without_star("en"), _without_star("es")
+    return {
+        **dict.fromkeys(english - spanish, LANGUAGES[0]),
+        **dict.fromkeys(spanish - english, LANGUAGES[1]),
+    }
+
+
+def _without_star(language: Language) -> frozenset[str]:
+    return frozenset(word for word, starred in _read(language).items() if not starred)
+
+
+@cache
+def _read(language: Language) -> dict[str, bool]:
+    """Each word of a list, folded, and whether it has a star."""
+    path = os.path.join(os.path.dirname(__file__), f"stopwords.{language}.txt")
+    with open(path, encoding="utf-8") as file:
+        entries = " ".join(line.partition("#")[0] for line in file).split()
+    return {fold(entry.removesuffix("*")): entry.endswith("*") for entry in entries}

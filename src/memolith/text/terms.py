@@ -1,0 +1,97 @@
+"""What the index stores for a word and what a query asks for: stems, made so that both agree."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+from memolith.text import scripts
+from memolith.text.stopwords import language_of
+from memolith.text.tokens import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Stemmer(Protocol):
+        def stemWord(self, word: str) -> str: ...  # noqa: N802 - PyStemmer's name
+
+
+def index_terms(text: str) -> list[str]:
+    """The terms of a text, in order, as the index stores them; none contains a space or a quote.
+
+    An English text is stored by its English stems. Any other gets the Spanish ones as well, which
+    also helps Portuguese, Italian and short records without a telling word. Queries ask for both,
+    so they find the text however its language was judged, and English texts carry no Spanish
+    stems that would match by accident (`case`, `casa` and `caso` share one).
+
+    >>> index_terms("the meetings"), index_terms("las reuniones")
+    (['the', 'meet'], ['las', 'reunion'])
+    """
+    found = words(text)
+    english = language_of(found) == "en"
+    terms = list[str]()
+    for word in found:
+        if scripts.is_pair(word):
+            terms.extend((word, word[0], word[1]))  # so that a query of one character finds it
+        else:
+            terms.extend(stems(word)[:1] if english else stems(word))
+    return terms
+
+
+def query_terms(text: str) -> dict[str, tuple[str, ...]]:
+    """Each word of a query with the terms it may stand under in the index.
+
+    >>> query_terms("canciones")
+    {'canciones': ('cancion',)}
+    """
+    return {word: stems(word) for word in words(text)}
+
+
+# Latin words may be English or Spanish; in these scripts one language is by far the commonest.
+_ALGORITHMS = (
+    ("a", "z", ("english", "spanish")),
+    ("α", "ω", ("greek",)),
+    ("Ѐ", "ӿ", ("russian",)),
+    ("ա", "և", ("armenian",)),
+    ("ء", "ۿ", ("arabic",)),
+    ("ऀ", "ॿ", ("hindi",)),
+    ("஀", "௿", ("tamil",)),
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def stems(word: str) -> tuple[str, ...]:
+    """The stems of one folded word, the English one first; a word with digits or marks is its own.
+
+    >>> stems("alergias"), stems("running"), stems("v2.1")
+    (('alergia', 'alerg'), ('run', 'running'), ('v2.1',))
+    """
+    if not word.isalpha() and word.isascii():
+        return (word,)
+    for first, last, algorithms in _ALGORITHMS:
+        if first <= word[:1] <= last:
+            return tuple(dict.fromkeys(_stem(word, algorithm) for algorithm in algorithms))
+    return (word,)
+
+
+def _stem(word: str, algorithm: str) -> str:
+    if algorithm != "spanish":
+        return _stemmer(algorithm).stemWord(word)
+    # Snowball knows hablábamos by its accent, which folding took away.
+    stem = _stemmer(algorithm).stemWord(word.replace("abamos", "ábamos"))
+    # … and leaves the i of vivía, decidió and familia, which vivir and decidir do not have.
+    return stem[:-1] if stem.endswith("i") and len(stem) > 3 else stem
+
+
+_loaded = threading.local()  # a stemmer is not safe to share between threads
+
+
+def _stemmer(algorithm: str) -> _Stemmer:
+    stemmer: _Stemmer | None = getattr(_loaded, algorithm, None)
+    if stemmer is None:
+        import Stemmer  # type: ignore[import-not-found]
+
+        stemmer = Stemmer.Stemmer(algorithm, 0)  # 0: `stems` keeps its own cache
+        setattr(_loaded, algorithm, stemmer)
+    return stemmer
