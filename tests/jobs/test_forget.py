@@ -1,0 +1,245 @@
+"""What the user has forgotten is gone from every file, and no agent brings it back."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import ForgottenError, RecordNotFoundError
+from memolith.files.duplicates import fingerprint
+from memolith.files.record_format import encode_line
+
+WORDS = "the old address is Rue de Rivoli 7"
+ARCHIVE = ".memolith/archive/MEMORY-archive.md"
+
+
+def holding(root: str, words: str = WORDS) -> list[str]:
+    """Every file of the profile, hidden ones too, in which the words stand."""
+    files = sorted(path for path in Path(root).rglob("*") if path.is_file())
+    return [str(path.relative_to(root)) for path in files if words.encode() in path.read_bytes()]
+
+
+def put(root: str, name: str, data: bytes) -> None:
+    path = Path(root, name)
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_bytes((path.read_bytes() if path.exists() else b"") + data)
+
+
+def test_a_record_leaves_both_files_and_every_neighbour_stays(memory: Memory) -> None:
+    memory.remember("before")
+    record = memory.remember(WORDS)
+    memory.remember("after")
+    files = {name: Path(memory.root, name) for name in ("MEMORY.md", "memory/2026-11-15.md")}
+    line = encode_line(record)
+    expected = {name: file.read_bytes().replace(line, b"") for name, file in files.items()}
+    report = memory.forget(record.id)
+    assert report.record_id == record.id
+    assert sorted(report.files) == sorted(files)
+    assert {name: file.read_bytes() for name, file in files.items()} == expected
+    assert holding(memory.root) == []
+    assert [found.text for found in memory.records()] == ["before", "after"]
+
+
+def test_no_file_holds_it_any_more_wherever_it_had_got_to(root: str) -> None:
+    with Memory(root) as memory:
+        record = memory.remember(WORDS)
+        memory.remember("another")
+        line = encode_line(record)
+    with Memory(root, settings={"trim.max_records": 1}) as small:
+        small.restore(small.trim().backup)  # archive, and two backups
+    put(root, "memory/MEMORY.md", line)
+    put(root, "memory/2025-01-01.md", b"# By hand\r\n" + line.replace(b"\n", b"\r\n"))
+    put(root, "LONGMEMORY.md", b"prose\n" + line)
+    put(root, "memory/notes/copied.md", line)
+    put(root, ".memolith/quarantine/MEMORY.md-1.txt", line[:150])
+    assert len(holding(root)) >= 9
+    with Memory(root) as memory:
+        report = memory.forget(record.id)
+        assert holding(root) == []
+        assert {"MEMORY.md", "memory/MEMORY.md", ARCHIVE, "memory/2025-01-01.md"} <= set(
+            report.files
+        )
+        assert Path(root, "memory", "2025-01-01.md").read_bytes() == b"# By hand\r\n"
+        assert Path(root, "LONGMEMORY.md").read_bytes() == b"prose\n"
+        assert memory.doctor().healthy
+
+
+def test_backups_stay_whole_without_it(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    memory.remember("kept")
+    with Memory(memory.root, settings={"trim.max_records": 1}) as small:
+        name = small.trim().backup
+    memory.forget(record.id)
+    (backup,) = memory.backups()
+    copy = Path(memory.root, ".memolith", "backup", name, "MEMORY.md")
+    assert backup.files == {"MEMORY.md": sha256(copy.read_bytes()).hexdigest()}
+    memory.restore(name)
+    assert [found.text for found in memory.records()] == ["kept"]
+
+
+def test_the_lock_file_keeps_nothing_of_it(memory: Memory) -> None:
+    record = memory.remember(WORDS + "x" * 20_000)
+    memory.forget(record.id)
+    assert holding(memory.root) == []
+
+
+def test_the_table_of_fingerprints_keeps_nothing_of_it(memory: Memory) -> None:
+    memory.remember("before")
+    record = memory.remember(WORDS)
+    memory.remember("after")
+    number = fingerprint(encode_line(record)).to_bytes(8, "little")
+    table = Path(memory.root, ".memolith", "fingerprints")
+    assert number in table.read_bytes()
+    memory.forget(record.id)
+    assert not table.exists() or number not in table.read_bytes()
+
+
+def test_a_file_that_a_killed_writer_left_keeps_nothing_of_it(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    put(memory.root, ".memolith/staging/0123456789abcdef", encode_line(record))
+    memory.forget(record.id)
+    assert holding(memory.root) == []
+
+
+def test_a_damaged_copy_of_the_line_goes_too(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    line = encode_line(record)
+    put(memory.root, "MEMORY.md", line.replace(b'"provenance"', b'"origin"'))
+    put(memory.root, "memory/2025-01-01.md", line[:-40])
+    memory.forget(record.id)
+    assert holding(memory.root) == []
+
+
+def test_a_note_goes_with_its_file(memory: Memory) -> None:
+    note = memory.save_note(WORDS)
+    other = memory.save_note("another note")
+    assert note.citation
+    report = memory.forget(note.id)
+    assert report.files == (note.citation.path,)
+    assert not Path(memory.root, note.citation.path).exists()
+    assert [found.id for found in memory.records()] == [other.id]
+
+
+def test_a_note_without_an_id_is_named_by_its_path(memory: Memory) -> None:
+    path = "memory/fact/2026-01-01-by-hand.md"
+    put(memory.root, path, f"---\ncategory: fact\n---\n\n{WORDS}\n".encode())
+    assert [found.id for found in memory.records()] == [path]
+    memory.forget(path)
+    assert not Path(memory.root, path).exists()
+    assert holding(memory.root) == []
+
+
+def test_the_tombstone_does_not_hold_the_text(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    memory.forget(record.id)
+    (line,) = Path(memory.root, ".memolith", "tombstones.jsonl").read_text().splitlines()
+    stone = json.loads(line)
+    assert stone["id"] == record.id
+    assert stone["forgottenAt"] == "2026-11-15T12:00:00.000Z"
+    assert set(stone) == {"id", "digest", "forgottenAt"}
+    assert "Rivoli" not in line
+
+
+@pytest.mark.parametrize("channel", ["mcp", "rest", "agent", "system", "import", "unheard-of", ""])
+@pytest.mark.parametrize("words", [WORDS, WORDS.upper(), f"  {WORDS.replace(' ', '   ')}\n"])
+def test_an_agent_may_not_bring_it_back(words: str, channel: str, memory: Memory) -> None:
+    memory.forget(memory.remember(WORDS).id)
+    with Memory(memory.root, channel=channel) as agent:
+        other = agent.remember("something else")
+        for write in (
+            lambda: agent.remember(words),
+            lambda: agent.remember(words, category="fact", session="other", sensitivity="secret"),
+            lambda: agent.save_note(words),
+            lambda: agent.supersede(other.id, words),
+        ):
+            with pytest.raises(ForgottenError) as raised:
+                write()
+            assert "Rivoli" not in str(raised.value)
+    assert holding(memory.root) == []
+
+
+@pytest.mark.parametrize("channel", ["cli", "library", "web"])
+def test_the_user_may_bring_it_back_and_then_it_may_stay(channel: str, memory: Memory) -> None:
+    memory.forget(memory.remember(WORDS).id)
+    with Memory(memory.root, channel=channel) as user:
+        record = user.remember(WORDS)
+    assert not record.reused
+    assert [found.text for found in memory.records()] == [WORDS]
+    with Memory(memory.root, channel="mcp") as agent:
+        assert agent.remember(WORDS).id == record.id
+    assert memory.doctor().healthy
+
+
+def test_bringing_one_back_leaves_the_other_tombstones(memory: Memory) -> None:
+    memory.forget(memory.remember(WORDS).id)
+    memory.forget(memory.remember("something else").id)
+    memory.save_note(WORDS)
+    with Memory(memory.root, channel="mcp") as agent, pytest.raises(ForgottenError):
+        agent.remember("something else")
+
+
+def test_a_record_that_is_remembered_again_after_forgetting_is_a_new_one(memory: Memory) -> None:
+    first = memory.remember(WORDS)
+    memory.forget(first.id)
+    second = memory.remember(WORDS)
+    assert (second.id == first.id, second.reused) == (False, False)
+
+
+def test_an_id_may_be_shortened_while_it_is_the_only_one(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    memory.remember("another")
+    memory.forget(record.id[:8])
+    assert [found.text for found in memory.records()] == ["another"]
+
+
+def test_an_id_that_fits_two_records_forgets_neither(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    line = encode_line(record)
+    put(memory.root, "MEMORY.md", line.replace(record.id.encode(), record.id[:8].encode() + b"-x"))
+    with pytest.raises(RecordNotFoundError, match="2 records"):
+        memory.forget(record.id[:8])
+    assert len(memory.records()) == 2
+
+
+@pytest.mark.parametrize("record_id", ["7", "abc", "ünï"])
+def test_a_short_id_of_somebody_elses_record_is_found_when_given_in_full(
+    record_id: str, memory: Memory
+) -> None:
+    record = memory.remember(WORDS)
+    memory.forget(record.id)
+    line = encode_line(record).replace(record.id.encode(), record_id.encode())
+    put(memory.root, "MEMORY.md", line)
+    memory.forget(record_id)
+    assert holding(memory.root) == []
+
+
+@pytest.mark.parametrize("record_id", ["", "x", "no such id", "0000", "\ud800", "*", "- {"])
+def test_an_unknown_id_changes_nothing(record_id: str, memory: Memory) -> None:
+    memory.remember(WORDS)
+    before = Path(memory.root, "MEMORY.md").read_bytes()
+    with pytest.raises(RecordNotFoundError):
+        memory.forget(record_id)
+    assert Path(memory.root, "MEMORY.md").read_bytes() == before
+    assert not Path(memory.root, ".memolith", "tombstones.jsonl").exists()
+
+
+def test_records_that_only_mention_the_id_stay(memory: Memory) -> None:
+    old = memory.remember(WORDS)
+    new = memory.supersede(old.id, "the new address")
+    mention = memory.remember(f"see {old.id}")
+    memory.forget(old.id)
+    assert {found.id for found in memory.records()} == {new.id, mention.id}
+
+
+def test_an_archive_of_its_own_place_is_cleaned_too(root: str) -> None:
+    limits = {"trim.max_records": 1, "trim.archive_path": "attic/old.md"}
+    with Memory(root, settings=limits) as memory:
+        record = memory.remember(WORDS)
+        memory.remember("another")
+        assert "attic/old.md" in holding(root)
+        memory.forget(record.id)
+    assert holding(root) == []

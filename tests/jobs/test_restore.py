@@ -1,0 +1,120 @@
+"""A backup is restored byte for byte, or refused; what stood there before is saved first."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import BackupDamagedError, BackupNotFoundError
+
+ODD = b"\xef\xbb\xbf# Title\r\n\xff\0 odd bytes\r\nno newline"
+
+
+@pytest.fixture
+def backup(memory: Memory) -> str:
+    """The name of a backup of a MEMORY.md that holds three records and odd bytes."""
+    for number in range(3):
+        memory.remember(f"number {number}")
+    with Path(memory.root, "MEMORY.md").open("ab") as file:
+        file.write(ODD)
+    with Memory(memory.root, settings={"trim.max_records": 1}) as small:
+        return small.trim().backup
+
+
+def files_of(memory: Memory, name: str) -> Path:
+    return Path(memory.root, ".memolith", "backup", name)
+
+
+def test_every_byte_comes_back(memory: Memory, backup: str) -> None:
+    copy = files_of(memory, backup) / "MEMORY.md"
+    before = copy.read_bytes()
+    report = memory.restore(backup)
+    assert Path(memory.root, "MEMORY.md").read_bytes() == before
+    assert before.endswith(ODD)
+    assert report.files == ("MEMORY.md",)
+    assert [record.text for record in memory.records()] == ["number 0", "number 1", "number 2"]
+
+
+def test_what_stood_there_is_saved_first_and_can_be_brought_back(
+    memory: Memory, backup: str
+) -> None:
+    memory.remember("written after the backup")
+    now = Path(memory.root, "MEMORY.md").read_bytes()
+    report = memory.restore(backup)
+    assert "written after the backup" not in [record.text for record in memory.records()]
+    memory.restore(report.replaced_saved_as)
+    assert Path(memory.root, "MEMORY.md").read_bytes() == now
+
+
+def test_a_manifest_names_the_sha_256_of_every_file(memory: Memory, backup: str) -> None:
+    (found,) = memory.backups()
+    data = (files_of(memory, backup) / "MEMORY.md").read_bytes()
+    assert found.files == {"MEMORY.md": sha256(data).hexdigest()}
+    assert (found.name, found.reason) == (backup, "trim")
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", None])
+def test_a_damaged_backup_is_refused_and_nothing_is_touched(
+    damage: bytes | None, memory: Memory, backup: str
+) -> None:
+    copy = files_of(memory, backup) / "MEMORY.md"
+    if damage is None:
+        copy.unlink()
+    else:
+        copy.write_bytes(copy.read_bytes() + damage if damage else b"")
+    before = Path(memory.root, "MEMORY.md").read_bytes()
+    with pytest.raises(BackupDamagedError, match="SHA-256"):
+        memory.restore(backup)
+    assert Path(memory.root, "MEMORY.md").read_bytes() == before
+    assert len(memory.backups()) == 1
+
+
+@pytest.mark.parametrize("name", ["", "nothing", "..", "../archive", "/", "x\0y"])
+def test_an_unknown_backup_is_an_error(name: str, memory: Memory, backup: str) -> None:
+    with pytest.raises(BackupNotFoundError):
+        memory.restore(name)
+
+
+def test_a_backup_without_a_manifest_is_none(memory: Memory, backup: str) -> None:
+    (files_of(memory, backup) / "manifest.json").unlink()
+    assert memory.backups() == ()
+
+
+def test_a_file_that_was_deleted_comes_back(memory: Memory, backup: str) -> None:
+    Path(memory.root, "MEMORY.md").unlink()
+    memory.restore(backup)
+    assert len(memory.records()) == 3
+
+
+@pytest.mark.parametrize("path", ["../stolen.md", "/stolen.md", "memory/../../stolen.md"])
+def test_a_manifest_cannot_send_a_file_out_of_the_profile(
+    path: str, memory: Memory, backup: str
+) -> None:
+    manifest = files_of(memory, backup) / "manifest.json"
+    content = json.loads(manifest.read_bytes())
+    content["files"] = {path: next(iter(content["files"].values()))}
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(Exception, match="stolen"):
+        memory.restore(backup)
+    assert not list(Path(memory.root).parent.rglob("stolen.md"))
+
+
+def test_backups_made_in_the_same_millisecond_have_names_of_their_own(memory: Memory) -> None:
+    with Memory(memory.root, settings={"trim.max_records": 1, "trim.slack": 0.0}) as small:
+        small._clock = memory._clock
+        for number in range(5):
+            small.remember(f"number {number}")
+    names = [backup.name for backup in memory.backups()]
+    assert len(set(names)) == len(names) == 4
+
+
+def test_after_a_restore_the_next_record_goes_to_the_end(memory: Memory, backup: str) -> None:
+    memory.restore(backup)
+    memory.remember("the next one")
+    data = Path(memory.root, "MEMORY.md").read_bytes()
+    assert ODD + b"\n" in data
+    assert [record.text for record in memory.records()][-1] == "the next one"
