@@ -70,7 +70,9 @@ def append_cost(folder: Path, appends: int = 1000) -> dict[str, float]:
     for number in range(appends):
         bare_times.append(timed(bare))
         cpu = time.process_time()
-        our_times.append(timed(lambda number=number: memory.remember(f"{number} {os.urandom(8).hex()}")))
+        our_times.append(
+            timed(lambda number=number: memory.remember(f"{number} {os.urandom(8).hex()}"))
+        )
         sleepless.append(time.process_time() - cpu)
     bare_ms, our_ms = (statistics.median(times) * 1000 for times in (bare_times, our_times))
     return {
@@ -122,7 +124,9 @@ def many_writers(folder: Path, writers: int = 16, appends: int = 250) -> dict[st
     ours = run_writers(our_writer, folder / "ours", writers, appends)
     plain = run_writers(plain_writer, folder / "plain", writers, appends)
     ids = [record.text for record in Memory(folder / "ours").records()]
-    assert len(ids) == len(set(ids)) == writers * appends, "a record is missing or stands there twice"
+    assert len(ids) == len(set(ids)) == writers * appends, (
+        "a record is missing or stands there twice"
+    )
     our_waits, plain_waits = (sorted(waits) for waits in (ours, plain))
     return {
         "appends": len(ids),
@@ -134,12 +138,16 @@ def many_writers(folder: Path, writers: int = 16, appends: int = 250) -> dict[st
     }
 
 
-def our_writer(folder: Path, number: int, appends: int, waits: multiprocessing.Queue[list[float]]) -> None:
+def our_writer(
+    folder: Path, number: int, appends: int, waits: multiprocessing.Queue[list[float]]
+) -> None:
     memory = Memory(folder, settings={"store.lock_timeout_seconds": 600})
     waits.put([timed(lambda at=at: memory.remember(f"{number}:{at}")) for at in range(appends)])
 
 
-def plain_writer(folder: Path, number: int, appends: int, waits: multiprocessing.Queue[list[float]]) -> None:
+def plain_writer(
+    folder: Path, number: int, appends: int, waits: multiprocessing.Queue[list[float]]
+) -> None:
     folder.mkdir(exist_ok=True)
 
     def append() -> None:
