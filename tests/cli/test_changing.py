@@ -62,7 +62,7 @@ def test_forget_on_a_terminal_shows_the_record_and_asks(memolith: Run, root: str
     (kept,) = remember(memolith, "Tea at four")
     for answer in (b"n\n", b"\n", b"\x04"):
         outcome = in_terminal("forget", kept[:8], "--root", root, typed=answer)
-        assert outcome.code == 14
+        assert outcome.code == 21
         assert "MEMORY.md#L13  note  Tea at four\nForget this for good? [y/N] " in outcome.out
         assert "Nothing was changed." in outcome.out
     assert memolith("status", "--json").json["records"] == 1

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 OK = 0
 BUG = 1  # an error we did not foresee
 USAGE = 2
-UNHEALTHY = 13  # `doctor` found an error
-DECLINED = 14  # you were asked and said no
+UNHEALTHY = 20  # `doctor` found an error
+DECLINED = 21  # you were asked and said no
 INTERRUPTED = 130  # Ctrl-C, as shells have it
 READER_GONE = 141  # nobody reads our output any more, as in `memolith list | head`
 
@@ -30,6 +30,8 @@ KINDS: Mapping[type[Exception], tuple[str, int]] = {
     errors.FileChangedError: ("changed", 10),
     errors.BackupDamagedError: ("backup-damaged", 11),
     errors.StorageError: ("storage", 12),
+    errors.IndexUnavailableError: ("index", 13),
+    errors.EmbeddingError: ("embedding", 14),
 }
 
 
