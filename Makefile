@@ -23,8 +23,7 @@ test: check  ## check, then run the whole test suite (this is what CI runs)
 	$(BIN)/pytest tests/crash
 
 check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_house_rules.py
@@ -40,7 +39,8 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
 	$(BIN)/python benchmarks/store.py
 
-docs: .venv/dev-installed  ## run every example of README and docs
+docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs
+	$(BIN)/python -m tests.docs.test_configuration_page
 	$(BIN)/pytest tests/docs
 
 clean:  ## remove .venv and every cache
