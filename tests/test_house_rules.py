@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -223,9 +224,13 @@ RULES_FOR_THE_PACKAGE: list[Rule] = [
 
 
 def findings(rule: Rule, folder: Path, source: Path) -> list[Finding]:
+    return list(rule(source.relative_to(folder).as_posix(), *_parsed(source)))
+
+
+@cache
+def _parsed(source: Path) -> tuple[ast.Module, list[str]]:
     text = source.read_text(encoding="utf-8")
-    name = source.relative_to(folder).as_posix()
-    return list(rule(name, ast.parse(text), text.splitlines()))
+    return ast.parse(text), text.splitlines()
 
 
 @pytest.mark.parametrize("rule", RULES_FOR_THE_PACKAGE, ids=lambda rule: rule.__name__)
