@@ -1,0 +1,200 @@
+"""The write gate: what may become a record, and what is already there."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import RefusedError, TextTooLargeError
+from memolith.files.gate import new_id, whole_characters
+from memolith.types import CATEGORIES
+from tests.conftest import StoppedTime
+
+
+def lines(memory: Memory) -> int:
+    return Path(memory.root, "MEMORY.md").read_bytes().count(b"\n- {")
+
+
+def test_ids_are_random_uuids_of_version_4() -> None:
+    ids = {new_id() for _ in range(1000)}
+    assert len(ids) == 1000
+    pattern = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+    assert all(pattern.fullmatch(text) for text in ids)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t\r", "\u2028", "\u3000"])
+def test_an_empty_text_is_refused(text: str, memory: Memory) -> None:
+    with pytest.raises(RefusedError, match="empty"):
+        memory.remember(text)
+    assert not Path(memory.root).exists()
+
+
+def test_a_text_over_the_limit_is_refused_whole_with_both_sizes(root: str) -> None:
+    with Memory(root, settings={"store.max_record_bytes": 10}) as memory:
+        memory.remember("ten bytes!")
+        with pytest.raises(TextTooLargeError) as raised:
+            memory.remember("ten bytes: ü")
+    assert (raised.value.size, raised.value.limit) == (13, 10)
+    assert lines(memory) == 1
+
+
+def test_every_text_within_the_largest_limit_can_be_read_again(root: str) -> None:
+    with Memory(root, settings={"store.max_record_bytes": 16_777_216}) as memory:
+        for text in ("x" * 900_000, "x" * 2_000_000, "\x01" * 300_000):
+            try:
+                record = memory.remember(text)
+            except RefusedError:
+                continue
+            assert [found.id for found in memory.records()][-1:] == [record.id]
+
+
+UNSPEAKABLE = {
+    "not a number": {"metadata": {"a": float("nan")}},
+    "endless": {"metadata": {"a": float("inf")}},
+    "a set": {"metadata": {"a": {1, 2}}},
+    "bytes": {"metadata": {"a": b"x"}},
+    "the same key twice": {"metadata": {1: "a", "1": "b"}},
+    "a list": {"metadata": [1]},
+    "numbers as keywords": {"keywords": (1, 2)},
+    "2 MB of metadata": {"metadata": {"a": "x" * 2_000_000}},
+    "2 MB of keywords": {"keywords": ("x" * 2_000_000,)},
+    "a time out of range": {"expires": datetime.max.replace(tzinfo=None)},
+    "a time before all": {"expires": datetime.min.replace(tzinfo=UTC) + timedelta(hours=1)},
+}
+
+
+@pytest.mark.parametrize("kind", UNSPEAKABLE)
+def test_what_a_line_cannot_say_is_refused_and_never_half_written(
+    kind: str, memory: Memory
+) -> None:
+    memory.remember("before")
+    try:
+        record = memory.remember("odd", **UNSPEAKABLE[kind])  # type: ignore[arg-type]
+    except RefusedError:
+        assert lines(memory) == 1
+    else:
+        found = memory.records(include_past=True)[-1]
+        assert (found.id, found.keywords, found.metadata) == (
+            record.id,
+            record.keywords,
+            record.metadata,
+        )
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a\nb", "a\0", "\x1b[31m", "\u202e", "\ud800", "x" * 201]
+)
+def test_a_category_or_session_is_one_short_line(name: str, memory: Memory) -> None:
+    with pytest.raises(RefusedError, match="category"):
+        memory.remember("x", category=name)
+    with pytest.raises(RefusedError, match="session"):
+        memory.remember("x", session=name)
+
+
+@pytest.mark.parametrize("name", ["work", "Ünïcödé", "a/b", "..", "日本", "x" * 200])
+def test_any_other_category_or_session_is_fine(name: str, memory: Memory) -> None:
+    memory.remember("x", category=name, session=name)
+    assert [record.category for record in memory.for_session(name)] == [name]
+
+
+def test_an_unknown_sensitivity_is_refused(memory: Memory) -> None:
+    with pytest.raises(RefusedError, match="public, private-user, secret, operational"):
+        memory.remember("x", sensitivity="hush")  # type: ignore[arg-type]
+
+
+def test_halves_of_a_character_that_meet_become_the_character(memory: Memory) -> None:
+    assert whole_characters("\ud83c\udf88") == "🎈"
+    assert whole_characters("\udf88\ud83c") == "\udf88\ud83c"
+    assert whole_characters("plain ü") == "plain ü"
+    memory.remember("\ud83c\udf88")
+    assert memory.remember("🎈").reused
+
+
+@pytest.mark.parametrize(
+    "category", sorted(name for name, rule in CATEGORIES.items() if not rule.repeats)
+)
+def test_the_same_words_are_one_record(category: str, memory: Memory) -> None:
+    first = memory.remember("Tea, not coffee", category=category)
+    memory.remember("something between", category=category)
+    again = memory.remember("Tea, not coffee", category=category)
+    assert (again.id, again.reused, first.reused) == (first.id, True, False)
+    assert again.citation
+    assert str(again.citation).startswith("MEMORY.md#L")
+    assert "Tea" in memory.get(str(again.citation)).text
+    assert lines(memory) == 2
+
+
+@pytest.mark.parametrize(
+    "category", sorted(name for name, rule in CATEGORIES.items() if rule.repeats)
+)
+def test_where_repetition_is_news_each_is_a_record(category: str, memory: Memory) -> None:
+    for _ in range(3):
+        assert not memory.remember("The build is green", category=category).reused
+    assert lines(memory) == 3
+
+
+def test_another_category_session_or_sensitivity_is_another_record(memory: Memory) -> None:
+    memory.remember("Tea")
+    memory.remember("Tea", category="fact")
+    memory.remember("Tea", session="work")
+    memory.remember("Tea", sensitivity="secret")
+    memory.remember("Tea", sensitivity="public")
+    memory.remember("tea")
+    assert lines(memory) == 6
+
+
+def test_a_secret_is_not_answered_with_a_record_that_anybody_sees(memory: Memory) -> None:
+    memory.remember("the code is 1234")
+    assert memory.remember("the code is 1234", sensitivity="secret").sensitivity == "secret"
+
+
+def test_a_superseded_record_is_not_reused(memory: Memory) -> None:
+    old = memory.remember("Ana owns the key")
+    memory.supersede(old.id, "Bob owns the key")
+    again = memory.remember("Ana owns the key")
+    assert (again.reused, again.id == old.id) == (False, False)
+    assert [record.text for record in memory.records()] == ["Bob owns the key", "Ana owns the key"]
+
+
+def test_an_expired_record_is_not_reused(memory: Memory, stopped_time: StoppedTime) -> None:
+    expires = stopped_time.moment + timedelta(hours=1)
+    first = memory.remember("Parking on level 3", expires=expires)
+    assert memory.remember("Parking on level 3", expires=expires).id == first.id
+    stopped_time.advance(hours=2)
+    assert not memory.remember("Parking on level 3").reused
+    assert [record.text for record in memory.records()] == ["Parking on level 3"]
+
+
+def test_an_expiry_to_the_microsecond_is_known_again(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    expires = stopped_time.moment + timedelta(hours=1, microseconds=1234)
+    first = memory.remember("Parking on level 3", expires=expires)
+    assert memory.remember("Parking on level 3", expires=expires).id == first.id
+
+
+def test_duplicates_may_be_kept_by_a_setting(root: str) -> None:
+    with Memory(root, settings={"store.duplicates": "keep"}) as memory:
+        ids = {memory.remember("Tea").id for _ in range(3)}
+    assert len(ids) == lines(memory) == 3
+
+
+def test_duplicates_are_found_among_lines_somebody_else_wrote(memory: Memory) -> None:
+    first = memory.remember("Tea")
+    file = Path(memory.root, "MEMORY.md")
+    file.write_bytes(b"# My title\r\n\xff\n" + file.read_bytes() + b"prose, no newline")
+    assert memory.remember("Tea").id == first.id
+
+
+@pytest.mark.parametrize(
+    "text", ['"provenance":{', '",\\"', "\\", '"sessionId":"x"', "a\u2028b", "}}"]
+)
+def test_texts_that_look_like_the_format_are_only_texts(text: str, memory: Memory) -> None:
+    first = memory.remember(text)
+    memory.remember(text + " ")
+    assert memory.remember(text).id == first.id
+    assert [record.text for record in memory.records()] == [text, text + " "]
