@@ -52,6 +52,7 @@ class IndexedChunk:
 
     chunk: Chunk
     digest: bytes  # of the text, to know the chunk again in the file
+    identity: bytes  # of all that is searched: equal, and the chunk need not be indexed again
     terms: Mapping[str, float]  # how often each term stands in it, weighted by field
     vector: Vectors | None  # None: not embedded yet, found by words only
 
@@ -89,6 +90,10 @@ class Index(Protocol):
 
     def files(self) -> Mapping[str, FileState]:
         """What the index believes it holds."""
+        ...
+
+    def identities(self, path: str) -> set[bytes]:
+        """What of a file is indexed already, wherever in the file it stands."""
         ...
 
     def replace_file(

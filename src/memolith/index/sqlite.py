@@ -1,23 +1,21 @@
-"""The built-in index: SQLite for the rows, a mapped segment file for the search.
+"""The built-in index: SQLite for the rows, mapped segment files for the search.
 
-SQLite holds every chunk with its terms and its vector, and is what several processes share. Most
-chunks also stand in one immutable segment file, which is what is searched; the few written since are
-a second, small segment in memory. When these have become many, a new segment file takes over.
+SQLite holds every chunk with its terms and its vector, and is what several processes share. What is
+searched are flat arrays made from these rows (see `segments.py`).
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memolith.index.live import LiveSegment, NumberedFilters, best, weighted
+from memolith.index.live import NumberedFilters, best, weighted
 from memolith.index.nearest import quantise
 from memolith.index.postings import pack_terms
-from memolith.index.segment import Row, Segment
+from memolith.index.segments import Segments
 from memolith.index.sqlite_schema import TABLES, VERSION
 from memolith.interfaces import FileState, Found, IndexStats
 from memolith.retrieval import Chunk
@@ -29,13 +27,6 @@ if TYPE_CHECKING:
     from memolith.retrieval import Filters
 
 _BUSY_MILLISECONDS = 10_000
-# A new segment file is due when this share of all chunks stands outside the old one.
-_MOST_OUTSIDE = 0.1
-_FEW = 2_000
-_ROWS = (
-    "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
-    " terms, vector FROM chunks WHERE key > ? ORDER BY key"
-)
 _FOUND = (
     "SELECT key, kind, path, first_line, last_line, offset, chunks.size, role, heading, dated,"
     " (SELECT name FROM names WHERE id = category), (SELECT name FROM names WHERE id = session),"
@@ -45,8 +36,12 @@ _FOUND = (
 )
 _INSERT = (
     "INSERT INTO chunks (file, kind, first_line, last_line, offset, size, role, heading, dated, category,"
-    " session, chat, sensitivity, channel, record_id, supersedes, expires, digest, terms, vector)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " session, chat, sensitivity, channel, record_id, supersedes, expires, digest, identity, terms,"
+    " vector) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+_MOVE = (
+    "UPDATE chunks SET first_line = ?1, last_line = ?2, offset = ?3, size = ?4 WHERE key = ?5"
+    " AND (first_line <> ?1 OR last_line <> ?2 OR offset <> ?3 OR size <> ?4)"
 )
 
 
@@ -58,10 +53,7 @@ class SqliteIndex:
         self._folder = folder
         self._model = model
         self._dimensions = dimensions
-        self._loaded_version: tuple[object, int] | None = None
-        self._loaded_segment = ""
         self._names: dict[str, int] = {}
-        self._main = self._recent = LiveSegment(Segment.build([], dimensions))
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self._db = apsw.Connection(os.path.join(folder, "index.db"))
         self._db.set_busy_timeout(_BUSY_MILLISECONDS)
@@ -72,6 +64,7 @@ class SqliteIndex:
         ):
             self._db.pragma(name, value)
         self._make_tables()
+        self._segments = Segments(self._db, folder, dimensions)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -82,22 +75,42 @@ class SqliteIndex:
         rows = self._db.execute("SELECT path, inode, size, mtime, digest FROM files")
         return {row[0]: FileState((row[1], row[2], row[3]), row[4]) for row in rows}
 
+    def identities(self, path: str) -> set[bytes]:
+        """What of a file is indexed already, wherever in the file it stands."""
+        return {
+            row[0]
+            for row in self._db.execute(
+                "SELECT identity FROM chunks WHERE file = (SELECT id FROM files WHERE path = ?)",
+                (path,),
+            )
+        }
+
     def replace_file(
         self, path: str, state: FileState | None, chunks: Sequence[IndexedChunk]
     ) -> None:
-        """Put these chunks in the place of a file's old ones, in one transaction."""
+        """Put these chunks in the place of a file's old ones, in one transaction.
+
+        Chunks that were there already only get their new places.
+        """
         with _Writing(self._db):
             old = self._one("SELECT id FROM files WHERE path = ?", path)
-            if old is not None:
-                self._db.execute(
-                    "INSERT INTO removed (key) SELECT key FROM chunks WHERE file = ?", (old,)
-                )
-                self._db.execute("DELETE FROM chunks WHERE file = ?", (old,))
+            known = self._known(old)
+            file = 0 if state is None else self._store_file(path, state, old)
+            moved, new = [], []
+            for item in chunks:
+                keys = known.get(item.identity)
+                if keys:
+                    chunk = item.chunk
+                    moved.append(
+                        (chunk.first_line, chunk.last_line, chunk.offset, chunk.size, keys.pop())
+                    )
+                else:
+                    new.append(self._values(file, item))
+            self._db.executemany(_MOVE, moved)
+            self._remove([key for keys in known.values() for key in keys])
+            self._db.executemany(_INSERT, new)
             if state is None:
                 self._db.execute("DELETE FROM files WHERE path = ?", (path,))
-                return
-            file = self._store_file(path, state, old)
-            self._db.executemany(_INSERT, [self._values(file, chunk) for chunk in chunks])
 
     def touch_file(self, path: str, state: FileState) -> None:
         """Note a new stamp of a file whose content is the same."""
@@ -108,7 +121,7 @@ class SqliteIndex:
         self, words: Sequence[Mapping[str, float]], limit: int, filters: Filters
     ) -> list[Scored]:
         """The best chunks by BM25. Each word is a choice of terms with weights: the best one counts."""
-        segments = self._segments()
+        segments = self._segments.current()
         numbered = self._numbered(filters)
         terms = weighted(words, segments)
         return best(
@@ -117,7 +130,7 @@ class SqliteIndex:
 
     def vector_search(self, vector: Vectors, limit: int, filters: Filters) -> list[Scored]:
         """The nearest chunks by cosine."""
-        segments = self._segments()
+        segments = self._segments.current()
         numbered = self._numbered(filters)
         return best(
             [hit for live in segments for hit in live.vector_search(vector, limit, numbered)], limit
@@ -157,16 +170,11 @@ class SqliteIndex:
             for key, vector in vectors.items():
                 packed = quantise(vector[None])[0].tobytes()
                 self._db.execute("UPDATE chunks SET vector = ? WHERE key = ?", (packed, key))
-            self._set("segment", "")  # vectors inside the segment file are out of date
+            self._db.execute("DELETE FROM segments")  # their vectors are out of date
 
     def maintain(self) -> bool:
-        """Write a new segment file if too much stands outside the old one."""
-        self._segments()
-        outside = len(self._recent.segment) + self._main.gone
-        if outside <= max(_FEW, _MOST_OUTSIDE * len(self._main.segment)):
-            return False
-        self._write_segment()
-        return True
+        """Write and merge segment files, if it is worth it."""
+        return self._segments.maintain(lambda: _Writing(self._db))
 
     def stats(self) -> IndexStats:
         """How much the index holds."""
@@ -196,52 +204,18 @@ class SqliteIndex:
             self._set("made for", wanted)
             self._db.pragma("user_version", VERSION)
 
-    def _segments(self) -> tuple[LiveSegment, LiveSegment]:
-        """The segments as of now: another process may have written since the last call."""
-        # The first number tells of other connections' changes, the second of our own.
-        version = (self._db.pragma("data_version"), self._db.total_changes())
-        if version != self._loaded_version:
-            self._load()
-            self._loaded_version = version
-        return self._main, self._recent
+    def _known(self, file: int | None) -> dict[bytes, list[int]]:
+        known: dict[bytes, list[int]] = {}
+        for identity, key in self._db.execute(
+            "SELECT identity, key FROM chunks WHERE file = ? ORDER BY key DESC", (file,)
+        ):
+            known.setdefault(identity, []).append(key)
+        return known
 
-    def _load(self) -> None:
-        with self._db:  # one snapshot for all of it
-            segment = self._get("segment")
-            if segment != self._loaded_segment:
-                self._main = LiveSegment(self._open_segment(segment))
-                self._loaded_segment = segment
-            covered = int(self._get("covered") or 0) if segment else 0
-            removed = [
-                key
-                for (key,) in self._db.execute("SELECT key FROM removed WHERE key <= ?", (covered,))
-            ]
-            rows = [_row(row) for row in self._db.execute(_ROWS, (covered,))]
-            self._names = dict(self._db.execute("SELECT name, id FROM names"))
-        self._main = LiveSegment(self._main.segment, removed)
-        self._recent = LiveSegment(Segment.build(rows, self._dimensions))
-
-    def _open_segment(self, name: str) -> Segment:
-        if not name:
-            return Segment.build([], self._dimensions)
-        return Segment.load(os.path.join(self._folder, name))
-
-    def _write_segment(self) -> None:
-        with self._db:
-            rows = [_row(row) for row in self._db.execute(_ROWS, (0,))]
-            removed = self._one("SELECT max(number) FROM removed") or 0
-        if not rows:
-            return
-        name = f"{rows[-1].key}-{os.urandom(4).hex()}.segment"
-        Segment.build(rows, self._dimensions).save(os.path.join(self._folder, name))
-        with _Writing(self._db):
-            old = self._get("segment")
-            self._set("segment", name)
-            self._set("covered", str(rows[-1].key))
-            self._db.execute("DELETE FROM removed WHERE number <= ?", (removed,))
-        if old:
-            with suppress(OSError):  # whoever still has it mapped keeps it
-                os.unlink(os.path.join(self._folder, old))
+    def _remove(self, keys: Sequence[int]) -> None:
+        rows = [(key,) for key in keys]
+        self._db.executemany("INSERT INTO removed (key) VALUES (?)", rows)
+        self._db.executemany("DELETE FROM chunks WHERE key = ?", rows)
 
     def _values(self, file: int, item: IndexedChunk) -> tuple[Any, ...]:
         chunk = item.chunk
@@ -250,7 +224,7 @@ class SqliteIndex:
             chunk.heading, chunk.dated.toordinal() if chunk.dated else 0, self._name(chunk.category),
             self._name(chunk.session), self._name(chunk.chat), chunk.sensitivity,
             self._name(chunk.channel), chunk.record_id, chunk.supersedes,
-            int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest,
+            int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
             pack_terms(item.terms),
             None if item.vector is None else quantise(item.vector[None])[0].tobytes(),
         )  # fmt: skip
@@ -263,6 +237,8 @@ class SqliteIndex:
         return known
 
     def _numbered(self, filters: Filters) -> NumberedFilters:
+        if not {filters.category, filters.session, filters.chat} <= {None, *self._names}:
+            self._names = dict(self._db.execute("SELECT name, id FROM names"))
         files = None
         if filters.path is not None:
             folder = filters.path.rstrip("/") + "/"
@@ -306,10 +282,6 @@ class _Writing:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._db.execute("COMMIT" if kind is None else "ROLLBACK")
-
-
-def _row(values: tuple[Any, ...]) -> Row:
-    return Row(values[0], values[1:8], values[8], values[9])
 
 
 def _found(row: tuple[Any, ...]) -> Found:

@@ -1,6 +1,6 @@
 """The tables of the index. A changed number means a new index: everything in it can be made again."""
 
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -24,12 +24,17 @@ CREATE TABLE chunks (
     sensitivity TEXT NOT NULL, channel INTEGER NOT NULL,
     record_id TEXT NOT NULL, supersedes TEXT NOT NULL,
     expires INTEGER NOT NULL,  -- seconds since 1970, 0 for never
-    digest BLOB NOT NULL, terms BLOB NOT NULL, vector BLOB
+    digest BLOB NOT NULL,  -- of the text
+    identity BLOB NOT NULL,  -- of all that is searched, but not of the place
+    terms BLOB NOT NULL, vector BLOB
 ) STRICT;
 CREATE INDEX chunks_of_a_file ON chunks (file);
 CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';
 CREATE INDEX chunks_without_vector ON chunks (key) WHERE vector IS NULL;
 
--- Chunks that stand in the segment file but no longer count.
+-- Chunks that stand in a segment file but no longer count.
 CREATE TABLE removed (number INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL) STRICT;
+
+-- Files of flat arrays that hold the chunks from one key to another; see `segments.py`.
+CREATE TABLE segments (name TEXT PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
 """

@@ -129,14 +129,35 @@ def _cut(sources: Sources, path: str, stamp: Stamp, warnings: list[str]) -> _Cut
 def _store(
     index: Index, embedder: Embedder | None, batch: Mapping[str, _Cut], warnings: list[str]
 ) -> None:
-    chunks = [chunk for cut in batch.values() for chunk in cut.chunks]
-    vectors = iter(_embed(embedder, chunks, warnings))
+    identities = {path: [_identity(chunk) for chunk in cut.chunks] for path, cut in batch.items()}
+    known = {path: index.identities(path) for path in batch}
+    new = [
+        chunk
+        for path, cut in batch.items()
+        for chunk, identity in zip(cut.chunks, identities[path], strict=True)
+        if identity not in known[path]
+    ]
+    vectors = iter(_embed(embedder, new, warnings))
     for path, cut in batch.items():
         items = [
-            IndexedChunk(chunk, chunk_digest(chunk), weighted_terms(chunk), next(vectors))
-            for chunk in cut.chunks
+            IndexedChunk(chunk, chunk_digest(chunk), identity, {}, None)
+            if identity in known[path]
+            else IndexedChunk(
+                chunk, chunk_digest(chunk), identity, weighted_terms(chunk), next(vectors)
+            )
+            for chunk, identity in zip(cut.chunks, identities[path], strict=True)
         ]
         index.replace_file(path, cut.state, items)
+
+
+def _identity(chunk: Chunk) -> bytes:
+    """Of everything that is searched or filtered by, but not of the place in the file."""
+    parts = (
+        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.context, chunk.dated,
+        chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
+        chunk.record_id, chunk.supersedes, chunk.expires,
+    )  # fmt: skip
+    return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def _embed(
