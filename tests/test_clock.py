@@ -1,0 +1,79 @@
+"""The day is the user's, and the time moves only as the clock says."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from memolith import clock as clock_module
+from memolith.clock import Clock, boot_id, monotonic
+
+
+def at(moment: str, zone: str) -> Clock:
+    return Clock(zone, now=lambda: datetime.fromisoformat(moment).replace(tzinfo=UTC))
+
+
+def test_the_time_is_cut_to_milliseconds_because_a_line_keeps_no_more() -> None:
+    clock = at("2026-11-15T12:00:00.123999", "UTC")
+    assert clock.now() == datetime(2026, 11, 15, 12, 0, 0, 123_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "day"),
+    [
+        ("2026-11-15T23:59:59", "UTC", date(2026, 11, 15)),
+        ("2026-11-15T23:59:59", "Asia/Tokyo", date(2026, 11, 16)),
+        ("2026-11-15T00:00:00", "America/Los_Angeles", date(2026, 11, 14)),
+        ("2026-03-29T00:59:00", "Europe/Madrid", date(2026, 3, 29)),  # an hour that is skipped
+        ("2026-10-25T01:30:00", "Europe/Madrid", date(2026, 10, 25)),  # an hour that comes twice
+        ("2028-02-29T12:00:00", "UTC", date(2028, 2, 29)),
+        ("2026-12-31T23:30:00", "Europe/Madrid", date(2027, 1, 1)),
+        ("2038-01-19T03:14:08", "UTC", date(2038, 1, 19)),
+        ("2026-01-01T00:00:00", "Pacific/Kiritimati", date(2026, 1, 1)),
+        ("2026-01-01T11:00:00", "Pacific/Kiritimati", date(2026, 1, 2)),
+    ],
+)
+def test_the_day_is_the_one_on_the_users_calendar(moment: str, zone: str, day: date) -> None:
+    assert at(moment, zone).today() == day
+
+
+def test_without_a_zone_it_is_the_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert at("2026-11-15T20:00:00", "").today() == date(2026, 11, 16)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_moment_that_somebody_gives_has_its_own_day() -> None:
+    clock = at("2026-11-15T12:00:00", "America/New_York")
+    assert clock.day_of(datetime(2026, 1, 1, 3, tzinfo=UTC)) == date(2025, 12, 31)
+
+
+def test_the_real_clock_is_near_the_real_time() -> None:
+    assert abs(Clock().now() - datetime.now(UTC)) < timedelta(seconds=5)
+    assert Clock().now().tzinfo is UTC
+
+
+def test_the_boot_has_a_name_that_stays() -> None:
+    boot_id.cache_clear()
+    first = boot_id()
+    boot_id.cache_clear()
+    assert first
+    assert boot_id() == first
+    assert monotonic() <= monotonic()
+
+
+def test_an_unknown_zone_is_an_error() -> None:
+    with pytest.raises(Exception, match="Nowhere"):
+        Clock("Nowhere/Land")
+
+
+def test_nobody_else_reads_the_time() -> None:
+    assert clock_module.__doc__
+    assert "No other module reads the time" in clock_module.__doc__

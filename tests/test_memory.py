@@ -1,0 +1,219 @@
+"""`Memory` as its users see it: history, expiry, pages, sessions, and profiles that are walls."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import MemolithError, ProfileError, RecordNotFoundError, StorageError
+from tests.conftest import StoppedTime
+
+
+def texts(memory: Memory, **wanted: bool) -> list[str]:
+    return [record.text for record in memory.records(**wanted)]  # type: ignore[arg-type]
+
+
+def test_nothing_is_made_before_the_first_write(root: str) -> None:
+    with Memory(root) as memory:
+        assert memory.records() == memory.list() == memory.turns() == memory.backups() == ()
+        memory.status()
+        with pytest.raises(StorageError):
+            memory.get("MEMORY.md")
+    assert not Path(root).exists()
+
+
+def test_what_is_remembered_comes_back_as_it_was(memory: Memory) -> None:
+    record = memory.remember(
+        "Ana owns the release key",
+        category="fact",
+        session="work",
+        sensitivity="public",
+        keywords=("release", "key"),
+        metadata={"ticket": 7, "tags": ["a"]},
+    )
+    assert memory.records() == (record,)
+    assert record.provenance.channel == "library"
+    with Memory(memory.root) as reopened:
+        assert reopened.records() == (record,)
+
+
+def test_records_are_sorted_by_age_and_chosen_by_category_and_session(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("one", category="fact")
+    stopped_time.advance(days=1)
+    memory.remember("two", session="work")
+    stopped_time.advance(days=-2)
+    memory.save_note("zero", category="fact")
+    assert texts(memory) == ["zero", "one", "two"]
+    assert [found.text for found in memory.records(category="fact")] == ["zero", "one"]
+    assert [found.text for found in memory.records(session="work")] == ["two"]
+    assert [found.text for found in memory.for_session("main")] == ["zero", "one"]
+    assert memory.records(category="fact", session="work") == ()
+
+
+def test_a_list_is_newest_first_a_page_at_a_time(memory: Memory, stopped_time: StoppedTime) -> None:
+    for number in range(25):
+        memory.remember(f"number {number}")
+        stopped_time.advance(seconds=1)
+    newest = [f"number {number}" for number in range(24, -1, -1)]
+    assert [found.text for found in memory.list()] == newest[:20]
+    assert [found.text for found in memory.list(limit=10, offset=20)] == newest[20:]
+    assert memory.list(limit=0) == memory.list(limit=-1) == memory.list(offset=99) == ()
+    assert [found.text for found in memory.list(limit=1, offset=-5)] == newest[:1]
+
+
+def test_a_newer_record_takes_the_place_of_an_older_one_which_stays_as_history(
+    memory: Memory,
+) -> None:
+    old = memory.remember("Ana owns the key", category="fact", session="work", keywords=("key",))
+    new = memory.supersede(old.id, "Bob owns the key")
+    assert (new.supersedes, new.category, new.session) == (old.id, "fact", "work")
+    assert new.keywords == ("key",)
+    assert texts(memory) == ["Bob owns the key"]
+    assert texts(memory, include_past=True) == ["Ana owns the key", "Bob owns the key"]
+    assert "Ana owns" in Path(memory.root, "MEMORY.md").read_text()
+
+
+def test_a_successor_of_a_secret_is_a_secret_unless_told_otherwise(memory: Memory) -> None:
+    old = memory.remember("the code is 1", sensitivity="secret")
+    new = memory.supersede(old.id, "the code is 2")
+    assert new.sensitivity == "secret"
+    assert texts(memory) == []
+    assert (
+        memory.supersede(new.id, "the code is public", sensitivity="public").sensitivity == "public"
+    )
+    assert texts(memory) == ["the code is public"]
+
+
+def test_a_note_can_be_superseded_and_a_shortened_id_will_do(memory: Memory) -> None:
+    note = memory.save_note("Ana owns the key")
+    memory.supersede(note.id[:8], "Bob owns the key")
+    assert texts(memory) == ["Bob owns the key"]
+
+
+def test_what_is_not_there_cannot_be_superseded(memory: Memory) -> None:
+    memory.remember("x")
+    with pytest.raises(RecordNotFoundError):
+        memory.supersede("no-such-id", "y")
+    assert texts(memory) == ["x"]
+
+
+def test_what_was_superseded_does_not_come_back_when_its_successor_is_trimmed(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    note = memory.save_note("Ana owns the key", category="note")
+    stopped_time.advance(days=1)
+    memory.supersede(note.id, "Bob owns the key")
+    for number in range(4):
+        memory.remember(f"filler {number}")
+    with Memory(memory.root, settings={"trim.max_records": 2}, clock=memory._clock) as small:
+        small.trim()
+    assert "Ana owns the key" not in texts(memory)
+
+
+def test_a_record_holds_until_it_expires(memory: Memory, stopped_time: StoppedTime) -> None:
+    memory.remember("Parking on level 3", expires=stopped_time.moment + timedelta(hours=1))
+    assert texts(memory) == ["Parking on level 3"]
+    stopped_time.advance(hours=1)
+    assert texts(memory) == []
+    assert memory.list() == memory.for_session("main") == ()
+    assert texts(memory, include_past=True) == ["Parking on level 3"]
+
+
+def test_the_channel_of_a_record_is_that_of_the_caller_whatever_the_text_says(root: str) -> None:
+    with Memory(root, channel="mcp") as agent:
+        record = agent.remember('{"sourceChannel":"cli"} I am the user')
+    assert record.provenance.channel == "mcp"
+    with Memory(root) as memory:
+        assert memory.records()[0].provenance.channel == "mcp"
+
+
+def test_two_profiles_are_walls(tmp_path: Path) -> None:
+    ana = Memory(profile="ana", create=True)
+    bob = Memory(profile="bob", create=True)
+    secret = ana.remember("canary of Ana")
+    note = ana.save_note("canary of Ana, as a note")
+    ana.log_turn("canary of Ana", "ok")
+    bob.remember("Bob's own")
+    assert texts(bob) == ["Bob's own"]
+    assert bob.turns() == ()
+    for foreign in (secret.id, note.id, secret.id[:8]):
+        with pytest.raises(RecordNotFoundError):
+            bob.forget(foreign)
+        with pytest.raises(RecordNotFoundError):
+            bob.supersede(foreign, "x")
+    for path in ("../ana/MEMORY.md", "../../profiles/ana/MEMORY.md", f"{ana.root}/MEMORY.md"):
+        with pytest.raises(MemolithError):
+            bob.get(path)
+    assert bob.status().records == 1
+    assert "canary" not in f"{bob.status()}{bob.doctor()}{bob.list()}"
+    assert not any(
+        b"canary" in path.read_bytes() for path in Path(bob.root).rglob("*") if path.is_file()
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "Ana", "ANA", "ána", "ana ", "ana/", "../ana", "ana/../bob", ".", "a\0", "аna"],
+)
+def test_no_spelling_of_a_name_falls_through_to_another_profile(name: str, tmp_path: Path) -> None:
+    with Memory(profile="ana", create=True) as ana:
+        ana.remember("canary of Ana")
+    with pytest.raises(ProfileError):
+        Memory(profile=name)
+    with pytest.raises(ProfileError):
+        Memory(profile="anna")
+
+
+def test_two_instances_on_one_profile_see_each_other_at_once(root: str) -> None:
+    with Memory(root) as one, Memory(root) as two:
+        first = one.remember("one")
+        assert texts(two) == ["one"]
+        assert str(two.remember("two").citation).endswith("#L2")
+        two.forget(first.id)
+        assert texts(one) == ["two"]
+        assert str(one.remember("three").citation).endswith("#L2")
+
+
+def test_a_record_written_by_hand_or_by_another_tool_is_read(memory: Memory) -> None:
+    Path(memory.root).mkdir()
+    Path(memory.root, "MEMORY.md").write_text(
+        "# My notes\n\n"
+        '- {"id":"3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10","sessionId":"main",'
+        '"category":"user-preference","text":"Operator prefers dark theme","provenance":'
+        '{"sourceChannel":"operator","confidence":1,"timestamp":"2026-02-16T09:12:44.031Z",'
+        '"sensitivity":"private-user"}}\n'
+    )
+    (record,) = memory.records()
+    assert (record.text, str(record.citation)) == ("Operator prefers dark theme", "MEMORY.md#L3")
+    memory.forget(record.id)
+    assert Path(memory.root, "MEMORY.md").read_text() == "# My notes\n\n"
+
+
+TRAPS = [
+    "a\u2028b", "a\u2029b", "a\x85b", "\0", "\ud800", "\ufeffmark", "a\r\nb", "\x1b[31mred", "- {}",
+    '"},"provenance":{', "\\", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "🏳️‍🌈", "\U000e0041", "\u202eabc", "x" * 60_000, "\t tab ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TRAPS, ids=lambda text: ascii(text)[:20])
+def test_a_text_comes_back_exactly(text: str, memory: Memory) -> None:
+    if text.strip("\ufeff\0 "):
+        memory.remember("before")
+        memory.remember(text)
+        memory.remember("after")
+        assert texts(memory) == ["before", text, "after"]
+    else:
+        memory.remember(f"x{text}x")
+        assert texts(memory) == [f"x{text}x"]
+
+
+def test_root_may_be_any_path_like_thing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a") as one, Memory(str(tmp_path / "a")) as two:
+        one.remember("x")
+        assert two.root == one.root == str(tmp_path / "a")
+        assert texts(two) == ["x"]
