@@ -17,12 +17,7 @@ _SOUTH_EAST_ASIAN = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
 )
 
-# Chinese characters and kana are cut apart: in Japanese one is the word, the other its ending.
-_RUNS = re.compile(
-    f"(?P<pairs>[{_HAN}]+|[{_KANA}]+|[{_SOUTH_EAST_ASIAN}]+)|(?P<korean>[{_HANGUL}]+)"
-    f"|[^{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]+"
-)
-_WITHOUT_SPACES = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]")
+_ALL = f"{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}"
 
 # What people send as a picture. Arrows and boxes are layout, and stay out.
 EMOJI = (
@@ -30,12 +25,31 @@ EMOJI = (
     "|[\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff]"
 )
 SKIN_TONE = "[\U0001f3fb-\U0001f3ff]"
-_PICTURE = re.compile(EMOJI)
+
+
+# These patterns are large, so they are made when the first text that is not ASCII comes by.
+@cache
+def _picture() -> re.Pattern[str]:
+    return re.compile(EMOJI)
+
+
+@cache
+def _without_spaces() -> re.Pattern[str]:
+    return re.compile(f"[{_ALL}]")
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    # Chinese characters and kana are cut apart: in Japanese one is the word, the other its ending.
+    return re.compile(
+        f"(?P<pairs>[{_HAN}]+|[{_KANA}]+|[{_SOUTH_EAST_ASIAN}]+)|(?P<korean>[{_HANGUL}]+)"
+        f"|[^{_ALL}]+"
+    )
 
 
 def pictures(token: str) -> tuple[str, ...]:
     """An emoji without skin tone, and the emoji it is made of; nothing if the token is a word."""
-    if not _PICTURE.match(token):
+    if not _picture().match(token):
         return ()
     toneless = re.sub(f"(?<=.){SKIN_TONE}", "", token)
     parts = tuple(part for part in toneless.split("\u200d") if part)
@@ -44,7 +58,7 @@ def pictures(token: str) -> tuple[str, ...]:
 
 def has_words_without_spaces(text: str) -> bool:
     """Whether any part of the text is in such a script."""
-    return _WITHOUT_SPACES.search(text) is not None
+    return _without_spaces().search(text) is not None
 
 
 def runs(text: str) -> Iterator[tuple[list[str], str]]:
@@ -53,7 +67,7 @@ def runs(text: str) -> Iterator[tuple[list[str], str]]:
     >>> list(runs("東京都tower"))
     [(['東京', '京都'], ''), ([], 'tower')]
     """
-    for run in _RUNS.finditer(text):
+    for run in _runs().finditer(text):
         if run["pairs"]:
             yield _pairs(run[0]), ""
         elif run["korean"]:
@@ -74,10 +88,7 @@ def is_pair(term: str) -> bool:
 
 @cache
 def signs() -> str:
-    """Vowel signs and other marks that are part of a word, though Python's `\\w` leaves them out.
-
-    Looked up once, when the first text that is not ASCII comes by.
-    """
+    """Vowel signs and other marks that are part of a word, though Python's `\\w` leaves them out."""
     blocks = ((0x0483, 0x1E00), (0x2DE0, 0x3100), (0xA66F, 0xAC00), (0x10A00, 0x12000))
     letters = (chr(code) for first, last in blocks for code in range(first, last))
     return "".join(c for c in letters if unicodedata.category(c)[0] == "M")

@@ -1,0 +1,198 @@
+"""Arithmetic of calendar days: weeks begin on Monday, the past is meant unless said otherwise."""
+
+from __future__ import annotations
+
+import calendar
+from dataclasses import dataclass
+from datetime import date
+from enum import IntEnum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Days:
+    """Calendar days from first to last; `guess` says what the words left open."""
+
+    first: date
+    last: date
+    guess: Literal["", "week", "year"] = ""
+
+
+class Unit(IntEnum):
+    """The lengths of time people count in."""
+
+    HOUR = 0
+    DAY = 1
+    WEEK = 2
+    MONTH = 3
+    QUARTER = 4
+    YEAR = 5
+
+
+def shift(day: date, days: int) -> date:
+    """The day so many days later, or earlier; the calendar's ends hold it back."""
+    ordinal = day.toordinal() + days
+    return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
+
+
+def exact(today: date, offset: int) -> Days:
+    """One day, counted from today."""
+    day = shift(today, offset)
+    return Days(first=day, last=day)
+
+
+def period(today: date, unit: Unit, offset: int) -> Days | None:
+    """The calendar week, month, quarter or year so many before or after this one."""
+    if unit is Unit.WEEK:
+        monday = shift(today, 7 * offset - today.weekday())
+        return Days(first=monday, last=shift(monday, 6))
+    if unit in (Unit.HOUR, Unit.DAY):
+        return None
+    if unit is Unit.YEAR:
+        return _months(today.year + offset, 1, 12)
+    length = 3 if unit is Unit.QUARTER else 1
+    begin = (today.year * 12 + today.month - 1) // length * length + offset * length
+    return _months(begin // 12, begin % 12 + 1, length)
+
+
+def _months(year: int, month: int, count: int = 1) -> Days | None:
+    if not 1 <= year < date.max.year:
+        return None
+    last = month + count - 1
+    return Days(
+        first=date(year, month, 1), last=date(year, last, calendar.monthrange(year, last)[1])
+    )
+
+
+def weekend(today: date, offset: int) -> Days:
+    """Saturday and Sunday of a week."""
+    saturday = shift(today, 7 * offset + 5 - today.weekday())
+    return Days(first=saturday, last=shift(saturday, 1))
+
+
+def latest_weekend(today: date) -> Days:
+    """The weekend we are in, or the one that is just over."""
+    return weekend(today, 0 if today.weekday() >= 5 else -1)
+
+
+def latest_weekday(today: date, weekday: int) -> Days:
+    """The last time it was this weekday, before today: who means today says so."""
+    back = (today.weekday() - weekday - 1) % 7 + 1
+    return _one(shift(today, -back), "week")
+
+
+def weekday_of_this_week(today: date, weekday: int) -> Days:
+    """This weekday between Monday and Sunday of this week."""
+    return _one(shift(today, weekday - today.weekday()), "week")
+
+
+def coming_weekday(today: date, weekday: int) -> Days:
+    """The next time it will be this weekday, after today."""
+    ahead = (weekday - today.weekday() - 1) % 7 + 1
+    return _one(shift(today, ahead), "week")
+
+
+def _one(day: date, guess: Literal["", "week", "year"] = "") -> Days:
+    return Days(first=day, last=day, guess=guess)
+
+
+def month(today: date, number: int, year: int | None = None) -> Days | None:
+    """A month; without a year the latest one that has begun."""
+    if year is not None:
+        return _months(year, number)
+    found = _months(today.year if number <= today.month else today.year - 1, number)
+    return found and Days(first=found.first, last=found.last, guess="year")
+
+
+def last_month_named(today: date, number: int) -> Days | None:
+    """The latest month of this name that is over."""
+    return month(today, number, today.year if number < today.month else today.year - 1)
+
+
+def day_of_month(today: date, number: int, day: int, year: int | None = None) -> Days | None:
+    """A day of a month; without a year the latest one up to today. None if there is no such day."""
+    if year is not None:
+        found = _date(year, number, day)
+        return _one(found) if found else None
+    # Eight years reach a 29 February even across 1900 or 2100.
+    for back in range(9):
+        found = _date(today.year - back, number, day)
+        if found and found <= today:
+            return _one(found, "year")
+    return None
+
+
+def day_number(today: date, day: int) -> Days | None:
+    """The latest day with this number in its month, up to today."""
+    for back in range(3):
+        begin = today.year * 12 + today.month - 1 - back
+        found = _date(begin // 12, begin % 12 + 1, day)
+        if found and found <= today:
+            return _one(found)
+    return None
+
+
+def _date(year: int, number: int, day: int) -> date | None:
+    try:
+        return date(year, number, day)
+    except ValueError:
+        return None
+
+
+def ago(today: date, count: int, unit: Unit) -> Days:
+    """About so long ago: to the day for days, and within half of what is counted for the rest."""
+    if unit is Unit.HOUR:
+        return within(today, count, unit)
+    # Years within a quarter: half a year either way would reach almost to today.
+    slack = {Unit.WEEK: 3, Unit.MONTH: 15, Unit.QUARTER: 45, Unit.YEAR: 91}.get(unit, 0)
+    back = _before(today, count, unit)
+    return Days(first=shift(back, -slack), last=min(shift(back, slack), today))
+
+
+def within(today: date, count: int, unit: Unit) -> Days:
+    """From so long ago until today."""
+    return Days(first=_before(today, count, unit), last=today)
+
+
+def ahead(today: date, count: int, unit: Unit) -> Days:
+    """So long from today."""
+    return _one(_before(today, -count, unit))
+
+
+def _before(today: date, count: int, unit: Unit) -> date:
+    if unit is Unit.HOUR:
+        return shift(today, -count // 24)
+    if unit is Unit.DAY:
+        return shift(today, -count)
+    if unit is Unit.WEEK:
+        return shift(today, -7 * count)
+    months = count * {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}[unit]
+    begin = today.year * 12 + today.month - 1 - months
+    begin = min(max(begin, 12), date.max.year * 12 - 1)
+    return in_month(begin // 12, begin % 12 + 1, today.day)
+
+
+def in_month(year: int, number: int, day: int) -> date:
+    """The day of a month, or the month's last day if it has no such day."""
+    return date(year, number, min(day, calendar.monthrange(year, number)[1]))
+
+
+def third(today: date, part: int, number: int, year: int | None = None) -> Days | None:
+    """The first, second or last third of a month."""
+    found = month(today, number, year)
+    if found is None:
+        return None
+    first = found.first.replace(day=1 + 10 * part)
+    last = found.last if part == 2 else found.first.replace(day=10 + 10 * part)
+    return Days(first=first, last=last, guess=found.guess)
+
+
+def with_year(day: date, year: int) -> date:
+    """The same day of another year; the last of February stays the last."""
+    if not 1 <= year <= date.max.year:
+        return day
+    is_last = day.day == calendar.monthrange(day.year, day.month)[1]
+    return in_month(year, day.month, 31 if is_last else day.day)
