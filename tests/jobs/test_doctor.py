@@ -147,3 +147,9 @@ def test_folders_nested_very_deep_are_survived(files: Path, memory: Memory) -> N
         deep /= "d"
         deep.mkdir()
     assert memory.doctor().healthy
+
+
+def test_every_check_is_explained_on_the_page_about_trouble(files: Path, memory: Memory) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    labels = {check.label for check in memory.doctor().checks}
+    assert {label for label in labels if f"\n| {label} | " not in page} == set()
