@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from memolith.clock import Clock
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memolith import Memory
+
+# A busy machine is slow, and slow is not wrong.
+settings.register_profile(
+    "memolith", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("memolith")
 
 
 @pytest.fixture(autouse=True)

@@ -44,9 +44,7 @@ def test_async_memory_lacks_no_method() -> None:
 
 
 def _methods(kind: type) -> set[str]:
-    return {
-        name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")
-    }
+    return {n for n in dir(kind) if callable(getattr(kind, n)) and not n.startswith("_")}
 
 
 def test_the_installed_package_has_the_version_the_code_says() -> None:
