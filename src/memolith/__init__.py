@@ -4,30 +4,43 @@ from __future__ import annotations
 
 from memolith.errors import MemolithError
 from memolith.memory import Memory
-from memolith.types import Citation, Passage, Provenance, Record, Turn
+from memolith.types import Citation, Provenance, Record
 from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
+    from memolith.retrieval import Hit, Passage, SearchResult, Turn
 
 __all__ = [
     "AsyncMemory",
     "Citation",
+    "Hit",
     "MemolithError",
     "Memory",
     "Passage",
     "Provenance",
     "Record",
+    "SearchResult",
     "Turn",
     "__version__",
 ]
 
+# Imported when they are asked for: asyncio, and classes that writing has no use for, would slow
+# every hook down.
+_LATE = {
+    "AsyncMemory": "memolith.aio",
+    "Hit": "memolith.retrieval",
+    "Passage": "memolith.retrieval",
+    "SearchResult": "memolith.retrieval",
+    "Turn": "memolith.retrieval",
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import AsyncMemory when it is asked for: asyncio would slow every hook down."""
-    if name == "AsyncMemory":
-        from memolith.aio import AsyncMemory
+    """Find a public name that is imported late."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return AsyncMemory
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

@@ -1,13 +1,15 @@
 """Every setting: its default, its one-line doc, and what a value must satisfy.
 
-A new section is one dataclass and one field of `Config`; a new setting is one line. File key,
+A new section is one class and one line of `Config`; a new setting is one line. File key,
 environment variable, `--set`, documentation and checks follow from that line.
+
+Sections are not dataclasses: making one costs a millisecond at import, and there is a section for
+every feature, in a program that agents start at every prompt.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,23 +22,37 @@ if TYPE_CHECKING:
 ENVIRONMENT_PREFIX = "MEMOLITH_"
 
 
-@dataclass(frozen=True, slots=True)
 class Limit:
     """What a value must satisfy beyond its type: in words for people, and as a check."""
 
-    words: str
-    holds: Callable[[Value], bool]
+    __slots__ = ("holds", "words")
+
+    def __init__(self, words: str, holds: Callable[[Value], bool]) -> None:
+        """Take both."""
+        self.words = words
+        self.holds = holds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting as the loader, the command line and the documentation see it."""
 
-    name: str  # "section.key"
-    default: Value
-    doc: str
-    must: Limit | None
-    trusted_only: bool  # not taken from a file that was merely found in a project folder
+    __slots__ = ("default", "doc", "must", "name", "trusted_only")
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        default: Value,
+        doc: str,
+        must: Limit | None = None,
+        trusted_only: bool = False,
+    ) -> None:
+        """`trusted_only`: not taken from a file that was merely found in a project folder."""
+        self.name = name  # "section.key"
+        self.default = default
+        self.doc = doc
+        self.must = must
+        self.trusted_only = trusted_only
 
     @property
     def kind(self) -> type[Value]:
@@ -67,8 +83,49 @@ _KIND_WORDS: Mapping[type, str] = {
 
 
 def setting(default: V, doc: str, must: Limit | None = None, *, trusted_only: bool = False) -> V:
-    """A field of a section; its type is that of the default."""
-    return field(default=default, metadata={"doc": doc, "must": must, "trusted_only": trusted_only})
+    """A setting of a section; its type is that of the default."""
+    declared: V = Setting(  # type: ignore[assignment]  # `Section` puts the default in its place
+        name="", default=default, doc=doc, must=must, trusted_only=trusted_only
+    )
+    return declared
+
+
+class Section:
+    """Some settings with their values; immutable."""
+
+    SETTINGS: tuple[Setting, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Note what was declared, and leave the defaults in its place."""
+        declared = {key: value for key, value in vars(cls).items() if isinstance(value, Setting)}
+        for key, value in declared.items():
+            value.name = key
+            setattr(cls, key, value.default)
+        cls.SETTINGS = tuple(declared.values())
+
+    def __init__(self, **values: Value) -> None:
+        """Take values other than the defaults, checked before."""
+        self.__dict__.update(values)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        """Refuse: a section is handed around, and nobody may change it under others."""
+        raise AttributeError(f"{type(self).__name__}.{key} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether every value is the same."""
+        return isinstance(other, type(self)) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        """Of all values."""
+        return hash(tuple(self.values().items()))
+
+    def __repr__(self) -> str:
+        """As it could be written."""
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.values().items())})"
+
+    def values(self) -> dict[str, Value]:
+        """Every setting's value, by its key."""
+        return {known.name: getattr(self, known.name) for known in self.SETTINGS}
 
 
 def one_of(*choices: str) -> Limit:
@@ -126,8 +183,7 @@ ARCHIVE_PATH = Limit(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileConfig:
+class ProfileConfig(Section):
     """The profile as a whole."""
 
     timezone: str = setting(
@@ -140,8 +196,7 @@ class ProfileConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreConfig:
+class StoreConfig(Section):
     """How records reach the disk."""
 
     durability: str = setting(
@@ -166,8 +221,7 @@ class StoreConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrimConfig:
+class TrimConfig(Section):
     """The rolling window over MEMORY.md. Daily logs are never trimmed."""
 
     max_records: int = setting(
@@ -186,8 +240,7 @@ class TrimConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatConfig:
+class ChatConfig(Section):
     """The conversation history."""
 
     enabled: bool = setting(True, "Whether chat turns are kept at all.")
@@ -199,8 +252,7 @@ class ChatConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchConfig:
+class SearchConfig(Section):
     """How hits are found and ordered."""
 
     words: bool = setting(True, "Whether to search by words (BM25).")
@@ -215,20 +267,36 @@ class SearchConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
-    profile: ProfileConfig = field(default_factory=ProfileConfig)
-    store: StoreConfig = field(default_factory=StoreConfig)
-    trim: TrimConfig = field(default_factory=TrimConfig)
-    chat: ChatConfig = field(default_factory=ChatConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
+    profile: ProfileConfig = ProfileConfig()
+    store: StoreConfig = StoreConfig()
+    trim: TrimConfig = TrimConfig()
+    chat: ChatConfig = ChatConfig()
+    search: SearchConfig = SearchConfig()
+
+    def __init__(self, **sections: Section) -> None:
+        """Take sections other than the defaults."""
+        self.__dict__.update(sections)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        """Refuse: settings are handed around, and nobody may change them under others."""
+        raise AttributeError(f"the section {key} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether every value is the same."""
+        return isinstance(other, Config) and all(
+            getattr(self, name) == getattr(other, name) for name in SECTIONS
+        )
+
+    def __hash__(self) -> int:
+        """Of all sections."""
+        return hash(tuple(getattr(self, name) for name in SECTIONS))
 
 
+SECTIONS: tuple[str, ...] = tuple(Config.__annotations__)
 DEFAULTS = Config()
-
-SECTIONS: tuple[str, ...] = tuple(section.name for section in fields(Config))
 
 
 def value_of(config: Config, name: str) -> Value:
@@ -243,10 +311,16 @@ def value_of(config: Config, name: str) -> Value:
 
 
 SETTINGS: Mapping[str, Setting] = {
-    name: Setting(name=name, default=value_of(DEFAULTS, name), **key.metadata)
+    name: Setting(
+        name=name,
+        default=known.default,
+        doc=known.doc,
+        must=known.must,
+        trusted_only=known.trusted_only,
+    )
     for section in SECTIONS
-    for key in fields(getattr(DEFAULTS, section))
-    for name in (f"{section}.{key.name}",)
+    for known in getattr(DEFAULTS, section).SETTINGS
+    for name in (f"{section}.{known.name}",)
 }
 
 
@@ -260,10 +334,9 @@ def with_values(values: Mapping[str, Value]) -> Config:
     for name, value in values.items():
         section, key = name.split(".")
         by_section.setdefault(section, {})[key] = value
-    return replace(
-        DEFAULTS,
+    return Config(
         **{
-            section: replace(getattr(DEFAULTS, section), **changed)
+            section: type(getattr(DEFAULTS, section))(**changed)
             for section, changed in by_section.items()
-        },
+        }
     )

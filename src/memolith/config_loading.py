@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 
 from memolith.config import DEFAULTS, ENVIRONMENT_PREFIX, SECTIONS, SETTINGS, with_values
 from memolith.config_file import read_toml
@@ -32,12 +31,15 @@ SEE_ALL = "See all settings: memolith config show"
 OTHER_VARIABLES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedConfig:
     """The settings, and where the value of each came from."""
 
-    config: Config
-    origins: Origins
+    __slots__ = ("config", "origins")
+
+    def __init__(self, *, config: Config, origins: Origins) -> None:
+        """Take both."""
+        self.config = config
+        self.origins = origins
 
 
 def open_profile(

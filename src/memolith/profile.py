@@ -47,15 +47,26 @@ class Profile:
         return os.path.join(self.home, "config.toml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What the process knows of its place; None is a variable that is not set."""
 
-    cwd: str  # "" if the current folder was deleted
-    user_home: str
-    memolith_home: str | None = None
-    memolith_root: str | None = None
-    memolith_profile: str | None = None
+    __slots__ = ("cwd", "memolith_home", "memolith_profile", "memolith_root", "user_home")
+
+    def __init__(
+        self,
+        *,
+        cwd: str,
+        user_home: str,
+        memolith_home: str | None = None,
+        memolith_root: str | None = None,
+        memolith_profile: str | None = None,
+    ) -> None:
+        """`cwd` is "" if the current folder was deleted."""
+        self.cwd = cwd
+        self.user_home = user_home
+        self.memolith_home = memolith_home
+        self.memolith_root = memolith_root
+        self.memolith_profile = memolith_profile
 
 
 def resolve(

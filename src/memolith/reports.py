@@ -86,21 +86,3 @@ class DoctorReport:
     def healthy(self) -> bool:
         """Whether no check is an error."""
         return all(check.status != "error" for check in self.checks)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """What stands in a profile right now."""
-
-    version: str
-    profile: str
-    root: str
-    initialised: bool = False
-    records: int = 0
-    notes: int = 0
-    daily_logs: int = 0
-    turns: int = 0
-    bytes: int = 0
-    archived: int = 0
-    backups: int = 0
-    forgotten: int = 0

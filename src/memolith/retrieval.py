@@ -1,4 +1,7 @@
-"""What finding speaks of: chunks, queries and hits. Apart from `types`, so that writing does not pay."""
+"""What reading and finding speak of: turns, passages, chunks and hits.
+
+Apart from `types`, because every class costs time at import, and writing has no use for these.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,27 @@ if TYPE_CHECKING:
 
     ChunkKind = Literal["prose", "record", "turn"]
     Vector = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One exchange of a chat: what the user said and what the agent answered."""
+
+    created: datetime
+    chat: str
+    user: str
+    assistant: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Lines of a file, as they stand there now."""
+
+    citation: Citation
+    text: str
+    total_lines: int
+    hidden: int = 0  # secret records whose lines were left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

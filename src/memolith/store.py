@@ -10,7 +10,7 @@ from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
-from memolith.types import Provenance, Record, Turn
+from memolith.types import Provenance, Record
 from memolith.visibility import current, trust, visible
 
 TYPE_CHECKING = False
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from typing import Self
 
     from memolith.config import Value
+    from memolith.jobs.status import Status
     from memolith.reports import (
         Backup,
         DoctorReport,
         ForgetReport,
         RestoreReport,
-        Status,
         TrimReport,
     )
-    from memolith.types import Passage, Sensitivity
+    from memolith.retrieval import Passage, Turn
+    from memolith.types import Sensitivity
 
 
 class Store:
@@ -228,6 +229,7 @@ class Store:
         `said` is when it was said, for turns that are brought in later; by default now.
         """
         from memolith.files.conversation_log import ConversationLog
+        from memolith.retrieval import Turn
 
         if not self.config.chat.enabled:
             return None

@@ -68,33 +68,17 @@ class Record:
         return self.provenance.sensitivity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One exchange of a chat: what the user said and what the agent answered."""
-
-    created: datetime
-    chat: str
-    user: str
-    assistant: str
-    platform: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """Lines of a file, as they stand there now."""
-
-    citation: Citation
-    text: str
-    total_lines: int
-    hidden: int = 0  # secret records whose lines were left out
-
-
-@dataclass(frozen=True, slots=True)
 class CategoryPolicy:
     """What a category means to the jobs that tidy up."""
 
-    protected: bool = False  # trimmed and compacted last
-    repeats: bool = False  # the same words on another day are news, not a duplicate
+    __slots__ = ("protected", "repeats")
+
+    def __init__(self, *, protected: bool = False, repeats: bool = False) -> None:
+        """`protected`: trimmed and compacted last. `repeats`: the same words on another day are
+        news, not a duplicate.
+        """
+        self.protected = protected
+        self.repeats = repeats
 
 
 # The set of categories is open: an unknown one gets the plain policy.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import assert_type
 
 from memolith import AsyncMemory, Citation, Memory, Passage, Record, Turn
-from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, Status, TrimReport
+from memolith.jobs.status import Status
+from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, TrimReport
 from memolith.types import Sensitivity
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
-    from memolith.types import Passage
+    from memolith.retrieval import Passage
 
 HELP = "Show a Markdown file of the memory, or some of its lines, as they stand there now."
 EXAMPLE = """\

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
     from memolith.memory import Memory
-    from memolith.types import Turn
+    from memolith.retrieval import Turn
 
 HELP = """\
 Write one turn of a chat to conversation-history.jsonl: what the user said, what the agent answered.

@@ -6,7 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memolith.types import Record, Turn
+    from memolith.retrieval import Hit, StageTrace, Turn
+    from memolith.types import Record
 
     Json = dict[str, object]
 
@@ -27,6 +28,36 @@ def record_json(record: Record) -> Json:
         "supersedes": record.supersedes,
         "expires": record.expires and iso(record.expires),
         "citation": record.citation and str(record.citation),
+    }
+
+
+def hit_json(hit: Hit) -> Json:
+    """A hit of a search."""
+    return {
+        "citation": str(hit.citation),
+        "path": hit.citation.path,
+        "first_line": hit.citation.first_line,
+        "last_line": hit.citation.last_line,
+        "text": hit.text,
+        "score": hit.score,
+        "record_id": hit.record_id or None,
+        "category": hit.category or None,
+        "session": hit.session or None,
+        "chat": hit.chat or None,
+        "role": hit.role or None,
+        "dated": hit.dated and hit.dated.isoformat(),
+        "sensitivity": hit.sensitivity,
+        "superseded": hit.superseded,
+        "ranks": dict(hit.ranks),
+    }
+
+
+def trace_json(stage: StageTrace) -> Json:
+    """What one stage of a search did."""
+    return {
+        "stage": stage.stage,
+        "note": stage.note,
+        "order": [{"citation": citation, "score": score} for citation, score in stage.order],
     }
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memolith.cli.usage import Arguments
-    from memolith.reports import Status
+    from memolith.jobs.status import Status
 
 HELP = "Show which memory is used, and what stands in it."
 EXAMPLE = "memolith status"

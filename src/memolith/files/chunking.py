@@ -22,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from memolith.types import Record, Turn
+    from memolith.retrieval import Turn
+    from memolith.types import Record
 
 # 400 tokens with 80 of overlap, at four characters a token.
 CHUNK_CHARS = 1600

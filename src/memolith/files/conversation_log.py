@@ -13,7 +13,7 @@ from memolith.files.record_format import (
     parse_json,
     parse_time,
 )
-from memolith.types import Turn
+from memolith.retrieval import Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from binascii import crc32
-from dataclasses import dataclass, field
 
 from memolith import clock
 from memolith.errors import FileFormatError
@@ -31,13 +30,16 @@ _PIECE = 1 << 20
 _EMPTY = [0, 0, 0, 0]
 
 
-@dataclass(slots=True)
 class LockState:
     """The content of the lock file."""
 
-    boot: str = ""
-    steps: list[list[object]] = field(default_factory=list)
-    files: dict[str, FileState] = field(default_factory=dict)  # as we left them
+    __slots__ = ("boot", "files", "steps")
+
+    def __init__(self, boot: str, steps: list[list[object]], files: dict[str, FileState]) -> None:
+        """`files` are as we left them."""
+        self.boot = boot
+        self.steps = steps
+        self.files = files
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -45,7 +47,7 @@ class LockState:
         line, newline, _ = data.partition(b"\n")
         checksum, _, body = line.partition(b" ")
         if not newline or checksum != b"%08x" % crc32(body):
-            return cls()
+            return cls("", [], {})
         content = json.loads(body)
         return cls(content["boot"], content["steps"], content["files"])
 

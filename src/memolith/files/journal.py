@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memolith.files import layout
-from memolith.files.document import Document
 from memolith.files.duplicates import Duplicates
 from memolith.files.record_format import encode_line
 from memolith.types import Citation
@@ -15,17 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memolith.clock import Clock
+    from memolith.files.document import Document
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
 
-@dataclass(frozen=True, slots=True)
 class Journal:
-    """MEMORY.md and the daily logs of one profile. `primary` is the MEMORY.md that is written."""
+    """MEMORY.md and the daily logs of one profile."""
 
-    clock: Clock
-    primary: str = layout.ROOT_MEMORY
+    __slots__ = ("clock", "primary")
+
+    def __init__(self, clock: Clock, primary: str = layout.ROOT_MEMORY) -> None:
+        """`primary` is the MEMORY.md that is written; both places are read."""
+        self.clock = clock
+        self.primary = primary
 
     def append(self, transaction: Transaction, draft: Record, *, reuse: bool) -> Record:
         """Write a record to both files; with `reuse`, an equal record already there is returned.
@@ -48,6 +51,8 @@ class Journal:
 
     def document(self, folder: Folder, path: str | None = None) -> Document:
         """A memory file, MEMORY.md by default; a missing one is empty."""
+        from memolith.files.document import Document  # appending does without it
+
         path = path or self.primary
         return Document.parse(path, folder.read(path) or b"")
 

@@ -9,7 +9,8 @@ from memolith.files.document import Document
 from memolith.files.folder import split_path
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError
-from memolith.types import Citation, Passage
+from memolith.retrieval import Passage
+from memolith.types import Citation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,10 +1,9 @@
 """The steps a transaction is made of. Each can be done, taken back while nothing else was done,
-and — after a crash — found done or finished, never done twice."""
+and — after a crash — found done or finished, never done twice. (Plain classes: they are on the way of every write, and dataclasses are dear.)"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from memolith.errors import FileChangedError
 from memolith.files import atomic_write
@@ -18,16 +17,19 @@ if TYPE_CHECKING:
 _BYTES = ("utf-8", "surrogateescape")
 
 
-@dataclass(slots=True)
 class Append:
     """Write `data` at the end of a file that had this inode (0: none yet) and this size."""
 
-    path: str
-    inode: int
-    size: int
-    data: bytes
-    fd: int | None = None
-    synced: bool = False
+    __slots__ = ("data", "fd", "inode", "path", "size", "synced")
+
+    def __init__(self, path: str, inode: int, size: int, data: bytes) -> None:
+        """Not open yet."""
+        self.path = path
+        self.inode = inode
+        self.size = size
+        self.data = data
+        self.fd: int | None = None
+        self.synced = False
 
     def do(self, folder: Folder) -> None:
         """Append, not yet synced; but a new file's name is on the disk before anybody can use it."""
@@ -97,13 +99,16 @@ class Append:
         return ["append", self.path, self.inode, self.size, self.data.decode(*_BYTES)]
 
 
-@dataclass(slots=True)
 class Replace:
     """Put a staged file in the place of a file that still has this stamp (None: no file)."""
 
-    path: str
-    staged: str
-    expected: Stamp | None
+    __slots__ = ("expected", "path", "staged")
+
+    def __init__(self, path: str, staged: str, expected: Stamp | None) -> None:
+        """Already staged; see `prepare`."""
+        self.path = path
+        self.staged = staged
+        self.expected = expected
 
     @classmethod
     def prepare(cls, folder: Folder, path: str, data: bytes, expected: Stamp | None) -> Replace:
@@ -146,12 +151,15 @@ class Replace:
         return ["replace", self.path, self.staged, self.expected]
 
 
-@dataclass(slots=True)
 class Remove:
     """Delete a file that still has this stamp."""
 
-    path: str
-    expected: Stamp | None
+    __slots__ = ("expected", "path")
+
+    def __init__(self, path: str, expected: Stamp | None) -> None:
+        """Not done yet."""
+        self.path = path
+        self.expected = expected
 
     def do(self, folder: Folder) -> None:
         """Delete it."""

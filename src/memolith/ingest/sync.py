@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from memolith.files.folder import Folder
     from memolith.interfaces import Embedder, Index, Vectors
-    from memolith.retrieval import Chunk
-    from memolith.types import Record, Stamp, Turn
+    from memolith.retrieval import Chunk, Turn
+    from memolith.types import Record, Stamp
 
     Progress = Callable[[int, int], None]
 

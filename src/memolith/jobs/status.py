@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import PREFIX
-from memolith.reports import Status
 from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What stands in a profile right now."""
+
+    version: str
+    profile: str
+    root: str
+    initialised: bool = False
+    records: int = 0
+    notes: int = 0
+    daily_logs: int = 0
+    turns: int = 0
+    bytes: int = 0
+    archived: int = 0
+    backups: int = 0
+    forgotten: int = 0
 
 
 def read_status(profile: Profile) -> Status:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
         def stemWord(self, word: str) -> str: ...  # noqa: N802 - PyStemmer's name
 
 
+# Marks a Spanish stem, so that `red`, a net, does not find what is red in an English text.
+SPANISH = "~"
+
+
 def index_terms(text: str) -> list[str]:
     """The terms of a text, in order, as the index stores them; none contains a space or a quote.
 
@@ -26,7 +30,7 @@ def index_terms(text: str) -> list[str]:
     stems that would match by accident (`case`, `casa` and `caso` share one).
 
     >>> index_terms("the meetings"), index_terms("las reuniones")
-    (['the', 'meet'], ['las', 'reunion'])
+    (['the', 'meet'], ['las', '~las', 'reunion', '~reunion'])
     """
     found = words(text)
     english = language_of(found) == "en"
@@ -43,7 +47,7 @@ def query_terms(text: str) -> dict[str, tuple[str, ...]]:
     """Each word of a query with the terms it may stand under in the index.
 
     >>> query_terms("canciones")
-    {'canciones': ('cancion',)}
+    {'canciones': ('cancion', '~cancion')}
     """
     return {word: stems(word) for word in words(text)}
 
@@ -65,7 +69,7 @@ def stems(word: str) -> tuple[str, ...]:
     """The stems of one folded word, the English one first; a word with digits or marks is its own.
 
     >>> stems("alergias"), stems("running"), stems("v2.1")
-    (('alergia', 'alerg'), ('run', 'running'), ('v2.1',))
+    (('alergia', '~alerg'), ('run', '~running'), ('v2.1',))
     """
     if not word.isalpha() and word.isascii():
         return (word,)
@@ -81,7 +85,7 @@ def _stem(word: str, algorithm: str) -> str:
     # Snowball knows hablábamos by its accent, which folding took away.
     stem = _stemmer(algorithm).stemWord(word.replace("abamos", "ábamos"))
     # … and leaves the i of vivía, decidió and familia, which vivir and decidir do not have.
-    return stem[:-1] if stem.endswith("i") and len(stem) > 3 else stem
+    return SPANISH + (stem[:-1] if stem.endswith("i") and len(stem) > 3 else stem)
 
 
 _loaded = threading.local()  # a stemmer is not safe to share between threads
