@@ -1,0 +1,148 @@
+"""The operations that are hit at every system call, each with the state it starts from."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.crash import rig_strace
+from tests.crash.oracle import archive_files, read_records, snapshot
+from tests.crash.workers import Order, run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Step = Mapping[str, object]
+
+TRIM = {"trim.max_records": 3}
+AFTER = "the next call works"
+_WRITTEN = [{"do": "remember", "text": f"written before {n}"} for n in range(6)]
+# The same kind of call once before, so that no import falls into the window.
+_LOG = {"do": "log_turn", "user": "hello", "assistant": "hi"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One call, and what is done in the same process before it."""
+
+    name: str
+    call: Step
+    warm_up: Sequence[Step] = field(default=())
+    starts_empty: bool = False
+
+    def fresh_root(self, template: Path) -> Path:
+        """What the operation starts from, in a folder of its own."""
+        folder = Path(tempfile.mkdtemp(dir=template.parent))
+        if not self.starts_empty:
+            shutil.copytree(template, folder / "root")
+        return folder / "root"
+
+    def order(self, root: Path, *, sabotage: str = "") -> Order:
+        """The worker that warms up, makes the call inside the window, and one more call."""
+        after = [{"do": "remember", "text": AFTER}]
+        steps = rig_strace.window(self.warm_up, self.call, after)
+        return Order(root=root, trim_settings=TRIM, steps=steps, sabotage=sabotage)
+
+
+_NEW = {"do": "remember", "text": "the new record"}
+OPERATIONS = {
+    operation.name: operation
+    for operation in [
+        Operation(
+            name="append", call=_NEW,
+            warm_up=[{"do": "remember", "text": "warm-up"}],
+        ),
+        Operation(
+            name="trim", call={"do": "trim"},
+            warm_up=[{"do": "trim"}, *({"do": "remember", "text": f"more {n}"} for n in range(4))],
+        ),
+        Operation(
+            name="forget", call={"do": "forget", "record_id": "last"},
+            warm_up=[_NEW, {"do": "forget", "record_id": "last"}, {"do": "remember", "text": "doomed"}],
+        ),
+        Operation(
+            name="supersede",
+            call={"do": "supersede", "record_id": "last", "text": "the new record"},
+            warm_up=[
+                {"do": "remember", "text": "warm-up"},
+                {"do": "supersede", "record_id": "last", "text": "warmer"},
+            ],
+        ),
+        Operation(
+            name="restore", call={"do": "restore"},
+            warm_up=[{"do": "trim"}, {"do": "restore"}, {"do": "trim"}],
+        ),
+        Operation(
+            name="save_note",
+            call={"do": "save_note", "text": "the new note", "title": "Second"},
+            warm_up=[{"do": "save_note", "text": "an old note", "title": "First"}],
+        ),
+        Operation(name="first append", call=_NEW, starts_empty=True, warm_up=[{"do": "elsewhere"}]),
+        Operation(name="log_turn", call=dict(_LOG, user="the new turn"), warm_up=[_LOG]),
+    ]
+}  # fmt: skip
+
+
+def make_template(folder: Path) -> Path:
+    """A profile with some records; every run starts from a copy of it."""
+    root = folder / "template"
+    code, said = run(
+        Order(root=root, trim_settings=TRIM, steps=_WRITTEN), folder / "template.ledger"
+    )
+    if code:
+        raise AssertionError(said)
+    return root
+
+
+def both_states(operation: Operation, template: Path) -> tuple[State, State]:
+    """The state when the call is not made, and when it is made and nothing goes wrong."""
+    states = []
+    for steps in (operation.warm_up, [*operation.warm_up, operation.call]):
+        root = operation.fresh_root(template)
+        order = Order(root=root, trim_settings=TRIM, steps=steps)
+        code, said = run(order, root.with_name("plain.ledger"))
+        if code:
+            raise AssertionError(said)
+        states.append(state_of(root))
+    if states[0] == states[1]:
+        raise AssertionError("the operation does nothing")
+    return states[0], states[1]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What can be told apart of a profile: record ids are new in every run, so texts stand in."""
+
+    memory: tuple[str, ...]
+    daily: tuple[str, ...]
+    archive: frozenset[str]
+    others: tuple[str, ...]  # notes and turns
+
+
+def state_of(root: Path) -> State:
+    """The profile's state, without what the next call added; fails when a line is torn."""
+    memory = read_records([root / "MEMORY.md"])
+    daily = read_records(sorted((root / "memory").glob("????-??-??.md")))
+    archive = read_records(archive_files(root))
+    if torn := memory.torn + daily.torn + archive.torn:
+        raise AssertionError(f"torn: {torn}")
+    others = [
+        data.decode(errors="replace")
+        for path, data in snapshot(root).items()
+        if (path.startswith("memory/") and path.count("/") > 1) or path.endswith(".jsonl")
+    ]
+    return State(
+        memory=tuple(text for text in memory.texts.values() if text != AFTER),
+        daily=tuple(text for text in daily.texts.values() if text != AFTER),
+        archive=frozenset(archive.texts.values()),
+        others=tuple(_without_time(other) for other in others),
+    )
+
+
+def _without_time(text: str) -> str:
+    """Notes and turns carry the time of the run; the words are enough to compare."""
+    words = ("the new note", "an old note", "the new turn", "hello")
+    return " ".join(word for word in words for _ in range(text.count(f"{word}")))

@@ -1,0 +1,65 @@
+"""R22: fsync fails once and works again. It is not acknowledged, and never silently good later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash import rig_preload
+from tests.crash.oracle import Expected, judge, snapshot
+from tests.crash.workers import Order, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crash.conftest import Figures
+
+FIRST = {"do": "remember", "text": "written before"}
+FAILS = {"do": "remember", "text": "the disk says no"}
+AGAIN = {"do": "remember", "text": "the disk says yes"}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """The compiled shim."""
+    if reason := rig_preload.why_not():
+        pytest.skip(reason)
+    return rig_preload.build(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["MEMORY.md", "/memory/"])
+def test_a_record_whose_sync_failed_is_neither_acknowledged_nor_there_later(
+    file: str, library: Path, tmp_path: Path, figures: Figures
+) -> None:
+    root, log = tmp_path / "root", tmp_path / "sync.log"
+    run(Order(root=root, steps=[FIRST]), tmp_path / "first.ledger")
+    before = snapshot(root)
+
+    env = rig_preload.environment(library, file, "sync", fault="eio", when=1, log=log)
+    code, said = run(Order(root=root, steps=[FAILS]), tmp_path / "fails.ledger", env=env)
+    assert code == 3
+    assert said[-1].kind == "StorageError"
+    assert snapshot(root) == before
+
+    _, said = run(Order(root=root, steps=[AGAIN]), tmp_path / "again.ledger")
+    expected = Expected()
+    expected.add(said)
+    everything = b"".join(snapshot(root).values())
+    figures("R22", file=file, acked=0, there_later=everything.count(b"the disk says no"))
+    assert not judge(root, expected).lost
+    assert b"the disk says no" not in everything
+
+
+def test_the_call_after_a_failed_sync_syncs_again_in_the_same_process(
+    library: Path, tmp_path: Path
+) -> None:
+    root, log = tmp_path / "root", tmp_path / "sync.log"
+    env = rig_preload.environment(library, "MEMORY.md", "sync", fault="eio", when=2, log=log)
+    code, said = run(Order(root=root, steps=[FIRST, FAILS, AGAIN]), tmp_path / "l.ledger", env=env)
+
+    ends = [line.word for line in said if line.word in ("ack", "error")]
+    assert code == 3
+    assert ends == ["ack", "error", "ack"]
+    assert len(log.read_text().splitlines()) >= 3, "the last call did not sync MEMORY.md"
+    assert b"the disk says no" not in (root / "MEMORY.md").read_bytes()

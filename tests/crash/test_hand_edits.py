@@ -1,0 +1,40 @@
+"""Somebody saves a file in an editor while we work on it. The editor wins, and nothing is lost."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from tests.crash import rig_preload
+from tests.crash.oracle import archive_files
+from tests.crash.workers import LiveWorker, Order
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_an_edit_while_a_trim_is_being_prepared_wins(tmp_path: Path) -> None:
+    if reason := rig_preload.why_not():
+        pytest.skip(reason)
+    root, library = tmp_path / "root", rig_preload.build(tmp_path)
+    with Memory(str(root)) as memory:
+        for n in range(5):
+            memory.remember(f"record {n}")
+    edited = (root / "MEMORY.md").read_bytes() + b"saved by an editor meanwhile\n"
+    env = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.4)
+    trim = {"trim.max_records": 2}
+    order = Order(root=root, trim_settings=trim, steps=[{"do": "trim"}, {"do": "records"}])
+    with LiveWorker(order, tmp_path / "slow.ledger", env=env) as worker:
+        worker.wait_for_lines(2)
+        time.sleep(0.5)
+        (root / "MEMORY.md").write_bytes(edited)
+        worker.finish()
+        trimmed, read = [line for line in worker.said() if line.word in ("ack", "error")]
+    assert trimmed.kind == "FileChangedError"
+    assert "MEMORY.md" in trimmed.message
+    assert len(read.texts) == 5
+    assert (root / "MEMORY.md").read_bytes() == edited
+    assert archive_files(root) == [] or all(not path.stat().st_size for path in archive_files(root))

@@ -1,0 +1,124 @@
+"""R5: many writers, a trim now and then, and readers that look all the time."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash import rig_preload
+from tests.crash.oracle import Expected, Verdict, judge
+from tests.crash.tier import minutes, size
+from tests.crash.workers import LiveWorker, Order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tests.crash.conftest import Figures
+
+SETTINGS = {"trim.max_records": 100, "store.lock_timeout_seconds": 120}
+TRIM_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run of many writers came to."""
+
+    verdict: Verdict
+    acknowledged: int
+    snapshots: int
+    bad_snapshots: int
+    errors: Sequence[str]
+
+
+def write_together(
+    folder: Path,
+    writers: int,
+    appends: int,
+    *,
+    store: str = "memolith",
+    sabotage: str = "",
+    env: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run the writers beside two readers to their end."""
+    root, stop, expected = folder / "root", folder / "stop", Expected()
+
+    def start(name: str, steps: list[dict[str, object]]) -> LiveWorker:
+        order = Order(root=root, settings=SETTINGS, store=store, sabotage=sabotage, steps=steps)
+        return LiveWorker(order, folder / f"{name}.ledger", env=env)
+
+    with ExitStack() as stack:
+        crew = [
+            stack.enter_context(start(f"writer-{n}", _writer_steps(n, writers, appends)))
+            for n in range(writers)
+        ]
+        watch: list[dict[str, object]] = [{"do": "watch", "until": str(stop)}]
+        watch = watch if store == "memolith" else []
+        readers = [stack.enter_context(start(f"reader-{n}", watch)) for n in range(2)]
+        for worker in crew:
+            worker.finish(600)
+            expected.add(worker.said())
+            expected.errors += [worker.stderr()] if worker.stderr() else []
+        stop.touch()
+        for reader in readers:
+            reader.finish()
+        seen = [line for reader in readers for line in reader.said()]
+        expected.errors += [reader.stderr() for reader in readers if reader.stderr()]
+    return Outcome(
+        verdict=judge(root, expected),
+        acknowledged=len(expected.acknowledged),
+        snapshots=sum(line.snapshots for line in seen),
+        bad_snapshots=sum(line.bad for line in seen),
+        errors=expected.errors,
+    )
+
+
+def _writer_steps(number: int, writers: int, appends: int) -> list[dict[str, object]]:
+    """All writers together trim once per `TRIM_EVERY` appends."""
+    steps: list[dict[str, object]] = []
+    for n in range(appends):
+        steps.append({"do": "remember", "text": f"writer {number} says {n}"})
+        if (n * writers + number) % TRIM_EVERY == 0:
+            steps.append({"do": "trim"})
+    return steps
+
+
+@pytest.mark.timeout(minutes(5, 30))
+def test_every_record_of_many_writers_is_there_exactly_once(
+    tmp_path: Path, figures: Figures
+) -> None:
+    if reason := rig_preload.why_not():
+        pytest.skip(reason)
+    writers, appends = size(8, 16), size(200, 1_000)
+    log = tmp_path / "flock.log"
+    library = rig_preload.build(tmp_path)
+    env = rig_preload.environment(library, "write.lock", "flock", log=log, when=-1)
+    outcome = write_together(tmp_path, writers, appends, env=env)
+    waits = rig_preload.lock_waits(log)
+    figures(
+        "R5", writers=writers, appends=appends, acked=outcome.acknowledged,
+        **outcome.verdict.figures(), snapshots=outcome.snapshots, bad=outcome.bad_snapshots,
+        wait_p50=_milliseconds(waits, 0.5), wait_p99=_milliseconds(waits, 0.99),
+        wait_max=_milliseconds(waits, 1),
+    )  # fmt: skip
+    assert not outcome.errors
+    assert outcome.acknowledged == writers * appends
+    assert not outcome.verdict, outcome.verdict
+    assert outcome.snapshots > 0
+    assert outcome.bad_snapshots == 0
+
+
+def test_the_rig_of_many_writers_sees_a_careless_store_lose_records(
+    tmp_path: Path, figures: Figures
+) -> None:
+    outcome = write_together(tmp_path, 4, 400, store="careless")
+    figures("R5", control="careless store", **outcome.verdict.figures())
+    assert outcome.verdict.lost
+
+
+def _milliseconds(sorted_seconds: Sequence[float], share: float) -> str:
+    index = min(len(sorted_seconds) - 1, int(len(sorted_seconds) * share))
+    return f"{1000 * sorted_seconds[index]:.1f}ms"
