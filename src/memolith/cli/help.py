@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli.commands import COMMANDS, load, parser_of
-from memolith.cli.usage import GLOBAL_OPTIONS
+from memolith.cli.usage import GLOBAL_OPTIONS, terminal_width
 
 _OVERVIEW = """\
 usage: memolith COMMAND [options]
@@ -33,7 +33,10 @@ def overview() -> str:
 
 def command_help(name: str) -> str:
     """The help of one command, with its example."""
+    from textwrap import fill
+
     parser = parser_of(name, load(name))
+    parser.description = fill(parser.description or "", min(100, terminal_width()))
     parser.epilog = f"options of every command:\n{global_options()}\n\n{parser.epilog}"
     return parser.format_help().rstrip()
 
