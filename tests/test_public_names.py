@@ -10,11 +10,13 @@ from memolith import AsyncMemory, Memory, errors
 PUBLIC_NAMES = [
     "AsyncMemory",
     "Citation",
+    "Hit",
     "MemolithError",
     "Memory",
     "Passage",
     "Provenance",
     "Record",
+    "SearchResult",
     "Turn",
     "__version__",
 ]
