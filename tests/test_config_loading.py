@@ -91,14 +91,14 @@ OTHER_VALUES: dict[str, bool | float | str] = {
     "store.duplicates": "keep",
     "trim.archive_path": "memory/MEMORY-archive.md",
     "trim.slack": 0.5,
-    "chat.enabled": False,
+    "search.mmr_lambda": 0.5,
 }
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_setting_can_be_set_from_every_place(desk: Desk, name: str) -> None:
     setting = SETTINGS[name]
-    value = OTHER_VALUES.get(name, 50)
+    value = OTHER_VALUES.get(name, False if setting.kind is bool else 50)
     section, key = name.split(".")
     toml = f"[{section}]\n{key} = {str(value).lower() if value is False else repr(value)}\n"
     expected = setting.kind(value)

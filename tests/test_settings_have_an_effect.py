@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memolith import Memory
+from memolith.clock import Clock
 from memolith.config import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
@@ -91,6 +93,29 @@ def turns_kept(memory: Memory) -> object:
 
 
 # Setting → what to look at, two values that must differ in it, and what else must be set for that.
+def _with_dogs(memory: Memory) -> Memory:
+    """An old record, and two new ones that say the same in two categories."""
+    long_ago = Clock("UTC", now=lambda: datetime(2024, 1, 1, tzinfo=UTC))
+    Memory(memory.root, clock=long_ago).remember("The dog eats carrots on Monday")
+    memory.remember("The dog eats carrots on Tuesday")
+    memory.remember("The dog eats carrots on Tuesday", category="event")
+    memory.remember("A puppy sleeps in the kennel")
+    return memory
+
+
+def ways_a_dog_is_found(memory: Memory) -> object:
+    return [sorted(hit.ranks) for hit in _with_dogs(memory).search("dog").hits]
+
+
+def scores_of_dogs(memory: Memory) -> object:
+    return [hit.score for hit in _with_dogs(memory).search("the dog eats carrots").hits]
+
+
+def order_of_dogs(memory: Memory) -> object:
+    found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
+    return [(hit.category, hit.text) for hit in found]
+
+
 EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
@@ -107,6 +132,12 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "chat.enabled": (turns_kept, True, False, {}),
     "chat.max_entries": (turns_kept, 1, 2, {}),
     "chat.max_chars_per_entry": (turns_kept, 20, 50, {}),
+    "search.words": (ways_a_dog_is_found, True, False, {}),
+    "search.meaning": (ways_a_dog_is_found, True, False, {}),
+    "search.decay": (scores_of_dogs, True, False, {}),
+    "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
+    "search.diversify": (order_of_dogs, True, False, {}),
+    "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
 }
 
 

@@ -40,9 +40,10 @@ def read_toml(path: str) -> Mapping[str, object]:
 def parse_toml(path: str, data: bytes) -> Mapping[str, object]:
     """The tables in the bytes of a settings file; `path` is only named in errors."""
     text = _decode(path, data)
-    if not text:
-        return {}
-    import tomllib  # only those who have a settings file pay for this import
+    lines = text.split("\n")
+    if all(line.isprintable() and line[:1] in ("", "#") for line in lines):
+        return {}  # nothing but comments, as `init` leaves it
+    import tomllib  # only those who have settings in the file pay for this import
 
     try:
         return tomllib.loads(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memolith.store import Store
 
 TYPE_CHECKING = False
@@ -69,7 +67,9 @@ class Memory(Store):
             now=None if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters)
-        return result if explain else replace(result, trace=())
+        if explain:
+            return result
+        return SearchResult(hits=result.hits, warnings=result.warnings)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""

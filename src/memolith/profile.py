@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 
 from memolith.errors import ProfileError
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import suppress
 
 from memolith.clock import Clock
 from memolith.config_loading import open_profile
+from memolith.errors import MemolithError, NotFoundError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
 from memolith.types import Provenance, Record
+from memolith.values import replace
 from memolith.visibility import current, trust, visible
 
 TYPE_CHECKING = False
@@ -78,7 +80,7 @@ class Store:
         """Make the profile's folder and its first files from templates; returns what was made."""
         made = []
         with self._writing() as transaction:
-            for path in (self.config.profile.primary, layout.USER):
+            for path in (self.config.profile.primary, layout.USER, layout.SETTINGS):
                 if not transaction.folder.read(path, limit=1):
                     transaction.append(path, b"", template=path)
                     made.append(path)
@@ -104,7 +106,10 @@ class Store:
         draft = self._draft(text, category, session, sensitivity)
         if keywords or metadata or expires:
             draft = replace(
-                draft, keywords=tuple(keywords), metadata=metadata or {}, expires=expires
+                draft,
+                keywords=tuple(keywords),
+                metadata=metadata or {},
+                expires=gate.whole_moment(expires) if expires else None,
             )
         return self._append(draft)
 
@@ -114,7 +119,7 @@ class Store:
         """Write a newer record that takes the place of an older one; the old one stays as history."""
         from memolith.files.lookup import find_record
 
-        with Folder(self.root) as folder:
+        with self._existing() as folder:
             old = find_record(folder, record_id)
         draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
         return self._append(replace(draft, keywords=old.keywords, supersedes=old.id))
@@ -133,8 +138,10 @@ class Store:
         """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`."""
         from memolith.files.notes import write_note
 
-        draft = self._draft(text.strip(), category, session, sensitivity)
+        text = text.replace("\r\n", "\n").strip()
+        draft = self._draft(text, category, session, sensitivity)
         draft = replace(draft, keywords=tuple(keywords), metadata=metadata or {})
+        gate.check_record(draft, self.config.store.max_record_bytes)
         with self._writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             return write_note(transaction, draft, self._clock, title)
@@ -151,13 +158,15 @@ class Store:
 
         Left out unless asked for: secret records, and past ones (expired or superseded).
         """
+        from memolith.files.lookup import superseded_in
         from memolith.files.notes import notes
 
         if not self.profile.exists:
             return ()
         with Folder(self.root) as folder:
             found = [*self._journal.records(folder), *notes(folder)]
-        chosen = found if include_past else current(found, self._clock.now())
+            replaced = superseded_in(folder, self.config.trim.archive_path)
+        chosen = found if include_past else current(found, self._clock.now(), replaced)
         return tuple(
             sorted(
                 (
@@ -201,7 +210,7 @@ class Store:
         """
         from memolith.files.passages import read_passage
 
-        with Folder(self.root) as folder:
+        with self._existing() as folder:
             return read_passage(folder, path, first_line, lines, include_secret=include_secret)
 
     def forget(self, record_id: str) -> ForgetReport:
@@ -211,7 +220,7 @@ class Store:
         """
         from memolith.jobs.forget import forget
 
-        with self._writing() as transaction:
+        with self._changing() as transaction:
             archive = self.config.trim.archive_path
             return forget(transaction, record_id, archive=archive, now=self._clock.now())
 
@@ -244,8 +253,8 @@ class Store:
             )
             rotation_is_due = log.append(transaction, turn)
         if rotation_is_due:
-            with self._writing() as transaction:
-                log.rotate(transaction)
+            with suppress(MemolithError), self._writing() as transaction:
+                log.rotate(transaction)  # housekeeping: the turn is safe, and there is a next time
         return turn
 
     def turns(self, chat: str | None = None) -> tuple[Turn, ...]:
@@ -261,7 +270,7 @@ class Store:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""
         from memolith.jobs.trim import trim
 
-        with self._writing() as transaction:
+        with self._changing() as transaction:
             return trim(
                 transaction,
                 self._journal.primary,
@@ -283,7 +292,7 @@ class Store:
         """Put the files of a backup back, byte for byte; what stands there now is saved first."""
         from memolith.jobs.restore import restore
 
-        with self._writing() as transaction:
+        with self._changing() as transaction:
             return restore(transaction, name, now=self._clock.now())
 
     def status(self) -> Status:
@@ -302,6 +311,21 @@ class Store:
     def _by_user(self) -> bool:
         return trust(self._channel) == "user"
 
+    def _existing(self) -> Folder:
+        """The folder, for what makes sense only where something was written before."""
+        if not self.profile.exists:
+            raise NotFoundError(
+                f"There is no memory in {self.root} yet.",
+                name=self.root,
+                hint="Remember something first, or check --root and --profile.",
+            )
+        return Folder(self.root)
+
+    def _changing(self) -> Transaction:
+        """Take the writer lock of a memory that exists."""
+        self._existing().close()
+        return self._writing()
+
     def _writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
         store = self.config.store
@@ -309,7 +333,7 @@ class Store:
         return Transaction(folder, store.lock_timeout_seconds)
 
     def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
-        draft = Record(
+        return Record(
             id=gate.new_id(),
             text=gate.whole_characters(text),
             category=category,
@@ -317,17 +341,17 @@ class Store:
             created=self._clock.now(),
             provenance=Provenance(channel=self._channel, sensitivity=sensitivity),
         )
-        gate.check_record(draft, self.config.store.max_record_bytes)
-        return draft
 
     def _append(self, draft: Record) -> Record:
+        gate.check_record(draft, self.config.store.max_record_bytes)
         with self._writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             reuse = self.config.store.duplicates == "reuse"
             record = self._journal.append(transaction, draft, reuse=reuse)
             trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
         if trim_is_due:
-            self.trim()
+            with suppress(MemolithError):  # the record is safe, and the next append tries again
+                self.trim()
         return record
 
     def _may_be_over_the_limit(self, transaction: Transaction) -> bool:

@@ -29,10 +29,15 @@ def visible(record: Record, *, include_secret: bool) -> bool:
     return include_secret or record.sensitivity != "secret"
 
 
-def current(records: Iterable[Record], now: datetime) -> Iterator[Record]:
-    """The records that still hold: not expired, and no newer one has taken their place."""
+def current(
+    records: Iterable[Record], now: datetime, replaced: Iterable[str] = ()
+) -> Iterator[Record]:
+    """The records that still hold: not expired, and no newer one has taken their place.
+
+    `replaced` are ids whose successor is not among the records, but in the archive.
+    """
     everything = list(records)
-    superseded = {record.supersedes for record in everything}
+    superseded = {*replaced, *(record.supersedes for record in everything)}
     for record in everything:
         if record.id not in superseded and (record.expires is None or record.expires > now):
             yield record

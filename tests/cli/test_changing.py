@@ -19,8 +19,11 @@ def remember(memolith: Run, *texts: str) -> list[str]:
 
 def test_init_makes_the_first_files_once(memolith: Run, root: str) -> None:
     outcome = memolith("init")
-    assert outcome.out == f"Made  MEMORY.md\nMade  USER.md\nThis memory is in {root}\n"
-    assert sorted(os.listdir(root)) == [".memolith", "MEMORY.md", "USER.md"]
+    assert (
+        outcome.out
+        == f"Made  MEMORY.md\nMade  USER.md\nMade  memolith.toml\nThis memory is in {root}\n"
+    )
+    assert sorted(os.listdir(root)) == [".memolith", "MEMORY.md", "USER.md", "memolith.toml"]
     Path(root, "USER.md").write_text("Ana\n")
     assert memolith("init").out == f"Everything was there already, in {root}\n"
     assert Path(root, "USER.md").read_text() == "Ana\n"
@@ -28,7 +31,11 @@ def test_init_makes_the_first_files_once(memolith: Run, root: str) -> None:
 
 def test_programs_learn_what_init_made(memolith: Run, root: str) -> None:
     made = memolith("init", "--json").json
-    assert made == {"profile": "profile", "root": root, "made": ["MEMORY.md", "USER.md"]}
+    assert made == {
+        "profile": "profile",
+        "root": root,
+        "made": ["MEMORY.md", "USER.md", "memolith.toml"],
+    }
     assert memolith("init", "--json").json["made"] == []
 
 

@@ -142,11 +142,12 @@ def write_private_file(folder: Folder, path: str, data: bytes) -> None:
 class PatchableFile:
     """A derived file that is changed in place. Only for hints that may be wrong after a crash."""
 
-    __slots__ = ("_fd",)
+    __slots__ = ("_fd", "size")
 
     def __init__(self, folder: Folder, path: str) -> None:
         """Open an existing file; raises OSError."""
-        self._fd, _ = folder.open(path, os.O_RDWR)
+        self._fd, found = folder.open(path, os.O_RDWR)
+        self.size = found.st_size
 
     def read(self, offset: int, size: int) -> bytes:
         """Some bytes of the file."""

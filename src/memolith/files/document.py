@@ -24,7 +24,8 @@ class Line:
     @property
     def looks_like_record(self) -> bool:
         """Whether the line starts as a record does."""
-        return self.data.lstrip(b" \t").startswith(PREFIX)
+        data = self.data.removeprefix(BOM) if self.number == 1 else self.data
+        return data.lstrip(b" \t").startswith(PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,14 @@ class Document:
         gone = {line.number for line, record in self.records() if drop(record)}
         return Document(self.path, tuple(line for line in self.lines if line.number not in gone))
 
+    def without_broken(self, mark: bytes) -> Document:
+        """The document without lines that hold `mark` and look like records, but are none."""
+
+        def is_marked(line: Line) -> bool:
+            return line.looks_like_record and mark in line.data and self._record(line) is None
+
+        return Document(self.path, tuple(line for line in self.lines if not is_marked(line)))
+
     def _record(self, line: Line) -> Record | None:
         try:
             return self._parse(line)
@@ -91,7 +100,7 @@ class Document:
             return None
 
     def _parse(self, line: Line) -> Record | None:
-        if not line.looks_like_record and line.number > 1:
+        if not line.looks_like_record:
             return None
         data = line.data.removeprefix(BOM) if line.number == 1 else line.data
         return parse_line(data, Citation(self.path, line.number, line.number))

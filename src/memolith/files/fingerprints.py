@@ -33,7 +33,8 @@ class FingerprintTable:
         magic, slots, used, *stamp = (
             _HEADER.unpack(header) if len(header) == _HEADER.size else (b"", 0, 0, 0, 0, 0)
         )
-        if magic != _MAGIC or slots & (slots - 1) or not slots:
+        whole = self._file.size == _HEADER.size + slots * _SLOT
+        if magic != _MAGIC or slots & (slots - 1) or not slots or not whole:
             self._file.close()
             raise OSError(f"{PATH} is not a table of fingerprints")
         self._slots: int = slots

@@ -104,7 +104,13 @@ class Folder:
         """The handle of the folder that holds `path`, and the last part of `path`; raises OSError."""
         above, _, name = path.rpartition("/")
         known = self._below.get(above)
-        if known is not None and name not in ("", ".", "..") and "\0" not in name:
+        if (
+            known is not None
+            and (above or path == name)
+            and name not in ("", ".", "..")
+            and "\0" not in name
+            and name.isascii()
+        ):
             return known, name
         fd = self.fd
         walked = ""
@@ -212,13 +218,26 @@ def split_path(path: str) -> list[str]:
     ['memory', '2026-04-09.md']
     """
     parts = path.split("/")
-    if "\0" in path or any(part in ("", ".", "..") for part in parts) or path.startswith("~"):
+    if (
+        "\0" in path
+        or not _is_encodable(path)
+        or any(part in ("", ".", "..") for part in parts)
+        or path.startswith("~")
+    ):
         raise PathOutsideProfileError(
             f"{path!r} is not a path inside the profile.",
             path=path,
             hint="Give a path relative to the profile's root, such as memory/2026-04-09.md.",
         )
     return parts
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def stamp_of(found: os.stat_result) -> Stamp:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     HeaderValue = str | tuple[str, ...] | Mapping[str, object]
 
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
-_MAX_HEADER_BYTES = 16_384
+MAX_HEADER_BYTES = 16_384
 _FENCE = b"---"
+_BOM = b"\xef\xbb\xbf"
 # Words, times and ids, which every YAML reader takes for what they are.
 _PLAIN = re.compile(
     r"[A-Za-z][A-Za-z_-]*( [A-Za-z_-]+)*|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -32,16 +33,16 @@ def encode_note(header: Mapping[str, HeaderValue], text: str) -> bytes:
 
 def split_note(data: bytes) -> tuple[bytes, bytes] | None:
     """Header and body of a note; None for a file without front matter."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    first, _, rest = data.partition(b"\n")
+    mark = len(_BOM) if data.startswith(_BOM) else 0
+    first, *lines = data[mark : mark + MAX_HEADER_BYTES].split(b"\n")
     if first.rstrip(b"\r ") != _FENCE:
         return None
-    header: list[bytes] = []
-    while rest and sum(map(len, header)) <= _MAX_HEADER_BYTES:
-        line, _, rest = rest.partition(b"\n")
-        if line.rstrip(b"\r ") == _FENCE:
-            return b"\n".join(header), rest
-        header.append(line)
+    end = mark + len(first) + 1
+    for number, line in enumerate(lines):
+        end += len(line) + 1
+        is_whole = number < len(lines) - 1 or len(data) <= mark + MAX_HEADER_BYTES
+        if is_whole and line.rstrip(b"\r ") == _FENCE:
+            return b"\n".join(lines[:number]), data[end:]
     return None
 
 
@@ -70,7 +71,12 @@ def _value(value: HeaderValue) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_value(item) for item in value) + "]"
     if not isinstance(value, str):
-        return encode_json(value).decode()
+        return _spell_controls(encode_json(value).decode())
     if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS:
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return _spell_controls(json.dumps(value, ensure_ascii=False))
+
+
+def _spell_controls(text: str) -> str:
+    """YAML, unlike JSON, does not take these raw."""
+    return re.sub("[\x7f-\x9f\ufffe\uffff]", lambda found: f"\\u{ord(found[0]):04x}", text)

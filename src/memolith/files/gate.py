@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
 from memolith.files import layout
+from memolith.files.record_format import (
+    MAX_LINE_BYTES,
+    RecordFormatError,
+    encode_line,
+    parse_line,
+)
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
 _MAX_NAME = 200
+# A text of this size fits into a line even if every byte has to be spelled with six.
+_SURELY_SHORT = MAX_LINE_BYTES // 7
 
 
 def new_id() -> str:
@@ -54,6 +65,7 @@ def check_record(record: Record, max_bytes: int) -> None:
             f"{record.sensitivity!r} is no sensitivity.",
             hint=f"Use one of {', '.join(SENSITIVITIES)}.",
         )
+    _check_spelling(record, size)
     if not 0 <= record.provenance.confidence <= 1:
         raise RefusedError("The confidence must lie between 0 and 1.")
     for name, value in (("category", record.category), ("session", record.session)):
@@ -61,6 +73,41 @@ def check_record(record: Record, max_bytes: int) -> None:
             raise RefusedError(
                 f"{value[:40]!r} cannot be a {name}.", hint=f"A {name} is one short line of text."
             )
+
+
+def _check_spelling(record: Record, size: int) -> None:
+    """Refuse what would be written but could not be read back as it was given."""
+    if not record.keywords and not record.metadata and size < _SURELY_SHORT:
+        return
+    try:
+        line = encode_line(record)
+        read = parse_line(line) if len(line) <= MAX_LINE_BYTES else None
+    except RecordFormatError as error:
+        raise RefusedError(error.message, hint=error.hint) from error
+    if len(line) > MAX_LINE_BYTES:
+        raise TextTooLargeError(
+            f"The record has {len(line):,} bytes; one line may have {MAX_LINE_BYTES:,}."
+            " Nothing was changed.",
+            size=len(line),
+            limit=MAX_LINE_BYTES,
+            hint="Keep the essence, or split it.",
+        )
+    if read is None or (read.keywords, read.metadata) != (record.keywords, record.metadata):
+        raise RefusedError(
+            "Keywords must be texts, and metadata an object with texts as keys.",
+            hint='For example: keywords=["auth"], metadata={"ticket": 12}.',
+        )
+
+
+def whole_moment(moment: datetime) -> datetime:
+    """A moment in UTC and whole milliseconds, as records keep it."""
+    try:
+        moment = moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise RefusedError(
+            f"{moment!r} is beyond the calendar.", hint="Give a nearer date."
+        ) from error
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) -> None:

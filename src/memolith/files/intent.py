@@ -48,8 +48,14 @@ class LockState:
         checksum, _, body = line.partition(b" ")
         if not newline or checksum != b"%08x" % crc32(body):
             return cls("", [], {})
-        content = json.loads(body)
-        return cls(content["boot"], content["steps"], content["files"])
+        match json.loads(body):
+            case {"boot": str(boot), "steps": list(steps), **rest}:
+                return cls(boot, steps, _file_states(rest.get("files")))
+        raise FileFormatError(
+            f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
+            path=LOCK_PATH,
+            hint="Use that version, or update this one.",
+        )
 
     def unfinished(self) -> Iterator[Step]:
         """The steps a writer of this boot left unfinished when it died."""
@@ -93,6 +99,17 @@ class LockState:
         lines = sum(piece.count(b"\n") for piece in pieces)
         self.files[step.path] = [*found, lines]
         return lines
+
+
+def _file_states(content: object) -> dict[str, FileState]:
+    """What is known of files; only hints, so anything odd is simply not known."""
+    if not isinstance(content, dict):
+        return {}
+    return {
+        path: state
+        for path, state in content.items()
+        if isinstance(state, list) and len(state) == 4 and all(type(n) is int for n in state)
+    }
 
 
 def _encode(steps: list[list[object]], files: dict[str, FileState]) -> bytes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memolith.files import layout
 from memolith.files.duplicates import Duplicates
 from memolith.files.record_format import encode_line
 from memolith.types import Citation
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

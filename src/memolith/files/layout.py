@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"
 USER = "USER.md"
+SETTINGS = "memolith.toml"
 DAILY_FOLDER = "memory"
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"

@@ -45,19 +45,26 @@ def records_in(path: str, data: bytes) -> list[Record]:
     return found
 
 
+def superseded_in(folder: Folder, path: str) -> set[str]:
+    """The ids that records of a file, such as the archive, have taken the place of."""
+    data = folder.read(path) or b""
+    if b'"supersedes":"' not in data:
+        return set()
+    return {record.supersedes for record in records_in(path, data) if record.supersedes}
+
+
 def find_record(folder: Folder, record_id: str) -> Record:
     """The record with this id, or with the only id that starts like this."""
     matches: dict[str, Record] = {}
     wanted = record_id.encode(errors="replace")
-    if len(record_id) >= _SHORTEST_PREFIX:
-        for path in memory_files(folder):
-            data = folder.read(path) or b""
-            if wanted in data or path.startswith(record_id):
-                for record in records_in(path, data):
-                    if record.id == record_id:
-                        return record
-                    if record.id.startswith(record_id):
-                        matches.setdefault(record.id, record)
+    for path in memory_files(folder):
+        data = folder.read(path) or b""
+        if wanted in data or path.startswith(record_id):
+            for record in records_in(path, data):
+                if record.id == record_id:
+                    return record
+                if record.id.startswith(record_id) and len(record_id) >= _SHORTEST_PREFIX:
+                    matches.setdefault(record.id, record)
     if len(matches) == 1:
         return next(iter(matches.values()))
     reason = (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from memolith.errors import RefusedError
 from memolith.files import layout
 from memolith.files.front_matter import encode_note, parse_header, split_note
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2})-.*\.md", re.ASCII)
 _SLUG_WORDS = 6
 _SLUG_BYTES = 60
+_SLUG_CHARS = 400
 
 
 def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str) -> Record:
@@ -35,6 +36,12 @@ def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str
     if known is not None:
         return replace(known, reused=True)
     data = encode_record(record)
+    read = _readable_note(path, data)
+    if read is None or replace(read, provenance=record.provenance) != record:
+        raise RefusedError(
+            "The keywords or metadata cannot be kept in the front matter of a note.",
+            hint="Make them shorter and plainer, or use: memolith remember TEXT",
+        )
     transaction.replace(path, data, None)
     transaction.commit()
     return replace(record, citation=Citation(path, 1, data.count(b"\n")))
@@ -55,7 +62,7 @@ def note_path(folder: Folder, record: Record, day: date, title: str) -> tuple[st
         data = folder.read(path)
         if data is None:
             return path, None
-        known = parse_note(path, data)
+        known = _readable_note(path, data)
         if known and (known.text, known.sensitivity) == (record.text, record.sensitivity):
             return path, known
         number += 1
@@ -104,7 +111,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
     return Record(
         id=_text(header, "id", path),
         text=parts[1].decode(errors="replace").replace("\r\n", "\n").strip("\n"),
-        category=_text(header, "category", path.split("/")[1]),
+        category=_text(header, "category", path.split("/")[1] if path.count("/") > 1 else "note"),
         session=_text(header, "session", "main"),
         created=_created(path, header),
         provenance=Provenance(channel=_text(header, "channel", "unknown"), sensitivity=sensitivity),
@@ -116,13 +123,17 @@ def parse_note(path: str, data: bytes) -> Record | None:
     )
 
 
+def _readable_note(path: str, data: bytes) -> Record | None:
+    try:
+        return parse_note(path, data)
+    except RecordFormatError:
+        return None
+
+
 def notes(folder: Folder) -> Iterator[Record]:
     """Every note of the profile, by path; broken ones are left out (`doctor` names them)."""
     for path in note_files(folder):
-        try:
-            record = parse_note(path, folder.read(path) or b"")
-        except RecordFormatError:
-            continue
+        record = _readable_note(path, folder.read(path) or b"")
         if record is not None:
             yield record
 
@@ -140,8 +151,16 @@ def make_slug(text: str) -> str:
     >>> make_slug("The API uses JWT tokens, with a 24 h expiry.")
     'the-api-uses-jwt-tokens-with'
     """
-    words = re.findall(r"\w+", text.casefold())[:_SLUG_WORDS]
-    slug = "-".join(words).encode(errors="ignore")[:_SLUG_BYTES].decode(errors="ignore")
+    from unicodedata import category, normalize
+
+    plain = normalize("NFC", text[:_SLUG_CHARS].casefold())
+    # Vowel signs and accents of their own belong to the word, though `\w` does not think so.
+    spaced = "".join(c if c.isalnum() or category(c)[0] == "M" else " " for c in plain)
+    slug = (
+        "-".join(spaced.split()[:_SLUG_WORDS])
+        .encode(errors="ignore")[:_SLUG_BYTES]
+        .decode(errors="ignore")
+    )
     return slug.strip("-_") or "note"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.document import Document
+from memolith.files.document import BOM, Document
 from memolith.files.folder import split_path
+from memolith.files.front_matter import MAX_HEADER_BYTES
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.retrieval import Passage
@@ -67,13 +68,21 @@ def _secret_lines(document: Document) -> set[int]:
         if note is not None and note.sensitivity == "secret":
             return {line.number for line in document.lines}
     except RecordFormatError:
-        if b"secret" in document.data:
-            return {line.number for line in document.lines}
+        note = None
+    if note is None and _is_broken_note(document.data):
+        return {line.number for line in document.lines}
     labelled = {line.number: record.sensitivity == "secret" for line, record in document.records()}
     return {
         line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }
 
 
+def _is_broken_note(data: bytes) -> bool:
+    """Front matter that cannot be read, and may have said that the note is secret."""
+    head = data[:MAX_HEADER_BYTES].removeprefix(BOM)
+    return head.startswith(b"---") and b"secret" in head and b"sensitivity" in head
+
+
 def _may_be_secret(line: Line) -> bool:
-    return line.looks_like_record and b'"secret"' in line.data
+    """A line that looks like a record and is not one: what it was meant to be cannot be known."""
+    return line.looks_like_record

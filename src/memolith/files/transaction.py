@@ -99,6 +99,7 @@ class Transaction:
         return self._state.count_lines(step, stamp_of(found)) + len(glue) + 1
 
     def _begin_file(self, step: Append, template: str) -> int:
+        self._state.files.pop(step.path, None)  # whatever stood there before is gone
         header = load_template(template) if template else b""
         step.data = header + step.data
         return header.count(b"\n") + 1
@@ -109,6 +110,10 @@ class Transaction:
             self._steps.append(Replace.prepare(self.folder, path, data, expected))
         except OSError as error:
             raise storage_error(error, path) from error
+
+    def staged(self) -> set[str]:
+        """The staged files of this transaction."""
+        return {step.staged for step in self._steps if isinstance(step, Replace)}
 
     def remove(self, path: str, expected: Stamp | None) -> None:
         """Plan to delete a file. Removals come last: they cannot be taken back."""

@@ -23,7 +23,11 @@ PlainLoader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("int", r"[-+]?[0-9]{1,300}", "-+0123456789"),
-    ("float", r"[-+]?[0-9]{1,300}\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,3})?", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?[0-9]{1,300}(?:\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})",
+        "-+0123456789",
+    ),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
 ):
     PlainLoader.add_implicit_resolver(

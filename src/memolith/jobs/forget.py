@@ -6,8 +6,10 @@ from dataclasses import replace
 from hashlib import sha256
 
 from memolith.files import layout
+from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
+from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
 from memolith.files.tombstones import tombstone_line
 from memolith.reports import ForgetReport
@@ -43,6 +45,10 @@ def forget(
     _mend_manifests(transaction, changed, removed)
     for path in removed:
         transaction.remove(path, folder.stamp(path))
+    for path in (*folder.walk(STAGING, suffix=""), FINGERPRINTS):
+        # What a killed writer left behind, and digests of what is there: nobody needs either.
+        if path not in transaction.staged():
+            transaction.remove(path, folder.stamp(path))
     transaction.commit()
     return ForgetReport(record_id=record.id, files=tuple(touched))
 
@@ -55,6 +61,7 @@ def _without(path: str, data: bytes, record_id: str) -> bytes | None:
         else path
     )
     document = Document.parse(living, data).without(lambda record: record.id == record_id)
+    document = document.without_broken(b'"id":"%s"' % record_id.encode(errors="surrogatepass"))
     if document.data == data and any(found.id == record_id for found in records_in(living, data)):
         return None  # the file is the note itself
     if not path.endswith((".md", MANIFEST)) and record_id.encode() in data:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import PREFIX
+from memolith.values import dataclass
 from memolith.version import __version__
 
 TYPE_CHECKING = False

@@ -38,14 +38,17 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     chars = [len(line.data.decode(errors="replace")) for line, _ in records]
     total = len(document.data.decode(errors="replace")) if config.max_chars else 0
     over_count = bool(config.max_records) and len(records) > config.max_records
-    over_chars = bool(config.max_chars) and total > config.max_chars
+    too_long = bool(config.max_chars) and total > config.max_chars
+    # Prose is never trimmed, so records cannot pay for what prose alone takes.
+    over_chars = too_long and total - sum(chars) <= config.max_chars
     if not over_count and not over_chars:
-        return TrimPlan(
-            kept=document, archived=(), records_before=len(records), reason="under the limit"
-        )
-    if over_chars and not over_count and total - sum(chars) > config.max_chars:
         reason = "prose alone is over the limit, and prose is never trimmed"
-        return TrimPlan(kept=document, archived=(), records_before=len(records), reason=reason)
+        return TrimPlan(
+            kept=document,
+            archived=(),
+            records_before=len(records),
+            reason=reason if too_long else "under the limit",
+        )
     left, size = len(records), total
     count_goal = _goal(config.max_records, config.slack) if over_count else left
     char_goal = _goal(config.max_chars, config.slack) if over_chars else size

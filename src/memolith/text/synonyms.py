@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.folding import fold
 from memolith.text.stopwords import LANGUAGES, is_stop_word
-from memolith.text.terms import stems
+from memolith.text.terms import stem
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from memolith.text.stopwords import Language
 
@@ -24,48 +24,83 @@ _MOST_CHARS_OF_A_LINE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class Synonym:
+    """A phrase that stands for another, and its language."""
+
+    text: str
+    language: Language
+    is_translation: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Synonyms:
-    """Meanings, each with its words in both languages, and where every word is found.
+    """Groups of phrases that stand for one another, and the lines that could not be read."""
 
-    `problems` says which lines of the source could not be read.
+    # One meaning each: the English phrases, the Spanish ones.
+    meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    problems: tuple[str, ...]
+    # Per language: a phrase as it is written, or its stem → the numbers of its meanings.
+    written: tuple[Mapping[str, Sequence[int]], ...]
+    stemmed: tuple[Mapping[str, Sequence[int]], ...]
+
+
+def expand(
+    folded: Sequence[str], *, language: Language | None = None, extra: Synonyms | None = None
+) -> dict[str, tuple[str, ...]]:
+    """The keywords and phrases that have synonyms, each with them, translations first.
+
+    Phrases of up to three words are found too (`tarjeta credito` → `credit card`). Where the
+    language of the words is known, give it: English `red` is a colour, Spanish `red` a net.
+
+    >>> expand(["cumpleanos", "perro"], language="es")
+    {'cumpleanos': ('birthday',), 'perro': ('dog', 'puppy', 'perra', 'cachorro')}
     """
+    found = dict[str, tuple[str, ...]]()
+    for phrase in dict.fromkeys(phrases(folded)):
+        synonyms = synonyms_of(phrase, language=language, extra=extra)
+        if others := tuple(dict.fromkeys(one.text for one in synonyms if one.text != phrase)):
+            found[phrase] = others
+    return found
 
-    meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-    problems: tuple[str, ...] = ()
-    _by_word: tuple[dict[str, list[int]], ...] = field(default_factory=lambda: ({}, {}))
-    _by_stem: tuple[dict[str, list[int]], ...] = field(default_factory=lambda: ({}, {}))
 
-    def find(self, phrase: str, language: Language | None) -> tuple[int, ...]:
-        """The numbers of a phrase's meanings: as it is written, else its singular, else its stem.
+def phrases(folded: Sequence[str]) -> Iterator[str]:
+    """Every word, and every two or three that stand side by side."""
+    for count in range(1, _MOST_WORDS_OF_A_PHRASE + 1):
+        for start in range(len(folded) - count + 1):
+            yield " ".join(folded[start : start + count])
 
-        In a text of known language a word is first looked up in that language, so that the English
-        `red` is a colour and the Spanish one a net.
-        """
-        asked = (language,) if language else LANGUAGES
-        for form in _singulars(phrase):
-            if found := self._look_up(self._by_word, asked, form):
-                return found
-        if found := self._look_up_stem(asked, phrase):
-            return found
-        others = tuple(other for other in LANGUAGES if other not in asked)
-        return self._look_up(self._by_word, others, phrase) or self._look_up_stem(others, phrase)
 
-    def _look_up(
-        self, table: tuple[dict[str, list[int]], ...], asked: Sequence[Language], form: str
-    ) -> tuple[int, ...]:
-        found = (table[LANGUAGES.index(language)].get(form, ()) for language in asked)
-        return tuple(dict.fromkeys(number for numbers in found for number in numbers))
+def synonyms_of(
+    phrase: str, *, language: Language | None = None, extra: Synonyms | None = None
+) -> list[Synonym]:
+    """What stands for one phrase, the user's own synonyms first, then translations first."""
+    found = list[Synonym]()
+    for source in (extra, built_in()):
+        if source is not None:
+            found.extend(_synonyms(phrase, language, source))
+    return list(dict.fromkeys(found))[:MOST_SYNONYMS]
 
-    def _look_up_stem(self, asked: Sequence[Language], phrase: str) -> tuple[int, ...]:
-        if not self._by_stem[0]:
-            for side, table in enumerate(self._by_word):
-                for entry, numbers in table.items():
-                    self._by_stem[side].setdefault(_stem(entry, side), []).extend(numbers)
-        found = (
-            self._by_stem[LANGUAGES.index(language)].get(_stem(phrase, LANGUAGES.index(language)), ())
-            for language in asked
-        )
-        return tuple(dict.fromkeys(number for numbers in found for number in numbers))
+
+def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Iterator[Synonym]:
+    # Asked in one language, the other is the second choice: ¿cuál es mi password?
+    sides = range(len(LANGUAGES)) if language is None else (LANGUAGES.index(language),)
+    others = [side for side in range(len(LANGUAGES)) if side not in sides]
+    numbers = _look_up(phrase, sides, source) or _look_up(phrase, others, source)
+    for is_translation in (True, False):
+        for side, number in numbers:
+            to = 1 - side if is_translation else side
+            for text in source.meanings[number][to]:
+                if is_translation or text != phrase:
+                    yield Synonym(text, LANGUAGES[to], is_translation)
+
+
+def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, int]]:
+    """Side and number of each meaning: by the phrase or its singular, else by its stem."""
+    forms = list(_singulars(phrase))
+    found = [(s, n) for form in forms for s in sides for n in source.written[s].get(form, ())]
+    if not found:  # a stem may be shared by words that have nothing in common: caso, casa
+        found = [(s, n) for s in sides for n in source.stemmed[s].get(_stem(phrase, s), ())]
+    return found
 
 
 def _singulars(phrase: str) -> Iterator[str]:
@@ -76,30 +111,68 @@ def _singulars(phrase: str) -> Iterator[str]:
 
 
 def _stem(phrase: str, side: int) -> str:
-    return " ".join(stems(word)[min(side, len(stems(word)) - 1)] for word in phrase.split(" "))
+    return " ".join(stem(word, LANGUAGES[side]) for word in phrase.split(" "))
+
+
+@cache
+def built_in() -> Synonyms:
+    """The synonyms that come with the package; read once, when first needed."""
+    path = os.path.join(os.path.dirname(__file__), "synonyms.en-es.tsv")
+    with open(path, encoding="utf-8") as file:
+        return load_synonyms(file.read())
 
 
 def load_synonyms(data: str) -> Synonyms:
     """Read lines of `english, words<TAB>palabras, españolas`; bad lines are reported and left out.
 
-    One side may be empty, for synonyms within a language. Blank lines and `#` comments are skipped.
+    One side may be empty, for synonyms within a language. Lines that begin with # are comments.
 
-    >>> load_synonyms("dog, puppy\\tperro\\nno tab here\\n").problems
+    >>> load_synonyms("dog, puppy\\tperro\\nno tab here").problems
     ('line 2: write English words, a tab, Spanish words',)
     """
     meanings = list[tuple[tuple[str, ...], tuple[str, ...]]]()
     problems = list[str]()
     for number, line in enumerate(fold(data).split("\n"), start=1):
-        content = line.partition("#")[0].rstrip()
-        if not content.strip():
+        if not line.strip() or line.lstrip().startswith("#"):
             continue
-        sides = content[:_MOST_CHARS_OF_A_LINE].split("\t")
-        if len(sides) != 2 and content.strip() == content:
+        english, tab, spanish = line.partition("\t")
+        if not tab or "\t" in spanish.strip():
             problems.append(f"line {number}: write English words, a tab, Spanish words")
-            continue
-        english, spanish = (_entries(side) for side in (*sides, "")[:2])
-        if len(english) + len(spanish) < 2:
-            problems.append(f"line {number}: a word needs at least one other to stand for")
-            continue
-        meanings.append((english, spanish))
+        elif len(line) > _MOST_CHARS_OF_A_LINE:
+            problems.append(f"line {number}: {len(line)} characters are too many for one meaning")
+        else:
+            meaning = _entries(english), _entries(spanish)
+            if sum(map(len, meaning)) > 1:
+                meanings.append(meaning)
+            else:
+                problems.append(f"line {number}: a word needs at least one other to stand for")
     return _indexed(tuple(meanings), tuple(problems))
+
+
+def _entries(side: str) -> tuple[str, ...]:
+    entries = (
+        " ".join(words(entry)) if not entry.isalpha() else entry
+        for entry in map(str.strip, side.split(","))
+    )
+    return tuple(dict.fromkeys(entry for entry in entries if entry))
+
+
+def _indexed(
+    meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...], problems: tuple[str, ...]
+) -> Synonyms:
+    written: tuple[dict[str, list[int]], ...] = ({}, {})
+    stemmed: tuple[dict[str, list[int]], ...] = ({}, {})
+    for number, meaning in enumerate(meanings):
+        for side, entries in enumerate(meaning):
+            for entry in entries:
+                key = without_stop_words(entry)
+                written[side].setdefault(key, []).append(number)
+                stemmed[side].setdefault(_stem(key, side), []).append(number)
+    return Synonyms(meanings=meanings, problems=problems, written=written, stemmed=stemmed)
+
+
+def without_stop_words(phrase: str) -> str:
+    """The phrase as it is left of a question: «dar de comer» → `dar comer`."""
+    if " " not in phrase:
+        return phrase
+    return " ".join(part for part in phrase.split(" ") if not is_stop_word(part)) or phrase

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from memolith.text.stopwords import Language
+
     class _Stemmer(Protocol):
         def stemWord(self, word: str) -> str: ...  # noqa: N802 - PyStemmer's name
 
@@ -52,15 +54,15 @@ def query_terms(text: str) -> dict[str, tuple[str, ...]]:
     return {word: stems(word) for word in words(text)}
 
 
-# Latin words may be English or Spanish; in these scripts one language is by far the commonest.
+_LATIN = ("english", "spanish")  # a word alone does not tell which
+# In these scripts one language is by far the commonest.
 _ALGORITHMS = (
-    ("a", "z", ("english", "spanish")),
-    ("α", "ω", ("greek",)),
-    ("Ѐ", "ӿ", ("russian",)),
-    ("ա", "և", ("armenian",)),
-    ("ء", "ۿ", ("arabic",)),
-    ("ऀ", "ॿ", ("hindi",)),
-    ("஀", "௿", ("tamil",)),
+    ("α", "ω", "greek"),
+    ("Ѐ", "ӿ", "russian"),
+    ("ա", "և", "armenian"),
+    ("ء", "ۿ", "arabic"),
+    ("ऀ", "ॿ", "hindi"),
+    ("஀", "௿", "tamil"),
 )
 
 
@@ -71,21 +73,31 @@ def stems(word: str) -> tuple[str, ...]:
     >>> stems("alergias"), stems("running"), stems("v2.1")
     (('alergia', '~alerg'), ('run', '~running'), ('v2.1',))
     """
-    if not word.isalpha() and word.isascii():
-        return (word,)
-    for first, last, algorithms in _ALGORITHMS:
-        if first <= word[:1] <= last:
-            return tuple(dict.fromkeys(_stem(word, algorithm) for algorithm in algorithms))
-    return (word,)
+    return tuple(_stem(word, algorithm) for algorithm in _algorithms(word)) or (word,)
+
+
+def stem(word: str, language: Language) -> str:
+    """The stem of one folded word in one language."""
+    algorithms = _algorithms(word)
+    return _stem(word, algorithms[-1 if language == "es" else 0]) if algorithms else word
+
+
+def _algorithms(word: str) -> tuple[str, ...]:
+    if word.isascii():
+        return _LATIN if word.isalpha() else ()
+    for first, last, algorithm in _ALGORITHMS:
+        if first <= word[0] <= last:
+            return (algorithm,)
+    return ()
 
 
 def _stem(word: str, algorithm: str) -> str:
     if algorithm != "spanish":
         return _stemmer(algorithm).stemWord(word)
     # Snowball knows hablábamos by its accent, which folding took away.
-    stem = _stemmer(algorithm).stemWord(word.replace("abamos", "ábamos"))
+    found = _stemmer(algorithm).stemWord(word.replace("abamos", "ábamos"))
     # … and leaves the i of vivía, decidió and familia, which vivir and decidir do not have.
-    return SPANISH + (stem[:-1] if stem.endswith("i") and len(stem) > 3 else stem)
+    return SPANISH + (found[:-1] if found.endswith("i") and len(found) > 3 else found)
 
 
 _loaded = threading.local()  # a stemmer is not safe to share between threads

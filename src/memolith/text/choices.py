@@ -1,0 +1,59 @@
+"""For every word of a question the terms it may stand under in the index, and how much each counts."""
+
+from __future__ import annotations
+
+from memolith.text.synonyms import phrases, synonyms_of, without_stop_words
+from memolith.text.terms import stem, stems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.text.stopwords import Language
+    from memolith.text.synonyms import Synonym, Synonyms
+
+# A word itself counts fully. What only means the same counts less, so that it never beats the word.
+TRANSLATION = 0.8
+SAME_LANGUAGE = 0.5
+# A word we can translate that also exists in the other language means something else there.
+FALSE_FRIEND = 0.3
+
+
+def choices(
+    keywords: Sequence[str], *, language: Language | None = None, extra: Synonyms | None = None
+) -> list[dict[str, float]]:
+    """For each keyword its terms with their weights, of which the best that is found should count.
+
+    >>> choices(["perro"], language="es")[0]["dog"]
+    0.8
+    """
+    result = [dict.fromkeys(stems(word), 1.0) for word in keywords]
+    for phrase in dict.fromkeys(phrases(keywords)):
+        synonyms = synonyms_of(phrase, language=language, extra=extra)
+        parts = phrase.split(" ")
+        for at in range(len(keywords) - len(parts) + 1):
+            if synonyms and list(keywords[at : at + len(parts)]) == parts:
+                for terms in result[at : at + len(parts)]:
+                    _add(terms, synonyms)
+                if language and len(parts) == 1:
+                    _doubt_false_friend(result[at], phrase, language, synonyms)
+    return result
+
+
+def _add(terms: dict[str, float], synonyms: Sequence[Synonym]) -> None:
+    for synonym in synonyms:
+        weight = TRANSLATION if synonym.is_translation else SAME_LANGUAGE
+        parts = without_stop_words(synonym.text).split(" ")
+        for part in parts:
+            term = stem(part, synonym.language)
+            terms[term] = max(terms.get(term, 0.0), weight / len(parts))
+
+
+def _doubt_false_friend(
+    terms: dict[str, float], word: str, language: Language, synonyms: Sequence[Synonym]
+) -> None:
+    is_cognate = any(synonym.is_translation and synonym.text == word for synonym in synonyms)
+    if not is_cognate:
+        for term in stems(word):
+            if term != stem(word, language):
+                terms[term] = FALSE_FRIEND
