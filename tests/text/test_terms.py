@@ -75,7 +75,7 @@ def test_english_texts_carry_no_spanish_stems() -> None:
 
 
 def test_texts_of_unknown_language_carry_both_stems() -> None:
-    assert index_terms("casas nuevas") == ["casa", "cas", "nueva", "nuev"]
+    assert index_terms("casas nuevas") == ["casa", "~cas", "nueva", "~nuev"]
 
 
 def test_stems_keep_words_that_are_not_of_letters() -> None:
@@ -83,6 +83,7 @@ def test_stems_keep_words_that_are_not_of_letters() -> None:
     assert stems("") == ("",)
     assert stems("日本") == ("日本",)
     assert stems("\ud800") == ("\ud800",)
+    assert stems("кот\ud800") == ("кот\ud800",)
 
 
 PIECES = (

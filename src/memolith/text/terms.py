@@ -85,6 +85,8 @@ def stem(word: str, language: Language) -> str:
 def _algorithms(word: str) -> tuple[str, ...]:
     if word.isascii():
         return _LATIN if word.isalpha() else ()
+    if any("\ud800" <= letter <= "\udfff" for letter in word):
+        return ()  # half a character, which the stemmer cannot read
     for first, last, algorithm in _ALGORITHMS:
         if first <= word[0] <= last:
             return (algorithm,)
