@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-RUNS = 20_000
+from tests.crash.tier import size
+
+RUNS = size(20_000, long=100_000)
 
 # Letters of many scripts, marks that need company, and what no well-meant text contains.
 CHARACTERS = (

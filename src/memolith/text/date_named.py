@@ -164,7 +164,7 @@ NAMED = (
     ),
     Phrase(
         "between March 3 and 10",
-        "<any-month> <day> and/to/until/through/-/–/al/a the? <day> ,? <year>?",
+        "<any-month> <day> and/to/until/through/-/al/a the? <day> ,? <year>?",
         _range,
         LIKELY,
     ),
@@ -176,7 +176,7 @@ NAMED = (
     ),
     Phrase(
         "entre el 3 y el 5 de marzo",
-        "<day> and/to/until/through/y/e/al/a/hasta/-/– the/el? <day> of/de? <any-month> of/de/del/,? <year>?",
+        "<day> and/to/until/through/y/e/al/a/hasta/- the/el? <day> of/de? <any-month> of/de/del/,? <year>?",
         lambda today, first, last, month, *year: _range(today, month, first, last, *year),
         LIKELY,
     ),

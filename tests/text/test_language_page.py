@@ -1,0 +1,71 @@
+"""The table of date phrases in docs/search-language.md is written from the phrases themselves.
+
+To write it anew: python -m tests.text.test_language_page
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from memolith.text.date_grammar import LIKELY, MAYBE, SURE, Phrase
+from memolith.text.date_named import NAMED
+from memolith.text.date_relative import RELATIVE
+from memolith.text.synonyms import built_in, load_synonyms
+from memolith.text.terms import index_terms, query_terms
+
+PAGE = Path(__file__).parents[2] / "docs" / "search-language.md"
+BEGIN = "<!-- written by: python -m tests.text.test_language_page -->\n"
+END = "<!-- end -->\n"
+CONFIDENCE = {SURE: "sure", LIKELY: "likely", MAYBE: "maybe"}
+
+
+def page_with_table(page: str) -> str:
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}{phrases_as_markdown()}{END}{after}"
+
+
+def phrases_as_markdown() -> str:
+    rows = [row(phrase) for phrase in (*RELATIVE, *NAMED) if phrase.resolve]
+    return "\n| meant | said | |\n|---|---|---|\n" + "".join(rows) + "\n"
+
+
+def row(phrase: Phrase) -> str:
+    forms = [f"`{form.strip().replace('_', '')}`" for form in phrase.forms.split("|")]
+    if phrase.after:
+        said = f"{forms[0]} after {', '.join(f'*{word}*' for word in sorted(phrase.after))}"
+    else:
+        said = " · ".join(forms)
+    return f"| {phrase.meaning} | {said} | {CONFIDENCE[phrase.confidence]} |\n"
+
+
+def test_the_page_shows_the_phrases_as_they_are() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == page_with_table(page), "run: python -m tests.text.test_language_page"
+
+
+def test_every_phrase_that_names_days_has_a_meaning() -> None:
+    assert all(phrase.meaning for phrase in (*RELATIVE, *NAMED) if phrase.resolve)
+
+
+def test_the_lines_of_synonyms_on_the_page_are_lines_of_the_file() -> None:
+    shown = re.search(r"```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert shown
+    assert set(load_synonyms(shown[1]).meanings) <= set(built_in().meanings)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("reunion", "reuniones"), ("Allergies", "an allergy"), ("email", "e_mail"), ("tokens", "src/text/tokens.py"),
+     ("東京", "東京都へ"), ("👍", "👍🏽")],
+)  # fmt: skip
+def test_the_words_of_the_page_are_found_as_it_says(query: str, text: str) -> None:
+    stored = set(index_terms(text))
+    assert all(stored & set(terms) for terms in query_terms(query).values())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
