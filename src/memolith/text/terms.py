@@ -76,6 +76,7 @@ def stems(word: str) -> tuple[str, ...]:
     return tuple(_stem(word, algorithm) for algorithm in _algorithms(word)) or (word,)
 
 
+@lru_cache(maxsize=1 << 14)
 def stem(word: str, language: Language) -> str:
     """The stem of one folded word in one language."""
     algorithms = _algorithms(word)
