@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.errors import MemolithError, ProfileError, RecordNotFoundError, StorageError
+from memolith.errors import MemolithError, NotFoundError, ProfileError, RecordNotFoundError
 from tests.conftest import StoppedTime
 
 
@@ -20,7 +20,7 @@ def test_nothing_is_made_before_the_first_write(root: str) -> None:
     with Memory(root) as memory:
         assert memory.records() == memory.list() == memory.turns() == memory.backups() == ()
         memory.status()
-        with pytest.raises(StorageError):
+        with pytest.raises(NotFoundError):
             memory.get("MEMORY.md")
     assert not Path(root).exists()
 

@@ -147,7 +147,7 @@ def test_records_of_both_places_are_read_each_id_once(root: str) -> None:
 
 
 def test_init_makes_what_is_missing_and_touches_nothing_else(memory: Memory) -> None:
-    assert memory.init() == ("MEMORY.md", "USER.md")
+    assert memory.init() == ("MEMORY.md", "USER.md", "memolith.toml")
     assert memory.init() == ()
     Path(memory.root, "USER.md").write_bytes(b"mine")
     Path(memory.root, "MEMORY.md").unlink()

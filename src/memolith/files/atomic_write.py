@@ -46,6 +46,17 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[written:]
 
 
+def write_again(folder: Folder, path: str, offset: int, data: bytes) -> None:
+    """Write bytes that already stand there, and sync them."""
+    fd, _ = folder.open(path, os.O_WRONLY)
+    try:
+        if os.pwrite(fd, data, offset) != len(data):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync_data(folder, fd)
+    finally:
+        close_quietly(fd)
+
+
 def sync_data(folder: Folder, fd: int) -> None:
     """Put a file's content on the disk. A failure is final: a second fsync may lie."""
     if not folder.durable:

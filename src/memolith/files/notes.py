@@ -54,7 +54,9 @@ def note_path(folder: Folder, record: Record, day: date, title: str) -> tuple[st
             f"{record.category!r} cannot be the category of a note: it becomes a folder's name.",
             hint="Use lower-case letters, digits, - and _, for example: fact, preference, event.",
         )
-    slug = make_slug(title or record.text)
+    # The name of a file is seen by everybody: that of a secret note says nothing.
+    is_secret = record.sensitivity == "secret"
+    slug = f"note-{record.id[:8]}" if is_secret else make_slug(title or record.text)
     number = 1
     while True:
         ending = f"{slug}.md" if number == 1 else f"{slug}-{number}.md"

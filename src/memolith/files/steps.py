@@ -194,7 +194,7 @@ def step_from_json(spelled: list[object]) -> Step:
             return Replace(path, staged, _stamp(expected))
         case ["remove", str(path), expected]:
             return Remove(path, _stamp(expected))
-    raise ValueError(f"unknown step {spelled!r}")
+    raise ValueError(f"unknown step {str(spelled[:1])[:40]}")
 
 
 def _stamp(spelled: object) -> Stamp | None:
@@ -203,4 +203,4 @@ def _stamp(spelled: object) -> Stamp | None:
             return None
         case [int(inode), int(size), int(mtime)]:
             return (inode, size, mtime)
-    raise ValueError(f"not a stamp: {spelled!r}")
+    raise ValueError("not a stamp")

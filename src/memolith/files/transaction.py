@@ -42,7 +42,6 @@ class Transaction:
         self.recovered = False
         self._steps: list[Step] = []
         self._intent_stays = False
-        self._lock_timeout_seconds = lock_timeout_seconds
         try:
             self._lock = WriterLock(folder, lock_timeout_seconds)
             try:
@@ -103,6 +102,20 @@ class Transaction:
         header = load_template(template) if template else b""
         step.data = header + step.data
         return header.count(b"\n") + 1
+
+    def confirm(self, path: str, line: bytes) -> None:
+        """Make sure that a line which is there already is on the disk too.
+
+        Its writer may not have synced it yet, or may have failed to: so it is written again in its
+        place, which makes the fsync a true one.
+        """
+        at = (self.folder.read(path) or b"").find(line)
+        if at < 0:
+            return
+        try:
+            atomic_write.write_again(self.folder, path, at, line)
+        except OSError as error:
+            raise storage_error(error, path) from error
 
     def replace(self, path: str, data: bytes, expected: Stamp | None) -> None:
         """Plan to put `data` in the place of a file that still has the stamp `expected`."""
@@ -166,26 +179,14 @@ class Transaction:
         return (step for step in self._steps if isinstance(step, Append))
 
     def _sync(self) -> None:
+        """Sync what was appended. A failure leaves the lines there, whole but not acknowledged:
+        others may have written behind them. Who tries again gets them confirmed (see `confirm`).
+        """
         for step in self._appends():
             try:
                 step.sync(self.folder)
             except OSError as error:
-                self._withdraw()
                 raise storage_error(error, step.path) from error
-
-    def _withdraw(self) -> None:
-        """Take back lines that could not be synced, so that a retry really writes them again.
-
-        If others have appended behind them meanwhile they stay, whole but not acknowledged.
-        """
-        with suppress(OSError, MemolithError):
-            lock = WriterLock(self.folder, self._lock_timeout_seconds)
-            try:
-                if all(step.can_undo(self.folder) for step in self._steps):
-                    for step in self._steps:
-                        step.undo(self.folder)
-            finally:
-                lock.release()
 
     def _drop_staged(self) -> None:
         for step in self._steps:

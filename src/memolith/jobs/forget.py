@@ -31,6 +31,7 @@ def forget(
     changed: dict[str, bytes] = {}
     touched: list[str] = []
     for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
+        stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
         if record.id.encode() not in data and path != record.id:
             continue
@@ -40,7 +41,7 @@ def forget(
         touched.append(path)
         if left is not None:
             changed[path] = left
-            transaction.replace(path, left, folder.stamp(path))
+            transaction.replace(path, left, stamp)
     removed = [path for path in touched if path not in changed]
     _mend_manifests(transaction, changed, removed)
     for path in removed:

@@ -16,6 +16,7 @@ def restore(transaction: Transaction, name: str, *, now: datetime) -> RestoreRep
     """Check the backup, save what stands there now, then replace; all files or none."""
     folder = transaction.folder
     files = read_backup(folder, name)
+    stamps = {path: folder.stamp(path) for path in files}  # before they are read
     standing = {path: folder.read(path) for path in files}
     saved = save_backup(
         folder,
@@ -24,6 +25,6 @@ def restore(transaction: Transaction, name: str, *, now: datetime) -> RestoreRep
         now=now,
     )
     for path, data in files.items():
-        transaction.replace(path, data, folder.stamp(path))
+        transaction.replace(path, data, stamps[path])
     transaction.commit()
     return RestoreReport(backup=name, files=tuple(files), replaced_saved_as=saved)
