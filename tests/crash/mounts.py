@@ -23,16 +23,21 @@ def why_not(*programs: str) -> str:
     """Why mounts cannot be made here, or "" when they can."""
     if os.geteuid() != 0:
         return "needs root: mounting is not allowed to other users"
-    missing = [program for program in programs if shutil.which(program) is None]
+    missing = [name for name in programs if not find_program(name)]
     if missing:
         return f"needs the program {', '.join(missing)}"
     probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
     return f"cannot make a mount namespace: {probe.stderr.strip()}" if probe.returncode else ""
 
 
+def find_program(name: str) -> str:
+    """The path of a program; those for file systems are not in everybody's search path."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
+
+
 def why_no_loop_image(kind: str) -> str:
     """Why a file system image cannot be mounted here, or "" when it can."""
-    reason = why_not("mount", "losetup", f"mkfs.{kind}")
+    reason = why_not("mount", f"mkfs.{kind}")
     if reason:
         return reason
     if not Path("/dev/loop-control").exists():

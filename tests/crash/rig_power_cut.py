@@ -36,8 +36,8 @@ class Disk:
         self._boot = folder / "boot_id"
         self._image.touch()
         os.truncate(self._image, _MEGABYTES[kind] << 20)
-        quiet = "-q"
-        subprocess.run([f"mkfs.{kind}", quiet, str(self._image)], check=True, capture_output=True)
+        make = [mounts.find_program(f"mkfs.{kind}"), "-q", str(self._image)]
+        subprocess.run(make, check=True, capture_output=True)
 
     def __enter__(self) -> Disk:
         """Switch it on."""
@@ -66,9 +66,19 @@ class Disk:
 
     def wrap(self) -> Sequence[str]:
         """The command a worker runs under, so that it sees the boot id of this start."""
-        script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
-        return ["unshare", "-m", "sh", "-c", script, str(self._boot)]
+        return with_boot_id(self._boot)
 
     def _switch_on(self) -> None:
-        self._boot.write_text(f"{uuid.uuid4()}\n")
+        new_boot_id(self._boot)
         mounts.mount(self.path, ["-o", "loop", str(self._image)])
+
+
+def new_boot_id(file: Path) -> None:
+    """Write a boot id nobody had before."""
+    file.write_text(f"{uuid.uuid4()}\n")
+
+
+def with_boot_id(file: Path) -> Sequence[str]:
+    """The command a worker runs under, so that the kernel shows it the boot id in the file."""
+    script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+    return ["unshare", "-m", "sh", "-c", script, str(file)]

@@ -15,7 +15,12 @@ _SOURCE = Path(__file__).with_name("rig_preload.c")
 
 def why_not() -> str:
     """Why the shim cannot be built here, or "" when it can."""
-    return "" if shutil.which("gcc") else "needs the program gcc"
+    if shutil.which("gcc") is None:
+        return "needs the program gcc"
+    probe = subprocess.run(
+        ["gcc", "-E", "-"], input=b"#include <stdio.h>", capture_output=True, check=False
+    )
+    return "needs the headers of the C library (libc6-dev)" if probe.returncode else ""
 
 
 def build(folder: Path) -> Path:

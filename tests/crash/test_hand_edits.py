@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,13 +23,13 @@ def test_an_edit_while_a_trim_is_being_prepared_wins(tmp_path: Path) -> None:
         for n in range(5):
             memory.remember(f"record {n}")
     edited = (root / "MEMORY.md").read_bytes() + b"saved by an editor meanwhile\n"
-    env = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.4)
+    env = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.2)
     trim = {"trim.max_records": 2}
     order = Order(root=root, trim_settings=trim, steps=[{"do": "trim"}, {"do": "records"}])
     with LiveWorker(order, tmp_path / "slow.ledger", env=env) as worker:
-        worker.wait_for_lines(2)
-        time.sleep(0.5)
+        worker.pause_when(lambda: any((root / ".memolith/staging").glob("*")))
         (root / "MEMORY.md").write_bytes(edited)
+        worker.go_on()
         worker.finish()
         trimmed, read = [line for line in worker.said() if line.word in ("ack", "error")]
     assert trimmed.kind == "FileChangedError"

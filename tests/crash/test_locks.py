@@ -96,15 +96,16 @@ def test_a_process_number_used_again_is_not_taken_for_the_holder(profile: Path) 
 
 def test_a_lock_file_replaced_while_we_wait_is_not_the_lock_any_more(profile: Path) -> None:
     lock = profile / ".memolith/write.lock"
-    with lock_held(profile), Memory(str(profile), settings=PATIENT) as memory:
-        waiting = threading.Thread(target=memory.remember, args=["patient"])
-        waiting.start()
-        time.sleep(0.2)
-        lock.unlink()
-        lock.touch()
-        with lock_held(profile):  # the new file is locked too: whoever got the old one must wait
+    with Memory(str(profile), settings=PATIENT) as memory, contextlib.ExitStack() as new:
+        with lock_held(profile):
+            waiting = threading.Thread(target=memory.remember, args=["patient"])
+            waiting.start()
             time.sleep(0.2)
-            assert "patient" not in (profile / "MEMORY.md").read_text()
+            lock.unlink()
+            lock.touch()
+            new.enter_context(lock_held(profile))
+        time.sleep(0.2)  # the old file is free now, but it is not the lock any more
+        assert "patient" not in (profile / "MEMORY.md").read_text()
     waiting.join(20)
     assert texts(profile) == ["written before", "patient"]
 
@@ -116,26 +117,23 @@ def test_a_lock_file_taken_away_while_held_costs_no_record(
     if reason := rig_preload.why_not():
         pytest.skip(reason)
     library, lock = rig_preload.build(tmp_path), profile / ".memolith/write.lock"
+    slow = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.2)
     expected = Expected()
-    slow = rig_preload.environment(library, str(profile), "sync", fault="slow", when=0, seconds=0.3)
     before = [{"do": "remember", "text": f"old {n}"} for n in range(6)]
-    _, said = run(Order(root=profile, settings=PATIENT, steps=before), tmp_path / "before.ledger")
+    _, said = run(Order(root=profile, steps=before), tmp_path / "before.ledger")
     expected.add(said)
 
-    steps = [{"do": "trim"}]
-    order = Order(root=profile, settings=PATIENT, trim_settings=TRIM, steps=steps)
+    order = Order(root=profile, trim_settings=TRIM, steps=[{"do": "trim"}])
     with LiveWorker(order, tmp_path / "slow.ledger", env=slow) as trimmer:
-        trimmer.wait_for_lines(2)
-        time.sleep(0.4)
+        trimmer.pause_when(lambda: any((profile / ".memolith/staging").glob("*")))
         lock.unlink()
         if fate == "replaced":
             lock.touch()
         second = [{"do": "remember", "text": f"second writer {n}"} for n in range(5)]
-        _, said = run(
-            Order(root=profile, settings=PATIENT, steps=second), tmp_path / "second.ledger"
-        )
+        order = Order(root=profile, settings=PATIENT, steps=second)
+        _, said = run(order, tmp_path / "second.ledger")
         expected.add(said)
-        assert trimmer.process.poll() is None, "the trim was over before the second writer"
+        trimmer.go_on()
         assert trimmer.finish() in (0, 3), trimmer.stderr()
         expected.add(trimmer.said())
     with Memory(str(profile)) as memory:
@@ -191,7 +189,7 @@ def test_a_forked_child_does_not_keep_a_dead_parents_lock(profile: Path, tmp_pat
     if reason := rig_preload.why_not():
         pytest.skip(reason)
     library = rig_preload.build(tmp_path)
-    slow = rig_preload.environment(library, "MEMORY.md", "sync", fault="slow", when=2, seconds=60)
+    slow = rig_preload.environment(library, "MEMORY.md", "write", fault="slow", when=2, seconds=60)
     command = [sys.executable, "-c", FORKS_WHILE_WRITING, str(profile)]
     parent = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(slow))
     with parent:

@@ -120,7 +120,7 @@ class Worker:
         self, chance: random.Random, name: str, text: str
     ) -> list[tuple[str, dict[str, Any]]]:
         text = f"{text} {'x' * chance.choice((5, 60, 700, 6000))}"
-        if name in ("forget", "supersede") and not self._ids:
+        if not self._ids:  # nothing of ours to forget, to supersede or to trim yet
             name = "remember"
         if name == "forget":
             return [(name, {"record_id": self._ids.pop(chance.randrange(len(self._ids)))})]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -108,6 +108,18 @@ class LiveWorker:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"the worker stopped early: {self.stderr()}")
             time.sleep(0.002)
+
+    def pause_when(self, condition: Callable[[], bool]) -> None:
+        """Stop it in the middle of what it does, as soon as the condition holds."""
+        while not condition():
+            if self.process.poll() is not None:
+                raise AssertionError(f"the worker was too fast: {self.stderr()}")
+            time.sleep(0.001)
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let a paused worker continue."""
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
