@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith import Memory
 from tests.crash import rig_preload
 from tests.crash.oracle import Expected, Verdict, judge
 from tests.crash.tier import minutes, size
@@ -109,6 +111,24 @@ def test_every_record_of_many_writers_is_there_exactly_once(
     assert not outcome.verdict, outcome.verdict
     assert outcome.snapshots > 0
     assert outcome.bad_snapshots == 0
+
+
+def test_every_record_of_many_threads_is_there_exactly_once(
+    tmp_path: Path, figures: Figures
+) -> None:
+    threads, appends, expected = 8, size(50, 500), Expected()
+    with (
+        Memory(str(tmp_path), settings=SETTINGS) as memory,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+        texts = [f"thread {n % threads} says {n}" for n in range(threads * appends)]
+        expected.acknowledged = {
+            record.id: record.text for record in pool.map(memory.remember, texts)
+        }
+    verdict = judge(tmp_path, expected)
+    figures("R5", threads=threads, acked=len(expected.acknowledged), **verdict.figures())
+    assert sorted(expected.acknowledged.values()) == sorted(texts)
+    assert not verdict, verdict
 
 
 def test_the_rig_of_many_writers_sees_a_careless_store_lose_records(

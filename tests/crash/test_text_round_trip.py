@@ -15,12 +15,14 @@ from memolith.files.layout import is_daily_log
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.types import Record
 from tests.crash.oracle import read_records
-from tests.crash.tier import new_seed, size
+from tests.crash.tier import minutes, new_seed, size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.crash.conftest import Figures
+
+pytestmark = pytest.mark.timeout(minutes(5, 20))
 
 KEPT_TEXTS = {
     "1 U+0085 next line": "before\u0085after",

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from memolith import Memory
 from tests.crash import newer_version
 from tests.crash.oracle import Expected, archive_files, judge
-from tests.crash.tier import new_seed, size
+from tests.crash.tier import minutes, new_seed, size
 from tests.crash.workers import LiveWorker, Order, environment, run
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ SETTINGS = {"trim.max_records": 40, "store.lock_timeout_seconds": 60}
 MIX = {"remember": 90, "supersede": 5, "forget": 5}
 
 
+@pytest.mark.timeout(minutes(5, 20))
 def test_two_versions_at_once_keep_each_others_records(tmp_path: Path, figures: Figures) -> None:
     count, seed, root, expected = size(300, 2_000), new_seed(), tmp_path / "root", Expected()
     first = Order(root=root, settings=SETTINGS, steps=[{"do": "remember", "text": "first"}])

@@ -88,7 +88,7 @@ class Worker:
         began = time.perf_counter()
         try:
             result = getattr(self._trimmer if name == "trim" else self._memory, name)(**arguments)
-        except MemolithError as error:
+        except (MemolithError, KeyboardInterrupt) as error:
             say("error", call=name, kind=type(error).__name__, message=str(error))
             return False
         seconds = round(time.perf_counter() - began, 6)

@@ -1,0 +1,58 @@
+"""Ctrl-C at every system call of an operation, in a process that goes on afterwards.
+
+A notebook or a server survives an interrupt: whatever was open must be closed, above all the lock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash import rig_strace
+from tests.crash.operations import OPERATIONS, both_states, make_template, state_of
+from tests.crash.tier import LONG, minutes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crash.conftest import Figures
+
+pytestmark = pytest.mark.timeout(minutes(5, 20))
+
+
+@pytest.mark.parametrize("name", OPERATIONS if LONG else ("append", "trim"))
+def test_an_interrupt_at_any_call_leaves_no_lock_and_whole_files(
+    name: str, tmp_path: Path, figures: Figures
+) -> None:
+    if reason := rig_strace.why_not():
+        pytest.skip(reason)
+    operation, template = OPERATIONS[name], make_template(tmp_path)
+    states = both_states(operation, template)
+    calls = rig_strace.calls_in_window(operation.order(operation.fresh_root(template)), tmp_path)
+
+    def interrupt_at(call: rig_strace.SystemCall) -> str:
+        root = operation.fresh_root(template)
+        hit = rig_strace.hit(operation.order(root), call, "signal=INT", root.parent)
+        ends = [line for line in hit.said if line.word in ("ack", "error")]
+        if not ends or ends[-1].word != "ack":
+            return f"wrong: the next call failed: {hit.said[-1]}"
+        if state_of(root) not in states:
+            return f"wrong: neither before nor after: {state_of(root)}"
+        if ends[-2].word == "ack":
+            return "done" if state_of(root) == states[1] else "wrong: acknowledged, but not there"
+        return "interrupted" if ends[-2].kind == "KeyboardInterrupt" else f"wrong: {ends[-2]}"
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(interrupt_at, calls))
+    wrong = [
+        f"{call.line}: {outcome}"
+        for call, outcome in zip(calls, outcomes, strict=True)
+        if outcome.startswith("wrong")
+    ]
+    counts = Counter(outcome for outcome in outcomes if not outcome.startswith("wrong"))
+    figures("R2", operation=name, interrupts=len(calls), **counts, wrong=len(wrong))
+    assert not wrong, "\n\n".join(wrong)
+    assert counts["interrupted"]
