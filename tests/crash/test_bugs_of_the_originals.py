@@ -205,3 +205,34 @@ def test_k_an_archive_behind_a_link_is_refused(profile: Path, tmp_path: Path) ->
         memory.trim()
     assert snapshot(profile) == before
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../root-sibling/x.md", "../root/../root-sibling/x.md", "{}/x.md"]
+)
+def test_l_a_sibling_folder_with_the_same_prefix_is_not_readable(
+    path: str, profile: Path, tmp_path: Path
+) -> None:
+    sibling = tmp_path / "root-sibling"
+    sibling.mkdir()
+    (sibling / "x.md").write_text("not yours")
+    with Memory(str(profile)) as memory, pytest.raises(PathOutsideProfileError):
+        memory.get(path.format(sibling))
+
+
+def test_m_a_link_is_not_followed_out_of_the_profile(profile: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("not yours")
+    (profile / "memory/link.md").symlink_to(tmp_path / "outside.md")
+    (profile / "memory/folder").symlink_to(tmp_path)
+    with Memory(str(profile)) as memory:
+        for path in ("memory/link.md", "memory/folder/outside.md"):
+            with pytest.raises((PathOutsideProfileError, StorageError)):
+                memory.get(path)
+        assert "not yours" not in repr((memory.records(), memory.list(), memory.doctor()))
+
+
+@pytest.mark.parametrize("path", ["memolith.toml", ".memolith/write.lock", "secrets.txt"])
+def test_n_only_memory_files_are_readable(path: str, profile: Path) -> None:
+    (profile / path).write_text("# not a memory")
+    with Memory(str(profile)) as memory, pytest.raises(PathOutsideProfileError):
+        memory.get(path)
