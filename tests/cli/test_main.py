@@ -112,7 +112,7 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["remember", "-q"], "Unknown option '-q'.", "If it is text, put -- before it."),
         (["list", "3"], "'3' is one word too many.", "See: memolith list --help"),
         (["list", "--limit"], "Argument --limit: expected one argument.", "See: memolith list"),
-        (["list", "--limit", "--past"], "Argument --limit: expected one argument.", "See: "),
+        (["list", "--limit", "--past"], "expected a whole number, not '--past'", "See: "),
         (["list", "--limit", "two"], "expected a whole number, not 'two'", "See: "),
         (["list", "--limit", "-1"], "expected a whole number, not '-1'", "See: "),
         (["get"], "The following arguments are required: PATH.", "See: memolith get --help"),

@@ -77,12 +77,12 @@ def test_a_folder_of_the_user_keeps_its_mode(tmp_path: Path) -> None:
     assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o755
 
 
-def test_folders_above_a_new_profile_follow_the_umask(tmp_path: Path) -> None:
+def test_folders_made_above_a_new_profile_are_private_too(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         with Memory(tmp_path / "a" / "b") as memory:
             memory.remember("x")
     finally:
         os.umask(before)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700

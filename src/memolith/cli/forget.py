@@ -6,6 +6,7 @@ import sys
 
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import open_memory
+from memolith.visibility import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _is_sure(memory: Memory, record_id: str) -> bool:
         if record.id.startswith(record_id)
     ]
     for record in found:
-        output.note(f"{record.citation}  {record.category}  {record.text}")
+        text = record.text if visible(record, include_secret=False) else "(secret)"
+        output.note(f"{record.citation}  {record.category}  {text}")
     if not found:
         output.note(
             "It stands in no MEMORY.md and is no note; daily logs and archives may hold it."

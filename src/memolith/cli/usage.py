@@ -23,6 +23,14 @@ GLOBAL_OPTIONS = (
     ("--version", "", "show the version, and stop"),
 )
 
+# The options of the commands that take a value; a test keeps the list complete.
+VALUE_OPTIONS = frozenset(
+    """--as-of --assistant --category --chat --expires --from --keyword --limit --lines --max-chars
+    --max-records --offset --path --platform --sensitivity --session --since --title --until
+    --user""".split()
+)
+_OTHERWISE = ("config",)  # whose --user is a switch
+
 
 class UsageError(MemolithError):
     """The command line cannot be understood; nothing was done."""
@@ -67,12 +75,24 @@ def read_global_options(argv: Iterable[str]) -> tuple[Arguments, list[str]]:
             _note(args, option, value if equals else next(words, None))
         elif word in takes_value:
             setattr(args, word[2:], True)
+        elif word in VALUE_OPTIONS and args.command not in ("", *_OTHERWISE):
+            rest += _with_value(word, next(words, None))
         elif args.command or word.startswith("-"):
             rest.append(word)
         else:
             args.command = word
             _refuse_early_options(rest)
     return args, rest
+
+
+def _with_value(option: str, value: str | None) -> list[str]:
+    """An option and its value; joined where the value looks like an option, so that it stays one.
+
+    It may be what somebody said in a chat, and must never steer us.
+    """
+    if value is None:
+        return [option]
+    return [f"{option}={value}"] if value.startswith("-") else [option, value]
 
 
 def _note(args: Arguments, option: str, value: str | None) -> None:

@@ -260,16 +260,26 @@ def storage_error(
     return StorageError(f"Cannot use {path}: {reason}.", path=path, errno=number, hint=hint)
 
 
-def _make_root(root: str) -> int:
-    """Make the profile's folder; parents above it keep the user's own habits (umask)."""
+def _sync_folder(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
-        try:
-            os.mkdir(root, FOLDER_MODE)
-        except FileExistsError:
-            pass
-        else:
-            os.chmod(root, FOLDER_MODE)
+        with suppress(OSError):  # a folder we may not sync is not ours to worry about
+            os.fsync(fd)
+    finally:
+        close_quietly(fd)
+
+
+def _make_root(root: str) -> int:
+    """Make the profile's folder and those above it, each private and synced into its parent."""
+    missing = [os.path.abspath(root)]
+    while not os.path.isdir(os.path.dirname(missing[-1])):
+        missing.append(os.path.dirname(missing[-1]))
+    try:
+        for path in reversed(missing):
+            with suppress(FileExistsError):
+                os.mkdir(path, FOLDER_MODE)
+                os.chmod(path, FOLDER_MODE)
+            _sync_folder(os.path.dirname(path))
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise storage_error(error, root) from error

@@ -88,7 +88,7 @@ def _open_lock_file(folder: Folder) -> int:
         try:
             return folder.open(LOCK_PATH, os.O_RDWR)[0]
         except FileNotFoundError:
-            _make_state_folder(folder)
+            make_state_folder(folder)
             fd, _ = folder.open(LOCK_PATH, os.O_RDWR | os.O_CREAT)
             os.fchmod(fd, FILE_MODE)
             return fd
@@ -96,7 +96,8 @@ def _open_lock_file(folder: Folder) -> int:
         raise storage_error(error, LOCK_PATH) from error
 
 
-def _make_state_folder(folder: Folder) -> None:
+def make_state_folder(folder: Folder) -> None:
+    """Make the folder for what is not the memory itself: private, and not for git."""
     try:
         os.mkdir(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
     except FileExistsError:

@@ -9,7 +9,7 @@ from memolith.files.document import BOM, Document
 from memolith.files.folder import split_path
 from memolith.files.front_matter import MAX_HEADER_BYTES
 from memolith.files.notes import parse_note
-from memolith.files.record_format import RecordFormatError
+from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.retrieval import Passage
 from memolith.types import Citation
 
@@ -85,4 +85,4 @@ def _is_broken_note(data: bytes) -> bool:
 
 def _may_be_secret(line: Line) -> bool:
     """A line that looks like a record and is not one: what it was meant to be cannot be known."""
-    return line.looks_like_record
+    return line.looks_like_record and claims_to_be_record(line.data.removeprefix(BOM))

@@ -9,6 +9,7 @@ from memolith.errors import MemolithError
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 
 PREFIX = b"- {"
+_BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
 
@@ -68,6 +69,13 @@ def encode_json(content: object) -> bytes:
         return "".join(
             f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text
         ).encode()
+
+
+def claims_to_be_record(line: bytes) -> bool:
+    """Whether a line that is no record was meant to be one: it begins as ours do, or has our keys."""
+    line = line.lstrip(b" \t")
+    begins_so = line.startswith(_BEGINNING) or (len(line) > 3 and _BEGINNING.startswith(line))
+    return begins_so or (line.startswith(PREFIX) and b'"text"' in line)
 
 
 def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:

@@ -10,7 +10,7 @@ from memolith.errors import FileFormatError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.record_format import RecordFormatError, parse_json
+from memolith.files.record_format import RecordFormatError, claims_to_be_record, parse_json
 
 QUARANTINE = f"{STATE_FOLDER}/quarantine"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -57,7 +57,7 @@ def _is_torn(line: bytes) -> bool:
     written = line.rstrip(b"\0")
     if not written:
         return True
-    if not written.startswith(b'- {"'):
+    if not claims_to_be_record(written):
         return False
     if written != line:
         return True
