@@ -44,11 +44,8 @@ class Duplicates:
         if self._table is not None:
             self._table.close()
 
-    def find(self, record: Record, line: bytes) -> tuple[Record, bytes] | None:
-        """An equal record that still counts, with its line; None if there is none.
-
-        Where repetition is news, nothing is equal.
-        """
+    def find(self, record: Record, line: bytes) -> Record | None:
+        """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
         stamp = self._folder.stamp(self._primary)
         wanted = fingerprint(line)
         if stamp is None or not self._may_hold(wanted, stamp):
@@ -60,7 +57,7 @@ class Duplicates:
             if candidate.startswith(PREFIX) and fingerprint(candidate) == wanted:
                 found = self._parse(candidate, number)
                 if found and _is_same(found, record) and not _is_superseded(found, data):
-                    return found, candidate + b"\n"
+                    return found
         return None
 
     def add(self, stamp: Stamp) -> None:

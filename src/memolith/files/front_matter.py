@@ -46,6 +46,12 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
     return None
 
 
+def is_broken_secret(data: bytes) -> bool:
+    """Whether a file that is no readable note begins like one that was marked secret."""
+    head = data[:MAX_HEADER_BYTES].removeprefix(_BOM)
+    return head.startswith(_FENCE) and b"secret" in head and b"sensitivity" in head
+
+
 def parse_header(header: bytes) -> dict[str, object]:
     """The header's keys and values; raises RecordFormatError for what is not a plain mapping."""
     import yaml  # only notes need it

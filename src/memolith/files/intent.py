@@ -33,13 +33,16 @@ _EMPTY = [0, 0, 0, 0]
 class LockState:
     """The content of the lock file."""
 
-    __slots__ = ("boot", "files", "steps")
+    __slots__ = ("boot", "files", "steps", "turn")
 
-    def __init__(self, boot: str, steps: list[list[object]], files: dict[str, FileState]) -> None:
-        """`files` are as we left them."""
+    def __init__(
+        self, boot: str, steps: list[list[object]], files: dict[str, FileState], turn: int = 0
+    ) -> None:
+        """`files` are as we left them; `turn` counts the changes, and tells whether one was the last."""
         self.boot = boot
         self.steps = steps
         self.files = files
+        self.turn = turn
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -50,7 +53,10 @@ class LockState:
             return cls("", [], {})
         match json.loads(body):
             case {"boot": str(boot), "steps": list(steps), **rest}:
-                return cls(boot, steps, _file_states(rest.get("files")))
+                turn = rest.get("turn")
+                return cls(
+                    boot, steps, _file_states(rest.get("files")), turn if type(turn) is int else 0
+                )
         raise FileFormatError(
             f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
             path=LOCK_PATH,
@@ -73,7 +79,7 @@ class LockState:
 
     def with_intent(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content while `steps` are being done."""
-        return _encode([step.as_json() for step in steps], self.files)
+        return _encode([step.as_json() for step in steps], self.files, self.turn)
 
     def after(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content once `steps` are done."""
@@ -83,7 +89,8 @@ class LockState:
                 self.files[step.path] = [*stamp_of(os.fstat(step.fd)), lines]
         while len(self.files) > _FILES_KEPT:
             del self.files[next(iter(self.files))]
-        return _encode([], self.files)
+        self.turn += 1
+        return _encode([], self.files, self.turn)
 
     def lines_of(self, path: str, found: Stamp) -> int | None:
         """How many lines a file has, if it is still as we left it; else None."""
@@ -112,8 +119,13 @@ def _file_states(content: object) -> dict[str, FileState]:
     }
 
 
-def _encode(steps: list[list[object]], files: dict[str, FileState]) -> bytes:
-    body = json.dumps(
-        {"pid": os.getpid(), "boot": clock.boot_id(), "steps": steps, "files": files}
-    ).encode()
+def _encode(steps: list[list[object]], files: dict[str, FileState], turn: int) -> bytes:
+    state = {
+        "pid": os.getpid(),
+        "boot": clock.boot_id(),
+        "turn": turn,
+        "steps": steps,
+        "files": files,
+    }
+    body = json.dumps(state).encode()
     return b"%08x %s\n" % (crc32(body), body)

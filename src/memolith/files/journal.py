@@ -40,7 +40,7 @@ class Journal:
         with Duplicates(transaction.folder, self.primary) as duplicates:
             known = duplicates.find(record, line) if reuse else None
             if known is not None:
-                return self._confirmed(transaction, *known)
+                return self._confirmed(transaction, known)
             day = layout.daily_log(self.clock.day_of(record.created))
             number = transaction.append(day, line)
             transaction.append(self.primary, line, template=self.primary)
@@ -48,10 +48,9 @@ class Journal:
             duplicates.add(transaction.left_behind(self.primary)[0])
         return replace(record, citation=Citation(day, number, number))
 
-    def _confirmed(self, transaction: Transaction, record: Record, line: bytes) -> Record:
+    def _confirmed(self, transaction: Transaction, record: Record) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk."""
-        transaction.confirm(self.primary, line)
-        transaction.confirm(layout.daily_log(self.clock.day_of(record.created)), line)
+        transaction.confirm([layout.daily_log(self.clock.day_of(record.created)), self.primary])
         return replace(record, reused=True)
 
     def document(self, folder: Folder, path: str | None = None) -> Document:

@@ -18,6 +18,7 @@ DAILY_FOLDER = "memory"
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"
 BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
+INDEX_FOLDER = f"{STATE_FOLDER}/index"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
 
 

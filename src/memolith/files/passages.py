@@ -7,7 +7,7 @@ import re
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.document import BOM, Document
 from memolith.files.folder import split_path
-from memolith.files.front_matter import MAX_HEADER_BYTES
+from memolith.files.front_matter import is_broken_secret
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.retrieval import Passage
@@ -69,18 +69,12 @@ def _secret_lines(document: Document) -> set[int]:
             return {line.number for line in document.lines}
     except RecordFormatError:
         note = None
-    if note is None and _is_broken_note(document.data):
+    if note is None and is_broken_secret(document.data):
         return {line.number for line in document.lines}
     labelled = {line.number: record.sensitivity == "secret" for line, record in document.records()}
     return {
         line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }
-
-
-def _is_broken_note(data: bytes) -> bool:
-    """Front matter that cannot be read, and may have said that the note is secret."""
-    head = data[:MAX_HEADER_BYTES].removeprefix(BOM)
-    return head.startswith(b"---") and b"secret" in head and b"sensitivity" in head
 
 
 def _may_be_secret(line: Line) -> bool:

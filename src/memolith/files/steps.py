@@ -57,7 +57,9 @@ class Append:
         if self.fd is None:
             return
         atomic_write.cut(self.fd, self.size)
-        if not self.inode:
+        found = folder.stamp(self.path)
+        # A file we made goes again, unless somebody has put another in its place.
+        if not self.inode and found is not None and found[0] == os.fstat(self.fd).st_ino:
             atomic_write.remove(folder, self.path)
 
     def redo(self, folder: Folder) -> None:

@@ -25,7 +25,7 @@ from memolith.files.tail import mend_tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from memolith.types import Stamp
@@ -42,6 +42,7 @@ class Transaction:
         self.recovered = False
         self._steps: list[Step] = []
         self._intent_stays = False
+        self._lock_timeout_seconds = lock_timeout_seconds
         try:
             self._lock = WriterLock(folder, lock_timeout_seconds)
             try:
@@ -103,19 +104,17 @@ class Transaction:
         step.data = header + step.data
         return header.count(b"\n") + 1
 
-    def confirm(self, path: str, line: bytes) -> None:
-        """Make sure that a line which is there already is on the disk too.
-
-        Its writer may not have synced it yet, or may have failed to: so it is written again in its
-        place, which makes the fsync a true one.
+    def confirm(self, paths: Sequence[str]) -> None:
+        """Make sure that what stands in these files is on the disk: a line that answers for a new
+        one may be so fresh that its writer has not synced it yet.
         """
-        at = (self.folder.read(path) or b"").find(line)
-        if at < 0:
-            return
-        try:
-            atomic_write.write_again(self.folder, path, at, line)
-        except OSError as error:
-            raise storage_error(error, path) from error
+        for path in paths:
+            try:
+                atomic_write.sync_file(self.folder, path)
+                # A turn of our own: from now on the line's writer may not take it back.
+                self._lock.write_state(self._state.after([]))
+            except OSError as error:
+                raise storage_error(error, path) from error
 
     def replace(self, path: str, data: bytes, expected: Stamp | None) -> None:
         """Plan to put `data` in the place of a file that still has the stamp `expected`."""
@@ -179,14 +178,27 @@ class Transaction:
         return (step for step in self._steps if isinstance(step, Append))
 
     def _sync(self) -> None:
-        """Sync what was appended. A failure leaves the lines there, whole but not acknowledged:
-        others may have written behind them. Who tries again gets them confirmed (see `confirm`).
-        """
         for step in self._appends():
             try:
                 step.sync(self.folder)
             except OSError as error:
+                self._withdraw()
                 raise storage_error(error, step.path) from error
+
+    def _withdraw(self) -> None:
+        """Take back lines that could not be synced, so that a retry really writes them again.
+
+        If anybody has written or confirmed anything meanwhile they stay, whole but not acknowledged.
+        """
+        with suppress(OSError, MemolithError):
+            lock = WriterLock(self.folder, self._lock_timeout_seconds)
+            try:
+                is_last = LockState.decode(lock.read_state()).turn == self._state.turn
+                if is_last and all(step.can_undo(self.folder) for step in self._steps):
+                    for step in self._steps:
+                        step.undo(self.folder)
+            finally:
+                lock.release()
 
     def _drop_staged(self) -> None:
         for step in self._steps:
