@@ -15,12 +15,13 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from benchmarks.recall.data import Message, Question, RecallSet, load, moment
 from benchmarks.recall.metrics import interval, measures
 from memolith import Memory, __version__
+from memolith.clock import Clock
 
 # Evidence is whole messages, so none is cut; syncing to disk is measured elsewhere.
 SETTINGS = {
@@ -33,9 +34,13 @@ DEPTH = 50
 
 @dataclass
 class Store:
-    """A memory that holds some sessions, and which message each of its lines is."""
+    """A memory that holds some sessions, and which message each of its lines is.
+
+    Its clock shows the moment of the question: chats were said before it.
+    """
 
     memory: Memory
+    now: list[datetime]
     sessions: set[str] = field(default_factory=set)
     lines: list[dict[str, str]] = field(default_factory=list)
 
@@ -57,7 +62,7 @@ class Store:
         """The messages found and the sessions they belong to, best first."""
         found = self.memory.search(question.text, DEPTH)
         messages = [self.lines[hit.citation.first_line - 1].get(hit.role, "") for hit in found.hits]
-        return list(dict.fromkeys(messages)), list(dict.fromkeys(hit.chat for hit in found.hits))
+        return list(dict.fromkeys(messages)), [session.chat for session in found.sessions]
 
 
 def pairs(messages: list[Message]) -> list[tuple[Message | None, Message | None]]:
@@ -90,11 +95,14 @@ def run(
         wanted = data.stores[question.store]
         if store is None or not store.sessions <= set(wanted):
             root = folder / str(number)
-            store = Store(Memory(root, settings={**SETTINGS, **settings}))
+            now = [moment(question.asked)]
+            clock = Clock("UTC", now=lambda now=now: now[0])
+            store = Store(Memory(root, settings={**SETTINGS, **settings}, clock=clock), now)
         for name in wanted:
             if name not in store.sessions:
                 day = data.store_dates[question.store].get(name) or data.dates[name]
                 store.add(name, data.sessions[name], day)
+        store.now[0] = moment(question.asked)
         messages, sessions = store.ask(question)
         rows.append(
             {

@@ -44,6 +44,11 @@ def monotonic() -> float:
     return time.monotonic()
 
 
+def file_time() -> int:
+    """Nanoseconds as the file system stamps files, whatever day the user's clock shows."""
+    return time.time_ns()
+
+
 @cache
 def boot_id() -> str:
     """A name for the time since this machine started; it differs after every restart.

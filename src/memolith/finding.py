@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
 from memolith.embed.choose import choose_embedder
-from memolith.errors import EmbeddingError
+from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.files.chunk_text import read_texts
 from memolith.files.folder import Folder
-from memolith.files.locks import STATE_FOLDER
+from memolith.files.layout import INDEX_FOLDER
+from memolith.files.locks import make_state_folder
 from memolith.index.choose import open_index
 from memolith.ingest.sync import Sources, chunk_digest, sync
+from memolith.interfaces import IndexReplacedError
 from memolith.retrieval import SearchResult
 from memolith.search.candidates import Situation
+from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
 from memolith.search.pipeline import Parts, search
 from memolith.search.plan import plan
 from memolith.search.supersede import demote_superseded
+from memolith.search.weigh import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +41,11 @@ if TYPE_CHECKING:
 # A second search right after the first does not look at every file again; an edit is still found
 # long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02
+# After a change of model, a search embeds old chunks for at most so long before it answers.
+_EMBEDDING_SECONDS = 1.0
+# How often a search begins again because the index was made anew meanwhile.
+_ATTEMPTS = 5
+T = TypeVar("T")
 
 
 class Finder:
@@ -60,51 +71,89 @@ class Finder:
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
-        with self._guard, Folder(self._root) as folder:
-            index = self._open_index()
-            sources = Sources(folder, lambda item: self._clock.day_of(item.created))
-            report = sync(sources, index, self._open_embedder(), progress)
-            self._looked = clocks.monotonic()
-            return report
+        with self._guard:
+            return self._again_if_replaced(lambda: self._sync(progress))
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
         with self._guard:
-            index = self._open_index()
-            for path in index.files():
-                index.replace_file(path, None, [])
+            self._again_if_replaced(lambda: self._open_index().clear())
             return self.sync(progress)
 
     def search(self, question: str, limit: int, filters: Filters) -> SearchResult:
-        """Look at the disk, then search."""
+        """Look at the disk, then search; an index that cannot be used is said in the warnings."""
         with self._guard:
-            warnings: tuple[str, ...] = ()
-            if clocks.monotonic() - self._looked > _LOOKED_SECONDS:
-                warnings = self.sync().warnings
-            with Folder(self._root) as folder:
-                parts = Parts(
-                    index=self._open_index(),
-                    embedder=self._open_embedder(),
-                    read_texts=lambda chunks: read_texts(folder, chunks),
-                    digest=chunk_digest,
-                    stages=self._stages(),
-                    by_words=self._config.words,
-                )
-                situation = Situation(today=self._clock.today(), limit=limit)
-                result = search(parts, plan(question), filters, situation)
-            if self._model_problem:
-                warnings += (f"{self._model_problem} Searched by words only.",)
-            return SearchResult(
-                hits=result.hits, warnings=(*warnings, *result.warnings), trace=result.trace
-            )
+            try:
+                return self._again_if_replaced(lambda: self._search(question, limit, filters))
+            except IndexUnavailableError as error:
+                self.close()
+                return SearchResult(hits=(), warnings=(f"{error.message} Nothing was searched.",))
 
     def stats(self) -> IndexStats:
         """How much the index holds."""
         with self._guard:
-            return self._open_index().stats()
+            return self._again_if_replaced(lambda: self._open_index().stats())
+
+    def _again_if_replaced(self, work: Callable[[], T]) -> T:
+        """Repeat what was being done when the index was made anew meanwhile."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return work()
+            except IndexReplacedError:
+                self.close()
+                self._looked = float("-inf")
+        return work()
+
+    def _sync(
+        self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
+    ) -> SyncReport:
+        with Folder(self._root) as folder:
+            sources = Sources(folder, lambda item: self._clock.day_of(item.created))
+            report = sync(
+                sources,
+                self._open_index(),
+                self._open_embedder(),
+                progress,
+                embedding_seconds=embedding_seconds,
+            )
+        self._looked = clocks.monotonic()
+        return report
+
+    def _search(self, question: str, limit: int, filters: Filters) -> SearchResult:
+        warnings: tuple[str, ...] = ()
+        if clocks.monotonic() - self._looked > _LOOKED_SECONDS:
+            try:
+                warnings = self._sync(None, _EMBEDDING_SECONDS).warnings
+            except IndexReplacedError:
+                raise
+            except IndexUnavailableError as error:
+                warnings = (f"{error.message} What changed since then is not found yet.",)
+        with Folder(self._root) as folder:
+            parts = Parts(
+                index=self._open_index(),
+                embedder=self._open_embedder(),
+                read_texts=lambda chunks: read_texts(folder, chunks),
+                digest=chunk_digest,
+                stages=self._stages(),
+                by_words=self._config.words,
+            )
+            situation = Situation(question=question, today=self._clock.today(), limit=limit)
+            result = search(parts, plan(question, self._clock.today()), filters, situation)
+        if self._model_problem:
+            warnings += (f"{self._model_problem} Searched by words only.",)
+        return SearchResult(
+            hits=result.hits,
+            sessions=result.sessions,
+            warnings=(*warnings, *result.warnings),
+            trace=result.trace,
+        )
 
     def _stages(self) -> list[tuple[str, Stage]]:
-        stages: list[tuple[str, Stage]] = [("supersede", demote_superseded)]
+        stages: list[tuple[str, Stage]] = [
+            ("weigh", weigh),
+            ("days", prefer_days),
+            ("supersede", demote_superseded),
+        ]
         if self._config.decay:
             stages.append(("decay", decay(self._config.half_life_days)))
         if self._config.diversify:
@@ -114,8 +163,9 @@ class Finder:
     def _open_index(self) -> Index:
         if self._index is None:
             embedder = self._open_embedder()
-            folder = os.path.join(self._root, STATE_FOLDER, "index")
-            self._index = open_index(folder, embedder)
+            with Folder(self._root) as folder, suppress(OSError):
+                make_state_folder(folder)  # private, and not for git
+            self._index = open_index(os.path.join(self._root, INDEX_FOLDER), embedder)
         return self._index
 
     def _open_embedder(self) -> Embedder | None:

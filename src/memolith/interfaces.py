@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from memolith.errors import IndexUnavailableError
+
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Collection, Mapping, Sequence
 
     import numpy as np
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
     Vectors = NDArray[np.float32]
+
+
+class IndexReplacedError(IndexUnavailableError):
+    """The index was damaged, deleted or made anew: open it again and repeat what was being done."""
 
 
 class Embedder(Protocol):
@@ -53,8 +60,18 @@ class IndexedChunk:
     chunk: Chunk
     digest: bytes  # of the text, to know the chunk again in the file
     identity: bytes  # of all that is searched: equal, and the chunk need not be indexed again
-    terms: Mapping[str, float]  # how often each term stands in it, weighted by field
-    vector: Vectors | None  # None: not embedded yet, found by words only
+    # How often each term stands in it, weighted by field; None: its identity is indexed already.
+    terms: Mapping[str, float] | None
+    vector: Vectors | None = None  # None: not embedded yet, found by words only
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file's new chunks, which take the place of its old ones; no state forgets the file."""
+
+    path: str
+    state: FileState | None
+    chunks: Sequence[IndexedChunk] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +83,27 @@ class Found:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A chunk's key and how well it matched; higher is better."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Everything that speaks for one chunk. Raw values: higher is better, 0 is nothing."""
 
     key: int
-    score: float
+    words: float  # BM25
+    meaning: float  # cosine
+    words_rank: int = 0  # place in the ranking by words, from 1; 0 if it was not nominated there
+    meaning_rank: int = 0
+    group_words: float = 0.0  # BM25 of the whole chat or file it belongs to
+    group_user_words: float = 0.0  # … of what the user said in it
+    group_title: float = 0.0  # cosine of how that begins
+    by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nomination:
+    """The chunks that may answer, and how near any chunk is on average."""
+
+    signals: Sequence[Signals]
+    usual_meaning: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,38 +118,47 @@ class IndexStats:
 
 
 class Index(Protocol):
-    """Where chunks are found by words and by meaning. Derived: it may be deleted at any time."""
+    """Where chunks are found by words and by meaning. Derived: it may be deleted at any time.
+
+    Every operation raises IndexReplacedError when the index has to be opened again, and
+    IndexUnavailableError when it cannot be read or written right now.
+    """
 
     def files(self) -> Mapping[str, FileState]:
         """What the index believes it holds."""
         ...
 
-    def identities(self, path: str) -> set[bytes]:
-        """What of a file is indexed already, wherever in the file it stands."""
+    def identities(self, path: str) -> Counter[bytes]:
+        """What of a file is indexed already, and how often, wherever in the file it stands."""
         ...
 
-    def replace_file(
-        self, path: str, state: FileState | None, chunks: Sequence[IndexedChunk]
-    ) -> None:
-        """Put these chunks in the place of a file's old ones, in one step; no state forgets the file."""
+    def replace_files(self, changes: Sequence[FileChange]) -> None:
+        """Put chunks in the place of files' old ones, all in one step."""
         ...
 
-    def touch_file(self, path: str, state: FileState) -> None:
-        """Note a new stamp of a file whose content is the same."""
+    def touch_files(self, states: Mapping[str, FileState]) -> None:
+        """Note new stamps of files whose content is the same."""
+        ...
+
+    def clear(self) -> None:
+        """Throw everything away; the next operation raises IndexReplacedError."""
         ...
 
     def maintain(self) -> bool:
         """Tidy up after writes, if it is worth it; returns whether it was."""
         ...
 
-    def keyword_search(
-        self, words: Sequence[Mapping[str, float]], limit: int, filters: Filters
-    ) -> list[Scored]:
-        """The best chunks by BM25. Each word is a choice of terms with weights: the best one counts."""
-        ...
+    def nominate(
+        self,
+        words: Sequence[Mapping[str, float]],
+        vector: Vectors | None,
+        limit: int,
+        filters: Filters,
+    ) -> Nomination:
+        """The best chunks by BM25 and the nearest by cosine, each with all its signals.
 
-    def vector_search(self, vector: Vectors, limit: int, filters: Filters) -> list[Scored]:
-        """The nearest chunks by cosine."""
+        Each word is a choice of terms with weights, of which the best counts.
+        """
         ...
 
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:

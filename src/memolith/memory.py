@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from memolith.files.layout import INDEX_FOLDER
 from memolith.store import Store
 
 TYPE_CHECKING = False
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memolith.finding import Finder
-    from memolith.reports import SyncReport
+    from memolith.reports import ForgetReport, SyncReport
     from memolith.retrieval import SearchResult
 
 
@@ -69,14 +72,26 @@ class Memory(Store):
         result = self._open_finder().search(text, max(0, limit), filters)
         if explain:
             return result
-        return SearchResult(hits=result.hits, warnings=result.warnings)
+        return SearchResult(hits=result.hits, sessions=result.sessions, warnings=result.warnings)
+
+    def forget(self, record_id: str) -> ForgetReport:
+        """Remove a record from every file, archive, backup and the index; it does not come back.
+
+        The id may be shortened to its first characters. This cannot be undone.
+        """
+        report = super().forget(record_id)
+        if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
+            self.sync()
+        return report
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
+        self._existing().close()
         return self._open_finder().sync(progress)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
+        self._existing().close()
         return self._open_finder().reindex(progress)
 
     def _open_finder(self) -> Finder:

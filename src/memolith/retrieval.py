@@ -55,7 +55,6 @@ class Chunk:
     size: int = 0
     role: str = ""  # of a chat turn: user or assistant
     heading: str = ""  # titles above, outermost first: searchable with the text
-    context: str = ""  # what was said around a turn: helps to find it, is not shown
     dated: date | None = None
     category: str = ""
     session: str = ""
@@ -108,6 +107,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHit:
+    """A chat that answered as a whole; `best` is where in it to look first."""
+
+    chat: str
+    score: float
+    best: Citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StageTrace:
     """What one stage of the pipeline did: citations in its order, with their scores."""
 
@@ -121,5 +129,6 @@ class SearchResult:
     """The hits, best first; whatever was degraded stands in `warnings`."""
 
     hits: tuple[Hit, ...]
+    sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
     warnings: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from memolith.clock import Clock
 from memolith.config_loading import open_profile
-from memolith.errors import MemolithError, NotFoundError
+from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
@@ -333,6 +333,8 @@ class Store:
         return Transaction(folder, store.lock_timeout_seconds)
 
     def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
+        if not isinstance(text, str):
+            raise RefusedError(f"The text is not text but {type(text).__name__}.")
         return Record(
             id=gate.new_id(),
             text=gate.whole_characters(text),

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import struct
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.errors import EmbeddingError
+from memolith.text.stopwords import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,9 +29,11 @@ _PACKAGE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _REINSTALL = f"Reinstall it: pip install --force-reinstall {_PACKAGE} tokenizers"
-_MOST_WORDS = 300_000
+_MOST_WORDS = 100_000  # a kilobyte each
 _LONGEST_WORD = 100
 _WORDS_AT_ONCE = 500
+# How much a word like "the" adds to the vector of a text, against 1 for one that says something.
+STOP_WORD = 0.3
 _MARK = "\u2581"
 _EDGES = ".,;:!?\"'`()[]{}<>*_~|#=+/\\\u2026\u00bf\u00a1\u201c\u201d\u2018\u2019-"
 
@@ -37,7 +41,7 @@ _EDGES = ".,;:!?\"'`()[]{}<>*_~|#=+/\\\u2026\u00bf\u00a1\u201c\u201d\u2018\u2019
 class StaticModel:
     """Vectors of 256 numbers from a table of tokens; some thousand texts a second on one core."""
 
-    name = "wordllama-l2-supercat-256/1"
+    name = "wordllama-l2-supercat-256/2"
     dimensions = 256
 
     def __init__(self) -> None:
@@ -45,37 +49,52 @@ class StaticModel:
         folder = _package_folder(_PACKAGE)
         self._table = _open_table(os.path.join(folder, _WEIGHTS))
         self._tokenizer = _open_tokenizer(os.path.join(folder, _TOKENIZER))
-        self._rows: dict[str, int] = {}  # of each word met so far in the two arrays below
-        self._sums = np.empty((0, self.dimensions), np.float32)
-        self._counts = np.empty(0, np.float32)
+        self._forget()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; zeros for a text without words."""
-        split = [_words(text) for text in texts]
-        self._learn({word for words in split for word in words})
+        counted = [Counter(text.split()) for text in texts]
+        self._learn({stretch for stretches in counted for stretch in stretches})
         result = np.zeros((len(texts), self.dimensions), np.float32)
-        for at, words in enumerate(split):
-            if words:
-                rows = [self._rows[word] for word in words]
-                result[at] = self._sums[rows].sum(axis=0) / self._counts[rows].sum()
+        row = self._rows.__getitem__
+        for at, stretches in enumerate(counted):
+            rows = np.fromiter(map(row, stretches), np.intp, len(stretches))
+            often = np.fromiter(stretches.values(), np.float32, len(stretches))
+            result[at] = often @ self._sums[rows]
         lengths = np.linalg.norm(result, axis=1, keepdims=True)
         result /= np.where(lengths == 0, 1, lengths)
         return result
 
-    def _learn(self, words: Iterable[str]) -> None:
+    def _forget(self) -> None:
+        # What stands between spaces, as it stands there, and its row in the array below.
+        self._rows: dict[str, int] = {}
+        self._words: dict[str, int] = {"": 0}  # the same for bare words; none is zeros
+        self._sums = np.zeros((1 << 12, self.dimensions), np.float32)
+
+    def _learn(self, stretches: Iterable[str]) -> None:
         """Tokenise the words not met before and remember the sum of their tokens' vectors."""
         if len(self._rows) > _MOST_WORDS:
-            self._rows.clear()
-            self._sums, self._counts = self._sums[:0], self._counts[:0]
-        new = [word for word in words if word not in self._rows]
-        if not new:
-            return
-        ids, starts = self._tokenise(new)
-        sums = np.add.reduceat(self._table[ids].astype(np.float32), starts)
-        counts = np.diff(np.append(starts, len(ids)))
-        self._rows |= zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True)
-        self._sums = np.concatenate([self._sums, sums])
-        self._counts = np.concatenate([self._counts, counts.astype(np.float32)])
+            self._forget()
+        bare = {stretch: _word(stretch) for stretch in stretches if stretch not in self._rows}
+        new = [word for word in dict.fromkeys(bare.values()) if word not in self._words]
+        if new:
+            ids, starts = self._tokenise(new)
+            first = len(self._words)
+            self._make_room(first + len(new))
+            # Tokens are numbered as they were learned, the commonest first: the logarithm of the
+            # number is a fair guess at how much a token tells, from nothing but the vocabulary.
+            told = np.log(ids + 1.0).astype(np.float32)[:, None]
+            sums = self._sums[first : first + len(new)]
+            np.add.reduceat(self._table[ids].astype(np.float32) * told, starts, out=sums)
+            sums[[is_stop_word(word) for word in new]] *= STOP_WORD
+            self._words |= zip(new, range(first, first + len(new)), strict=True)
+        self._rows |= {stretch: self._words[word] for stretch, word in bare.items()}
+
+    def _make_room(self, rows: int) -> None:
+        if rows > len(self._sums):
+            grown = np.zeros((max(rows, 2 * len(self._sums)), self.dimensions), np.float32)
+            grown[: len(self._sums)] = self._sums
+            self._sums = grown
 
     def _tokenise(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The tokens of all words, and where each word begins.
@@ -101,10 +120,10 @@ class StaticModel:
         return np.array(ids), np.array(starts)
 
 
-def _words(text: str) -> list[str]:
-    """The text at its spaces; what is longer than any word (a key, base64) has no meaning to add."""
-    words = (word.strip(_EDGES) for word in text.encode(errors="ignore").decode().split())
-    return [word for word in words if 0 < len(word) <= _LONGEST_WORD]
+def _word(stretch: str) -> str:
+    """A bare word; "" for what is longer than any word (a key, base64): it has no meaning to add."""
+    word = stretch.encode(errors="ignore").decode().strip(_EDGES)
+    return word if len(word) <= _LONGEST_WORD else ""
 
 
 def _package_folder(name: str) -> str:

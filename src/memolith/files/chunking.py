@@ -13,9 +13,9 @@ from datetime import date
 from memolith.files import layout
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import BOM, Document
-from memolith.files.front_matter import split_note
+from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
-from memolith.files.record_format import RecordFormatError
+from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.retrieval import Chunk
 
 TYPE_CHECKING = False
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 # 400 tokens with 80 of overlap, at four characters a token.
 CHUNK_CHARS = 1600
 OVERLAP_CHARS = 320
-# How much of the messages around a chat message helps to find it.
-CONTEXT_CHARS = 600
 
 _FROM_TEMPLATE = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
@@ -44,7 +42,10 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
     note = _note(path, data)
     if note is not None:
         return _note_chunks(path, data, note, day_of(note))
-    return list(_markdown_chunks(path, data, day_of))
+    chunks = list(_markdown_chunks(path, data, day_of))
+    if is_broken_secret(data):
+        return [replace(chunk, sensitivity="secret") for chunk in chunks]
+    return chunks
 
 
 def file_date(path: str) -> date | None:
@@ -162,8 +163,7 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]
 def _turn_chunks(
     path: str, data: bytes, day_of: Callable[[Record | Turn], date]
 ) -> Iterator[Chunk]:
-    """Two chunks a turn, one for each side, each with what was said around it as context."""
-    previous: dict[str, Turn] = {}
+    """Two chunks a turn, one for each side; what was said around them counts by their chat."""
     offset = 0
     for number, line in enumerate(data.split(b"\n"), 1):
         turn = parse_turn(line)
@@ -181,20 +181,10 @@ def _turn_chunks(
                 chat=turn.chat,
                 channel=turn.platform,
             )
-            yield from _sides(common, turn, previous.get(turn.chat))
-            previous[turn.chat] = turn
+            for role, text in (("user", turn.user), ("assistant", turn.assistant)):
+                if text.strip():
+                    yield replace(common, text=text, role=role)
         offset += len(line) + 1
-
-
-def _sides(common: Chunk, turn: Turn, before: Turn | None) -> Iterator[Chunk]:
-    said_before = before.assistant[-CONTEXT_CHARS:] if before else ""
-    around = {
-        "user": f"{said_before}\n{turn.assistant[:CONTEXT_CHARS]}",
-        "assistant": turn.user[:CONTEXT_CHARS],
-    }
-    for role, text in (("user", turn.user), ("assistant", turn.assistant)):
-        if text.strip():
-            yield replace(common, text=text, role=role, context=around[role].strip())
 
 
 def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
@@ -232,7 +222,7 @@ def _between(lines: Sequence[_Line]) -> bytes:
 
 
 def _may_be_secret(lines: Sequence[_Line]) -> bool:
-    return any(line.text.startswith("- {") and '"secret"' in line.text for line in lines)
+    return any(claims_to_be_record(line.data) for line in lines)
 
 
 def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:

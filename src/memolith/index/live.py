@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.postings import term_hash
-from memolith.interfaces import Scored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +69,7 @@ class LiveSegment:
         self.segment = segment
         self._gone = segment.positions(removed)
         self._scratch = np.zeros(len(segment), np.float32)
+        self.total_vector = segment.nearest.total()
 
     @property
     def gone(self) -> int:
@@ -100,28 +100,61 @@ class LiveSegment:
             mask[self._gone] = False
         return mask
 
-    def keyword_search(
-        self, words: Sequence[Mapping[int, float]], limit: int, filters: NumberedFilters
-    ) -> list[Scored]:
-        """The best rows by BM25."""
-        scores = self.segment.postings.score(words, len(self.segment), self._scratch)
+    def nominate(
+        self,
+        words: Sequence[Mapping[int, float]],
+        vector: Vectors | None,
+        limit: int,
+        filters: NumberedFilters,
+    ) -> Nominees:
+        """The best rows by BM25 and the nearest by cosine, with both values for all of them."""
+        size = len(self.segment)
         mask = self.allowed(filters)
+        scores = self.segment.postings.score(words, size, self._scratch)
         if mask is not None:
             scores[~mask] = 0
         rows = np.flatnonzero(scores)
         if len(rows) > limit:
-            values = scores[rows]
-            rows = rows[np.argpartition(-values, limit - 1)[:limit]]
-        return [Scored(int(self.segment.keys[row]), float(scores[row])) for row in rows]
+            rows = rows[np.argpartition(-scores[rows], limit - 1)[:limit]]
+        if vector is None:
+            return Nominees.of(self.segment, rows, scores[rows], np.zeros(len(rows), np.float32))
+        near, _ = self.segment.nearest.search(vector, limit, mask)
+        rows = np.union1d(rows, near).astype(np.int64)
+        return Nominees.of(
+            self.segment, rows, scores[rows], self.segment.nearest.cosines(rows, vector)
+        )
 
-    def vector_search(self, vector: Vectors, limit: int, filters: NumberedFilters) -> list[Scored]:
-        """The nearest rows."""
-        rows, scores = self.segment.nearest.search(vector, limit, self.allowed(filters))
-        return [
-            Scored(int(self.segment.keys[row]), float(score))
-            for row, score in zip(rows, scores, strict=True)
-            if score > 0
-        ]
+
+@dataclass(frozen=True, slots=True)
+class Nominees:
+    """Some rows of a segment, as columns."""
+
+    keys: NDArray[np.int64]
+    words: NDArray[np.float32]
+    meaning: NDArray[np.float32]
+    grouped: NDArray[np.int64]
+    role: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        segment: Segment,
+        rows: NDArray[np.int64],
+        words: NDArray[np.float32],
+        meaning: NDArray[np.float32],
+    ) -> Nominees:
+        """Take the columns of these rows."""
+        columns = segment.columns
+        return cls(
+            segment.keys[rows], words, meaning, columns["grouped"][rows], columns["role"][rows]
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[Nominees]) -> Nominees:
+        """All of them, as one."""
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
+        )
 
 
 def weighted(
@@ -140,11 +173,6 @@ def weighted(
         if terms:
             result.append(terms)
     return result
-
-
-def best(found: Sequence[Scored], limit: int) -> list[Scored]:
-    """The best of several lists; equal scores in the order of their keys, newest first."""
-    return sorted(found, key=lambda hit: (-hit.score, -hit.key))[:limit]
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

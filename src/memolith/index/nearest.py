@@ -7,7 +7,7 @@ they are sorted into clusters, and a search looks only into the nearest of these
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -83,6 +83,19 @@ class Nearest:
             rows, scores = rows[best], scores[best]
         order = np.lexsort((rows, -scores))
         return rows[order], scores[order]
+
+    def cosines(self, rows: NDArray[np.integer[Any]], query: Floats) -> Floats:
+        """The cosines of some rows."""
+        result: Floats = (self.vectors[rows].astype(np.float32) @ query) * self.scales[rows]
+        return result
+
+    def total(self) -> Floats:
+        """The sum of all vectors: its product with a query is the sum of all cosines."""
+        total = np.zeros(self.vectors.shape[1], np.float32)
+        for at in range(0, len(self.vectors), 8192):
+            part = slice(at, at + 8192)
+            total += self.scales[part] @ self.vectors[part].astype(np.float32)
+        return total
 
     def _candidates(self, query: Floats, allowed: NDArray[np.bool_] | None) -> Rows:
         if allowed is not None:

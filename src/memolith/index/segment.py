@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import stat
+import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
+from memolith.index.groups import Groups
 from memolith.index.nearest import Nearest
 from memolith.index.postings import Postings
 
@@ -20,11 +25,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_MAGIC = b"memoseg1"
+_MAGIC = b"memoseg2"
+_SUM = struct.Struct("<I")
 _ALIGN = 64
-# The columns filters look at; each is one number per chunk.
+# Larger files are mapped: what is read into memory cannot change under us, but costs every process.
+_READ_UP_TO = 1 << 26
+# What filters and groups look at; each is one number per chunk.
 COLUMNS = {"file": "<u4", "dated": "<i4", "category": "<u4", "session": "<u4", "chat": "<u4",
-           "secret": "u1", "expires": "<i8"}  # fmt: skip
+           "secret": "u1", "expires": "<i8", "grouped": "<i8", "role": "u1"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Segment:
     columns: Mapping[str, NDArray[np.int64]]  # of the types in COLUMNS
     postings: Postings
     nearest: Nearest
+    groups: Groups
 
     @classmethod
     def build(cls, rows: Sequence[Row], dimensions: int) -> Segment:
@@ -53,14 +62,16 @@ class Segment:
         for at, row in enumerate(rows):
             if row.vector is not None and len(row.vector) == dimensions:
                 vectors[at] = np.frombuffer(row.vector, np.int8)
+        columns = {
+            name: np.fromiter((row.columns[at] for row in rows), kind, len(rows))
+            for at, (name, kind) in enumerate(COLUMNS.items())
+        }
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
-            columns={
-                name: np.fromiter((row.columns[at] for row in rows), kind, len(rows))
-                for at, (name, kind) in enumerate(COLUMNS.items())
-            },
+            columns=columns,
             postings=Postings.build([row.terms for row in rows]),
             nearest=Nearest.build(vectors),
+            groups=Groups.build(columns["grouped"]),
         )
 
     def __len__(self) -> int:
@@ -71,8 +82,9 @@ class Segment:
         """Where the chunks with these keys stand, those that are here."""
         wanted = np.asarray(keys, dtype="<i8")
         at = np.searchsorted(self.keys, wanted)
-        at = at[at < len(self.keys)] if len(self.keys) else at[:0]
-        found: NDArray[np.int64] = at[np.isin(self.keys[at], wanted)]
+        here = at < len(self.keys)
+        at, wanted = at[here], wanted[here]
+        found: NDArray[np.int64] = np.unique(at[self.keys[at] == wanted])
         return found
 
     def save(self, path: str) -> None:
@@ -83,40 +95,46 @@ class Segment:
         for name, array in arrays.items():
             header[name] = (array.dtype.str, array.shape, offset)
             offset += -(-array.nbytes // _ALIGN) * _ALIGN
-        head = _MAGIC + json.dumps(header).encode()
-        start = -(-(len(head) + 1) // 4096) * 4096
+        head = json.dumps(header).encode()
+        head = head + b" " * (-(len(head) + 1 + len(_MAGIC) + _SUM.size) % 4096) + b"\n"
+        parts: list[bytes | memoryview] = [head]
+        for array in arrays.values():
+            parts += [np.ascontiguousarray(array).data, bytes(-array.nbytes % _ALIGN)]
+        checksum = 0
+        for part in parts:
+            checksum = crc32(part, checksum)
         unfinished = f"{path}.new"
         fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(fd, "wb") as file:
-            file.write(head.ljust(start - 1) + b"\n")
-            for array in arrays.values():
-                file.write(np.ascontiguousarray(array).data)
-                file.write(bytes(-array.nbytes % _ALIGN))
-        os.replace(unfinished, path)
+        try:
+            with open(fd, "wb") as file:
+                file.writelines([_MAGIC, _SUM.pack(checksum), *parts])
+            os.replace(unfinished, path)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(unfinished)
+            raise
 
     @classmethod
     def load(cls, path: str) -> Segment:
-        """Map a file that `save` wrote; raises OSError or ValueError for anything else."""
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            data = memoryview(mmap.mmap(fd, 0, access=mmap.ACCESS_READ))
-        finally:
-            os.close(fd)
-        head = bytes(data[: 1 << 16]).partition(b"\n")[0]
-        if not head.startswith(_MAGIC):
-            raise ValueError(f"{path} is not a segment")
-        start = len(head) + 1
+        """Read a file that `save` wrote; raises OSError or ValueError for anything else."""
+        data = _contents(path)
+        start = len(_MAGIC) + _SUM.size
+        if data[:start] != _MAGIC + _SUM.pack(crc32(data[start:])):
+            raise ValueError(f"{path} is not a segment, or damaged")
+        head = bytes(data[start : 1 << 16]).partition(b"\n")[0]
+        start += len(head) + 1
         arrays = {
             name: np.frombuffer(
                 data, dtype=kind, count=int(np.prod(shape)), offset=start + offset
             ).reshape(shape)
-            for name, (kind, shape, offset) in json.loads(head[len(_MAGIC) :]).items()
+            for name, (kind, shape, offset) in json.loads(head).items()
         }
         return cls(
             keys=arrays["keys"],
             columns={name: arrays[f"column.{name}"] for name in COLUMNS},
             postings=Postings(*(arrays[f"postings.{name}"] for name in Postings.__slots__)),
             nearest=Nearest(*(arrays[f"nearest.{name}"] for name in Nearest.__slots__)),
+            groups=Groups(*(arrays[f"groups.{name}"] for name in Groups.__slots__)),
         )
 
     def _arrays(self) -> dict[str, Array]:
@@ -124,4 +142,19 @@ class Segment:
         arrays |= {f"column.{name}": array for name, array in self.columns.items()}
         arrays |= {f"postings.{name}": getattr(self.postings, name) for name in Postings.__slots__}
         arrays |= {f"nearest.{name}": getattr(self.nearest, name) for name in Nearest.__slots__}
+        arrays |= {f"groups.{name}": getattr(self.groups, name) for name in Groups.__slots__}
         return arrays
+
+
+def _contents(path: str) -> memoryview:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{path} is not an ordinary file")
+        if found.st_size > _READ_UP_TO:
+            return memoryview(mmap.mmap(fd, 0, access=mmap.ACCESS_READ))
+        with open(fd, "rb", closefd=False) as file:
+            return memoryview(file.read())
+    finally:
+        os.close(fd)

@@ -8,17 +8,21 @@ of about the same size are merged, so a chunk is rewritten only a few times in i
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from memolith.index import generations
+from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment
-from memolith.index.segment import Row, Segment
+from memolith.index.rows import SEARCHED, Rows
+from memolith.index.segment import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    import apsw
+    from memolith.index.database import Database
+    from memolith.index.segment import Row
 
 # Up to so many chunks are put together in memory whenever something changed.
 RECENT = 2_000
@@ -26,10 +30,6 @@ RECENT = 2_000
 _RATIO = 4
 # A file is written anew when this share of it no longer counts.
 _MOST_GONE = 0.25
-_ROWS = (
-    "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
-    " terms, vector FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
-)
 _LAST = 1 << 62
 
 
@@ -45,31 +45,51 @@ class Range:
 class Segments:
     """What is searched, brought up to date whenever the database has changed."""
 
-    def __init__(self, db: apsw.Connection, folder: str, dimensions: int) -> None:
+    def __init__(self, database: Database, dimensions: int) -> None:
         """Nothing is loaded before the first search."""
-        self._db = db
-        self._folder = folder
+        self._database = database
+        self._db = database.connection
         self._dimensions = dimensions
+        self._searched = Rows(database.salt).searched
         self._version: tuple[object, int] | None = None
         self._files: dict[str, Segment] = {}
+        self._unreadable: set[str] = set()
         self._live: list[LiveSegment] = []
 
     def current(self) -> Sequence[LiveSegment]:
         """The segments as of now: another process may have written since the last call."""
-        # The first number tells of other connections' changes, the second of our own.
-        version = (self._db.pragma("data_version"), self._db.total_changes())
+        version = self._seen()
         if version != self._version:
             self._load()
             self._version = version
         return self._live
 
-    def maintain(self, writing: Callable[[], Any]) -> bool:
-        """Write and merge files, if it is worth it; `writing` opens a transaction."""
+    def is_current(self) -> bool:
+        """Whether nothing was written since `current` was last called."""
+        return self._version == self._seen()
+
+    def maintain(self) -> bool:
+        """Write and merge files, if it is worth it."""
         changed = False
         while (due := self._due()) is not None:
-            self._write(*due, writing)
+            if not self._write(*due):
+                break
             changed = True
         return changed
+
+    def outdate(self, keys: Iterable[int]) -> None:
+        """Have the files that hold these chunks made again; part of a transaction."""
+        wanted = sorted(keys)
+        for part in self._ranges():
+            at = bisect_left(wanted, part.first)
+            if at < len(wanted) and wanted[at] <= part.last:
+                name = f"outdated {part.first} {os.urandom(4).hex()}"
+                self._db.execute("UPDATE segments SET name = ? WHERE name = ?", (name, part.name))
+                generations.discard(self._path(part))
+
+    def _seen(self) -> tuple[object, int]:
+        # The first number tells of other connections' changes, the second of our own.
+        return self._db.pragma("data_version"), self._db.total_changes()
 
     def _load(self) -> None:
         with self._db:  # one snapshot for all of it
@@ -77,29 +97,35 @@ class Segments:
             removed = [key for (key,) in self._db.execute("SELECT key FROM removed")]
             covered = ranges[-1].last if ranges else 0
             recent = self._rows(covered + 1, _LAST)
-        files = {}
-        for part in ranges:
-            segment = self._files.get(part.name) or self._open(part)
-            files[part.name] = segment
-        self._files = files
-        self._live = [LiveSegment(segment, removed) for segment in files.values()]
+            self._files = {
+                part.name: self._files.get(part.name) or self._open(part) for part in ranges
+            }
+            expected = self._database.one("SELECT coalesce(sum(chunks), 0) FROM files")
+            wrongly = self._database.one("SELECT 1 FROM removed JOIN chunks USING (key)")
+        self._live = [LiveSegment(segment, removed) for segment in self._files.values()]
         self._live.append(LiveSegment(Segment.build(recent, self._dimensions)))
+        if wrongly or expected != sum(len(live.segment) - live.gone for live in self._live):
+            raise DamageError("chunks are missing, or there are too many")
 
     def _open(self, part: Range) -> Segment:
         try:
-            return Segment.load(os.path.join(self._folder, part.name))
+            segment = Segment.load(self._path(part))
         except (OSError, ValueError):  # deleted or damaged: everything in it is in the database too
-            return Segment.build(self._rows(part.first, part.last), self._dimensions)
+            segment = Segment.build(self._rows(part.first, part.last), self._dimensions)
+            self._unreadable.add(part.name)
+        return segment
 
     def _due(self) -> tuple[list[Range], int, int] | None:
         """The files to replace, and the range of the one to write; None if all is well."""
-        live = self.current()
         ranges = self._ranges()
-        if len(live[-1].segment) > RECENT:
-            first = ranges[-1].last + 1 if ranges else 1
-            return [], first, int(live[-1].segment.keys[-1])
+        first = ranges[-1].last + 1 if ranges else 1
+        recent = "SELECT count(*), max(key) FROM chunks WHERE key >= ?"
+        for count, last in self._db.execute(recent, (first,)):
+            if count > RECENT:
+                return [], first, last
+        live = self.current()
         for part, found in zip(ranges, live, strict=False):
-            missing = not os.path.exists(os.path.join(self._folder, part.name))
+            missing = not os.path.exists(self._path(part)) or part.name in self._unreadable
             if missing or found.gone > _MOST_GONE * len(found.segment) + RECENT // 4:
                 return [part], part.first, part.last
         for older, newer, one, two in zip(ranges, ranges[1:], live, live[1:], strict=False):
@@ -107,43 +133,44 @@ class Segments:
                 return [older, newer], older.first, newer.last
         return None
 
-    def _write(
-        self, replaced: list[Range], first: int, last: int, writing: Callable[[], Any]
-    ) -> None:
+    def _write(self, replaced: list[Range], first: int, last: int) -> bool:
+        """Write a file in the place of others; False if another process was faster."""
         with self._db:
             rows = self._rows(first, last)
-            gone = self._one(
+            gone = self._database.one(
                 "SELECT max(number) FROM removed WHERE key BETWEEN ? AND ?", first, last
             )
-        name = f"{first}-{last}-{os.urandom(4).hex()}.segment"
+        name = generations.segment_name(self._database.generation, first, last)
+        path = os.path.join(self._database.folder, name)
         if rows:
-            Segment.build(rows, self._dimensions).save(os.path.join(self._folder, name))
-        with writing():
-            there = {part.name for part in self._ranges()}
-            if not there.issuperset(part.name for part in replaced):
-                return  # another process was faster
-            self._db.executemany(
-                "DELETE FROM segments WHERE name = ?", [(part.name,) for part in replaced]
-            )
-            if rows:
-                self._db.execute("INSERT INTO segments VALUES (?, ?, ?)", (name, first, last))
-            self._db.execute(
-                "DELETE FROM removed WHERE number <= ? AND key BETWEEN ? AND ?",
-                (gone or 0, first, last),
-            )
+            Segment.build(rows, self._dimensions).save(path)
+        with self._database.writing():
+            covering = [
+                part for part in self._ranges() if first <= part.last and part.first <= last
+            ]
+            faster = covering != replaced
+            if not faster:
+                self._db.executemany(
+                    "DELETE FROM segments WHERE name = ?", [(part.name,) for part in replaced]
+                )
+                if rows:
+                    self._db.execute("INSERT INTO segments VALUES (?, ?, ?)", (name, first, last))
+                self._db.execute(
+                    "DELETE FROM removed WHERE number <= ? AND key BETWEEN ? AND ?",
+                    (gone or 0, first, last),
+                )
+        if faster:
+            generations.discard(path)
+            return False
         for part in replaced:
-            with suppress(OSError):  # whoever still has it mapped keeps it
-                os.unlink(os.path.join(self._folder, part.name))
+            generations.discard(self._path(part))  # whoever still has it mapped keeps it
+        return True
 
     def _ranges(self) -> list[Range]:
         return [Range(*row) for row in self._db.execute("SELECT * FROM segments ORDER BY first")]
 
     def _rows(self, first: int, last: int) -> list[Row]:
-        return [
-            Row(row[0], row[1:8], row[8], row[9]) for row in self._db.execute(_ROWS, (first, last))
-        ]
+        return [self._searched(row) for row in self._db.execute(SEARCHED, (first, last))]
 
-    def _one(self, statement: str, *values: object) -> Any:
-        for row in self._db.execute(statement, values):
-            return row[0]
-        return None
+    def _path(self, part: Range) -> str:
+        return os.path.join(self._database.folder, part.name)

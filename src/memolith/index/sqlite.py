@@ -1,299 +1,295 @@
-"""The built-in index: SQLite for the rows, mapped segment files for the search.
+"""The built-in index: SQLite for the rows, segment files for the search.
 
 SQLite holds every chunk with its terms and its vector, and is what several processes share. What is
-searched are flat arrays made from these rows (see `segments.py`).
+searched are flat arrays made from these rows (see `segments.py`). Both can be lost or damaged at any
+time: then the next generation is made from the files of the memory (see `generations.py`).
 """
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from datetime import date
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-import apsw
-
-from memolith.index.live import NumberedFilters, best, weighted
-from memolith.index.nearest import quantise
-from memolith.index.postings import pack_terms
+from memolith.index.database import DamageError, Database
+from memolith.index.live import NumberedFilters
+from memolith.index.nominate import nominate
+from memolith.index.rows import FIND, INSERT, MOVE, Rows, clean, pack_vector
 from memolith.index.segments import Segments
-from memolith.index.sqlite_schema import TABLES, VERSION
-from memolith.interfaces import FileState, Found, IndexStats
-from memolith.retrieval import Chunk
+from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from memolith.interfaces import IndexedChunk, Scored, Vectors
+    from memolith.interfaces import FileChange, FileState, Found, Nomination, Vectors
     from memolith.retrieval import Filters
 
-_BUSY_MILLISECONDS = 10_000
-_FOUND = (
-    "SELECT key, kind, path, first_line, last_line, offset, chunks.size, role, heading, dated,"
-    " (SELECT name FROM names WHERE id = category), (SELECT name FROM names WHERE id = session),"
-    " (SELECT name FROM names WHERE id = chat), sensitivity,"
-    " (SELECT name FROM names WHERE id = channel), record_id, supersedes, expires, chunks.digest"
-    " FROM chunks JOIN files ON files.id = chunks.file WHERE key = ?"
-)
-_INSERT = (
-    "INSERT INTO chunks (file, kind, first_line, last_line, offset, size, role, heading, dated, category,"
-    " session, chat, sensitivity, channel, record_id, supersedes, expires, digest, identity, terms,"
-    " vector) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-)
-_MOVE = (
-    "UPDATE chunks SET first_line = ?1, last_line = ?2, offset = ?3, size = ?4 WHERE key = ?5"
-    " AND (first_line <> ?1 OR last_line <> ?2 OR offset <> ?3 OR size <> ?4)"
-)
+P = ParamSpec("P")
+T = TypeVar("T")
+# What vectors are made for while no model has embedded anything.
+_NO_MODEL = ("", 256)
+_ONE_FILE = "SELECT id FROM files WHERE path = ?"
+
+
+def _guarded(
+    method: Callable[Concatenate[SqliteIndex, P], T],
+) -> Callable[Concatenate[SqliteIndex, P], T]:
+    """Look whether the database is still the right one, and let only our errors out."""
+
+    @wraps(method)
+    def guarded(self: SqliteIndex, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._database.operation():
+            return method(self, *args, **kwargs)
+
+    return guarded
 
 
 class SqliteIndex:
     """The index of one profile, open in one process."""
 
-    def __init__(self, folder: str, *, model: str, dimensions: int) -> None:
-        """Open the index in `folder`, or make it; one of another version or model is made anew."""
-        self._folder = folder
-        self._model = model
-        self._dimensions = dimensions
+    def __init__(self, folder: str, model: tuple[str, int] | None) -> None:
+        """Open the index in `folder`, or make it; `model` is the name and size of the vectors.
+
+        Vectors of another model are thrown away; without a model they are kept as they are.
+        """
+        self._database = Database(folder)
+        self._db = self._database.connection
+        self._rows = Rows(self._database.salt)
         self._names: dict[str, int] = {}
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        self._db = apsw.Connection(os.path.join(folder, "index.db"))
-        self._db.set_busy_timeout(_BUSY_MILLISECONDS)
-        for name, value in (
-            ("journal_mode", "wal"),
-            ("synchronous", "normal"),
-            ("trusted_schema", 0),
-        ):
-            self._db.pragma(name, value)
-        self._make_tables()
-        self._segments = Segments(self._db, folder, dimensions)
+        self._numbers: dict[int, str] = {}
+        with self._database.operation():
+            self._model, dimensions = self._adopt(model)
+        # An index that may only be read keeps the vectors of another model: they mean nothing here.
+        self._by_meaning = model in (None, (self._model, dimensions))
+        self._segments = Segments(self._database, dimensions)
 
     def close(self) -> None:
         """Let go of the files."""
-        self._db.close()
+        self._database.close()
 
+    @_guarded
     def files(self) -> dict[str, FileState]:
         """What the index believes it holds."""
-        rows = self._db.execute("SELECT path, inode, size, mtime, digest FROM files")
-        return {row[0]: FileState((row[1], row[2], row[3]), row[4]) for row in rows}
+        return dict(map(self._rows.file_state, self._db.execute("SELECT * FROM files")))
 
-    def identities(self, path: str) -> set[bytes]:
-        """What of a file is indexed already, wherever in the file it stands."""
-        return {
-            row[0]
-            for row in self._db.execute(
-                "SELECT identity FROM chunks WHERE file = (SELECT id FROM files WHERE path = ?)",
-                (path,),
-            )
-        }
+    @_guarded
+    def identities(self, path: str) -> Counter[bytes]:
+        """What of a file is indexed already, and how often, wherever in the file it stands."""
+        known = self._known(self._file(path))
+        return Counter({identity: len(keys) for identity, keys in known.items()})
 
-    def replace_file(
-        self, path: str, state: FileState | None, chunks: Sequence[IndexedChunk]
-    ) -> None:
-        """Put these chunks in the place of a file's old ones, in one transaction.
+    @_guarded
+    def replace_files(self, changes: Sequence[FileChange]) -> None:
+        """Put chunks in the place of files' old ones, in one transaction."""
+        try:
+            with self._database.writing():
+                for change in changes:
+                    self._replace(change)
+        except BaseException:
+            self._names.clear()  # some may have been given in the transaction that failed
+            raise
 
-        Chunks that were there already only get their new places.
-        """
-        with _Writing(self._db):
-            old = self._one("SELECT id FROM files WHERE path = ?", path)
-            known = self._known(old)
-            file = 0 if state is None else self._store_file(path, state, old)
-            moved, new = [], []
-            for item in chunks:
-                keys = known.get(item.identity)
-                if keys:
-                    chunk = item.chunk
-                    moved.append(
-                        (chunk.first_line, chunk.last_line, chunk.offset, chunk.size, keys.pop())
-                    )
-                else:
-                    new.append(self._values(file, item))
-            self._db.executemany(_MOVE, moved)
-            self._remove([key for keys in known.values() for key in keys])
-            self._db.executemany(_INSERT, new)
-            if state is None:
-                self._db.execute("DELETE FROM files WHERE path = ?", (path,))
+    @_guarded
+    def touch_files(self, states: Mapping[str, FileState]) -> None:
+        """Note new stamps of files whose content is the same."""
+        with self._database.writing():
+            for path, state in states.items():
+                for number, count in self._db.execute(
+                    "SELECT id, chunks FROM files WHERE path = ?", (os.fsencode(path),)
+                ):
+                    self._store_file(self._rows.file(number, path, state, count))
 
-    def touch_file(self, path: str, state: FileState) -> None:
-        """Note a new stamp of a file whose content is the same."""
-        with _Writing(self._db):
-            self._store_file(path, state, self._one("SELECT id FROM files WHERE path = ?", path))
-
-    def keyword_search(
-        self, words: Sequence[Mapping[str, float]], limit: int, filters: Filters
-    ) -> list[Scored]:
-        """The best chunks by BM25. Each word is a choice of terms with weights: the best one counts."""
+    @_guarded
+    def nominate(
+        self,
+        words: Sequence[Mapping[str, float]],
+        vector: Vectors | None,
+        limit: int,
+        filters: Filters,
+    ) -> Nomination:
+        """The best chunks by BM25 and the nearest by cosine, each with all its signals."""
         segments = self._segments.current()
-        numbered = self._numbered(filters)
-        terms = weighted(words, segments)
-        return best(
-            [hit for live in segments for hit in live.keyword_search(terms, limit, numbered)], limit
-        )
+        vector = vector if self._by_meaning else None
+        return nominate(segments, words, vector, limit, self._numbered(filters))
 
-    def vector_search(self, vector: Vectors, limit: int, filters: Filters) -> list[Scored]:
-        """The nearest chunks by cosine."""
-        segments = self._segments.current()
-        numbered = self._numbered(filters)
-        return best(
-            [hit for live in segments for hit in live.vector_search(vector, limit, numbered)], limit
-        )
-
+    @_guarded
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
-        found = {}
-        for key in keys:
-            for row in self._db.execute(_FOUND, (key,)):
-                found[key] = _found(row)
-        return found
+        return self._fetch(keys)
 
+    @_guarded
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
+        newer = "SELECT 1 FROM chunks WHERE supersedes = ? AND supersedes <> '' AND dated <= ?"
         return {
             record_id
             for record_id in record_ids
-            if self._one(
-                "SELECT 1 FROM chunks WHERE supersedes = ? AND supersedes <> '' AND dated <= ?",
-                record_id,
-                until,
-            )
+            if self._database.one(newer, clean(record_id), until)
         }
 
+    @_guarded
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
         keys = self._db.execute(
             "SELECT key FROM chunks WHERE vector IS NULL ORDER BY key DESC LIMIT ?", (limit,)
         )
-        return list(self.fetch([key for (key,) in keys]).values())
+        return list(self._fetch([key for (key,) in keys]).values())
 
+    @_guarded
     def set_vectors(self, vectors: Mapping[int, Vectors]) -> None:
-        """Add the vectors of chunks that had none; they move to the recent segment."""
-        with _Writing(self._db):
-            for key, vector in vectors.items():
-                packed = quantise(vector[None])[0].tobytes()
-                self._db.execute("UPDATE chunks SET vector = ? WHERE key = ?", (packed, key))
-            self._db.execute("DELETE FROM segments")  # their vectors are out of date
+        """Add the vectors of chunks that had none."""
+        with self._database.writing():
+            self._db.executemany(
+                "UPDATE chunks SET vector = ? WHERE key = ?",
+                [(pack_vector(vector), key) for key, vector in vectors.items()],
+            )
+            self._segments.outdate(vectors)
 
+    @_guarded
     def maintain(self) -> bool:
         """Write and merge segment files, if it is worth it."""
-        return self._segments.maintain(lambda: _Writing(self._db))
+        return self._segments.maintain()
 
+    @_guarded
+    def clear(self) -> None:
+        """Throw everything away: the next operation raises IndexReplacedError."""
+        self._database.renew()
+
+    @_guarded
     def stats(self) -> IndexStats:
         """How much the index holds."""
-        size = sum(entry.stat().st_size for entry in os.scandir(self._folder) if entry.is_file())
+        one = self._database.one
         return IndexStats(
-            files=self._one("SELECT count(*) FROM files") or 0,
-            chunks=self._one("SELECT count(*) FROM chunks") or 0,
-            without_vector=self._one("SELECT count(*) FROM chunks WHERE vector IS NULL") or 0,
-            bytes=size,
+            files=one("SELECT count(*) FROM files"),
+            chunks=one("SELECT count(*) FROM chunks"),
+            without_vector=one("SELECT count(*) FROM chunks WHERE vector IS NULL"),
+            bytes=self._database.size(),
             model=self._model,
         )
 
-    def _make_tables(self) -> None:
-        wanted = f"{VERSION} {self._model} {self._dimensions}"
-        if self._db.pragma("user_version") == VERSION and self._get("made for") == wanted:
-            return
-        with _Writing(self._db):
-            if self._db.pragma("user_version") == VERSION and self._get("made for") == wanted:
-                return
-            tables = self._db.execute(
-                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    def _adopt(self, model: tuple[str, int] | None) -> tuple[str, int]:
+        there = self._stored_model()
+        if model is None or model == there or not self._database.writable:
+            return there
+        with self._database.writing():
+            if self._stored_model() != model:
+                self._db.execute("UPDATE chunks SET vector = NULL WHERE vector IS NOT NULL")
+                self._db.execute("DELETE FROM segments")
+                self._db.execute("DELETE FROM removed")
+                for key, value in (("model", model[0]), ("dimensions", str(model[1]))):
+                    self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        return model
+
+    def _stored_model(self) -> tuple[str, int]:
+        stored = dict(self._db.execute("SELECT key, value FROM meta"))
+        try:
+            return str(stored["model"]), int(stored["dimensions"])
+        except KeyError:
+            return _NO_MODEL
+        except ValueError as error:
+            raise DamageError("model") from error
+
+    def _replace(self, change: FileChange) -> None:
+        """Chunks that were there already only get their new places."""
+        old = self._file(change.path)
+        known = self._known(old)
+        if change.state is not None:
+            number = old or 1 + (
+                self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'files'") or 0
             )
-            for name in [row[0] for row in tables]:
-                self._db.execute(f'DROP TABLE "{name}"')
-            for statement in TABLES.split(";\n"):
-                self._db.execute(statement)
-            self._set("made for", wanted)
-            self._db.pragma("user_version", VERSION)
+            file = self._rows.file(number, change.path, change.state, len(change.chunks))
+            self._store_file(file)
+            self._store_chunks(number, change, known)
+        self._remove([key for keys in known.values() for key in keys])
+        if change.state is None:
+            self._db.execute("DELETE FROM files WHERE id = ?", (old,))
+
+    def _store_chunks(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
+        key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
+        moved, new = [], []
+        for item in change.chunks:
+            keys = known.get(item.identity)
+            if keys:
+                moved.append(self._rows.moved(keys.pop(), file, item, self._name))
+            elif item.terms is None:
+                raise IndexReplacedError(
+                    f"Another process changed what is indexed of {change.path}.",
+                    path=self._database.folder,
+                )
+            else:
+                key += 1
+                new.append(self._rows.new(key, file, item, self._name))
+        self._db.executemany(MOVE, moved)
+        self._db.executemany(INSERT, new)
+
+    def _store_file(self, row: tuple[object, ...]) -> None:
+        self._db.execute("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)", row)
+
+    def _file(self, path: str) -> int | None:
+        number: int | None = self._database.one(_ONE_FILE, os.fsencode(path))
+        return number
 
     def _known(self, file: int | None) -> dict[bytes, list[int]]:
         known: dict[bytes, list[int]] = {}
-        for identity, key in self._db.execute(
-            "SELECT identity, key FROM chunks WHERE file = ? ORDER BY key DESC", (file,)
-        ):
-            known.setdefault(identity, []).append(key)
+        if file is not None:
+            for identity, key in self._db.execute(
+                "SELECT identity, key FROM chunks WHERE file = ? ORDER BY key DESC", (file,)
+            ):
+                known.setdefault(identity, []).append(key)
         return known
 
     def _remove(self, keys: Sequence[int]) -> None:
-        rows = [(key,) for key in keys]
-        self._db.executemany("INSERT INTO removed (key) VALUES (?)", rows)
-        self._db.executemany("DELETE FROM chunks WHERE key = ?", rows)
+        parts = [(key,) for key in keys]
+        self._db.executemany("INSERT INTO removed (key) VALUES (?)", parts)
+        self._db.executemany("DELETE FROM chunks WHERE key = ?", parts)
 
-    def _values(self, file: int, item: IndexedChunk) -> tuple[Any, ...]:
-        chunk = item.chunk
-        return (
-            file, chunk.kind, chunk.first_line, chunk.last_line, chunk.offset, chunk.size, chunk.role,
-            chunk.heading, chunk.dated.toordinal() if chunk.dated else 0, self._name(chunk.category),
-            self._name(chunk.session), self._name(chunk.chat), chunk.sensitivity,
-            self._name(chunk.channel), chunk.record_id, chunk.supersedes,
-            int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
-            pack_terms(item.terms),
-            None if item.vector is None else quantise(item.vector[None])[0].tobytes(),
-        )  # fmt: skip
+    def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
+        with self._db:  # one snapshot for all of it
+            current = self._segments.is_current()
+            parts = [row for key in keys for row in self._db.execute(FIND, (key,))]
+            names = self._names_by_number()
+        if current and len(parts) < len(keys):
+            raise DamageError("chunks that were found are not there")
+        try:
+            return {row[0]: self._rows.found(row, names) for row in parts}
+        except KeyError as error:
+            raise DamageError("a name is missing") from error
 
     def _name(self, name: str) -> int:
         known = self._names.get(name)
         if known is None:
-            self._db.execute("INSERT OR IGNORE INTO names (name) VALUES (?)", (name,))
-            known = self._names[name] = int(self._one("SELECT id FROM names WHERE name = ?", name))
+            text = clean(name)
+            known = self._database.one("SELECT id FROM names WHERE name = ?", text)
+            if known is None:
+                known = 1 + (self._database.one("SELECT max(id) FROM names") or 0)
+                self._db.execute("INSERT INTO names VALUES (?, ?, ?)", self._rows.name(known, text))
+            self._names[name] = known
         return known
 
+    def _names_by_number(self) -> dict[int, str]:
+        """All names, read again only when there are more of them."""
+        count = self._database.one("SELECT max(id) FROM names") or 0
+        if len(self._numbers) != count:
+            parts = list(self._db.execute("SELECT id, name, sum FROM names"))
+            if any(self._rows.name(*row[:2]) != row for row in parts):
+                raise DamageError("names")
+            self._numbers = {row[0]: row[1] for row in parts}
+        return self._numbers
+
     def _numbered(self, filters: Filters) -> NumberedFilters:
-        if not {filters.category, filters.session, filters.chat} <= {None, *self._names}:
-            self._names = dict(self._db.execute("SELECT name, id FROM names"))
+        asked = {filters.category, filters.session, filters.chat} - {None}
+        by_number = self._names_by_number() if asked else {}
+        number = {name: key for key, name in by_number.items()}
         files = None
         if filters.path is not None:
             folder = filters.path.rstrip("/") + "/"
             files = [
-                number
-                for number, path in self._db.execute("SELECT id, path FROM files")
-                if path == filters.path or path.startswith(folder)
+                row[0]
+                for row in self._db.execute("SELECT * FROM files")
+                if (path := self._rows.file_state(row)[0]) == filters.path
+                or path.startswith(folder)
             ]
-        return NumberedFilters.of(filters, self._names, files)
-
-    def _store_file(self, path: str, state: FileState, number: int | None) -> int:
-        statement = (
-            "INSERT OR REPLACE INTO files (id, path, inode, size, mtime, digest)"
-            " VALUES (?,?,?,?,?,?) RETURNING id"
-        )
-        return int(self._one(statement, number, path, *state.stamp, state.digest))
-
-    def _one(self, statement: str, *values: object) -> Any:
-        for row in self._db.execute(statement, values):
-            return row[0]
-        return None
-
-    def _get(self, key: str) -> str:
-        try:
-            return self._one("SELECT value FROM meta WHERE key = ?", key) or ""
-        except apsw.SQLError:
-            return ""
-
-    def _set(self, key: str, value: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
-
-
-class _Writing:
-    """A transaction that takes the write lock at once: one that upgrades later can be refused."""
-
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
-
-
-def _found(row: tuple[Any, ...]) -> Found:
-    return Found(
-        row[0],
-        Chunk(
-            kind=row[1], text="", path=row[2], first_line=row[3], last_line=row[4], offset=row[5],
-            size=row[6], role=row[7], heading=row[8],
-            dated=date.fromordinal(row[9]) if row[9] else None,
-            category=row[10], session=row[11], chat=row[12], sensitivity=row[13], channel=row[14],
-            record_id=row[15], supersedes=row[16],
-            expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
-        ),
-        row[18],
-    )  # fmt: skip
+        return NumberedFilters.of(filters, number, files)

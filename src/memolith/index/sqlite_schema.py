@@ -1,17 +1,22 @@
 """The tables of the index. A changed number means a new index: everything in it can be made again."""
 
-VERSION = 2
+# Part of the file's name, so that two versions of the program never touch each other's index.
+VERSION = 3
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
+-- Every row that matters carries a checksum: SQLite does not notice a flipped bit inside a value.
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
-    inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, digest TEXT NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path BLOB NOT NULL UNIQUE,  -- a file's name may be no text
+    stamp BLOB NOT NULL, digest TEXT NOT NULL,
+    chunks INTEGER NOT NULL,  -- how many; what is found of them is counted
+    sum INTEGER NOT NULL
 ) STRICT;
 
 -- Categories, sessions, chats and channels, by number: a filter compares one integer.
-CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, sum INTEGER NOT NULL) STRICT;
 
 CREATE TABLE chunks (
     key INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice, so a segment can trust it
@@ -26,7 +31,9 @@ CREATE TABLE chunks (
     expires INTEGER NOT NULL,  -- seconds since 1970, 0 for never
     digest BLOB NOT NULL,  -- of the text
     identity BLOB NOT NULL,  -- of all that is searched, but not of the place
-    terms BLOB NOT NULL, vector BLOB
+    sum INTEGER NOT NULL,  -- of all columns above
+    terms BLOB NOT NULL, vector BLOB,
+    search_sum INTEGER NOT NULL  -- of what a segment is built from, but for the vector, which has its own
 ) STRICT;
 CREATE INDEX chunks_of_a_file ON chunks (file);
 CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from memolith import clock
 from memolith.errors import EmbeddingError, MemolithError
+from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
 from memolith.files.discovery import discover
-from memolith.interfaces import FileState, IndexedChunk
+from memolith.index.nearest import normalised
+from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
-from memolith.text.terms import index_terms
+from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date
 
     from memolith.files.folder import Folder
@@ -27,10 +31,11 @@ if TYPE_CHECKING:
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# How much a term counts by where it stands: in the text 1, in the titles above, in what was said around.
+# How much a term in the titles above counts, against 1 in the text.
 HEADING_WEIGHT = 0.5
-CONTEXT_WEIGHT = 0.25
 _CHUNKS_AT_ONCE = 512
+_FILES_AT_ONCE = 256
+_TICK = 50_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +47,42 @@ class Sources:
 
 
 def sync(
-    sources: Sources, index: Index, embedder: Embedder | None, progress: Progress | None = None
+    sources: Sources,
+    index: Index,
+    embedder: Embedder | None,
+    progress: Progress | None = None,
+    *,
+    embedding_seconds: float = math.inf,
 ) -> SyncReport:
     """Compare the disk with the index and repair the index; one changed file costs one file.
 
-    Without an embedder chunks are found by words, and a later sync adds their vectors.
+    Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
+    `embedding_seconds`, the rest is left to the next one.
     """
     on_disk, warnings = discover(sources.folder)
     known = index.files()
     gone = [path for path in known if path not in on_disk]
-    for path in gone:
-        index.replace_file(path, None, [])
+    if gone:
+        index.replace_files([FileChange(path, None) for path in gone])
     changed = {
         path: stamp
         for path, stamp in on_disk.items()
         if path not in known or known[path].stamp != stamp
     }
-    batch: dict[str, _Cut] = {}
-    indexed = chunks = waiting = 0
+    work = _Work(sources, index, embedder, known, warnings)
     for number, (path, stamp) in enumerate(changed.items(), 1):
-        cut = _cut(sources, path, stamp, warnings)
-        if cut is not None and path in known and known[path].digest == cut.state.digest:
-            index.touch_file(path, cut.state)
-        elif cut is not None:
-            batch[path] = cut
-            waiting += len(cut.chunks)
-            indexed, chunks = indexed + 1, chunks + len(cut.chunks)
-        if waiting >= _CHUNKS_AT_ONCE or number == len(changed):
-            _store(index, embedder, batch, warnings)
-            batch, waiting = {}, 0
+        work.add(path, stamp)
         if progress is not None:
             progress(number, len(changed))
-    if changed or gone:
-        index.maintain()
+    work.store()
+    if embedder is not None:
+        _embed_waiting(sources, index, embedder, warnings, embedding_seconds)
+    index.maintain()
     return SyncReport(
         files=len(on_disk),
-        indexed=indexed,
+        indexed=work.indexed,
         removed=len(gone),
-        chunks=chunks,
+        chunks=work.chunks,
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
@@ -91,69 +94,132 @@ def chunk_digest(chunk: Chunk) -> bytes:
 
 def weighted_terms(chunk: Chunk) -> Mapping[str, float]:
     """How often each term stands in a chunk, by the weight of the place it stands in."""
-    terms: Counter[str] = Counter()
-    for text, weight in (
-        (chunk.text, 1.0),
-        (chunk.heading, HEADING_WEIGHT),
-        (chunk.context, CONTEXT_WEIGHT),
-    ):
-        if text:
-            for term, count in Counter(index_terms(text)).items():
-                terms[term] += count * weight  # type: ignore[assignment]  # a Counter of floats
+    terms: dict[str, float] = dict(term_counts(chunk.text))
+    if chunk.heading:
+        for term, count in term_counts(chunk.heading).items():
+            terms[term] = terms.get(term, 0.0) + count * HEADING_WEIGHT
     return terms
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """A changed file, cut into chunks."""
+class _Work:
+    """What changed, cut and put into the index some hundred chunks at once."""
 
-    state: FileState
-    chunks: Sequence[Chunk]
+    def __init__(
+        self,
+        sources: Sources,
+        index: Index,
+        embedder: Embedder | None,
+        known: Mapping[str, FileState],
+        warnings: list[str],
+    ) -> None:
+        self._sources = sources
+        self._index = index
+        self._embedder = embedder
+        self._known = known
+        self._warnings = warnings
+        self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
+        self._touched: dict[str, FileState] = {}
+        self._waiting = 0
+        self.indexed = 0
+        self.chunks = 0
 
+    def add(self, path: str, stamp: Stamp) -> None:
+        """Cut a file that may have changed."""
+        data = self._read(path, stamp)
+        if data is None:
+            return
+        state = FileState(_settled(stamp), blake2b(data, digest_size=16).hexdigest())
+        if path in self._known and self._known[path].digest == state.digest:
+            self._touched[path] = state
+        else:
+            chunks = chunk_file(path, data, self._sources.day_of)
+            self._cut[path] = (state, chunks)
+            self.indexed += 1
+            self.chunks += len(chunks)
+            self._waiting += len(chunks)
+        if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
+            self.store()
 
-def _cut(sources: Sources, path: str, stamp: Stamp, warnings: list[str]) -> _Cut | None:
-    if stamp[1] > MAX_FILE_BYTES:
-        warnings.append(f"{path} has {stamp[1]:,} bytes and is left out of search.")
-        return None
-    try:
-        data = sources.folder.read(path)
-    except MemolithError as error:
-        warnings.append(f"{error.message} It is left out of search.")
-        return None
-    if data is None:
-        return None  # deleted since it was listed; the next sync forgets it
-    digest = blake2b(data, digest_size=16).hexdigest()
-    return _Cut(FileState(stamp, digest), chunk_file(path, data, sources.day_of))
+    def store(self) -> None:
+        """Put what was cut so far into the index."""
+        if self._touched:
+            self._index.touch_files(self._touched)
+        if self._cut:
+            self._index.replace_files(list(self._changes()))
+        self._cut, self._touched, self._waiting = {}, {}, 0
 
+    def _read(self, path: str, stamp: Stamp) -> bytes | None:
+        if stamp[1] > MAX_FILE_BYTES:
+            self._warnings.append(f"{path} has {stamp[1]:,} bytes and is left out of search.")
+            if path in self._known:
+                self._index.replace_files([FileChange(path, None)])
+            return None
+        try:
+            return self._sources.folder.read(path)  # None: deleted since it was listed
+        except MemolithError as error:
+            self._warnings.append(f"{error.message} It is left out of search.")
+            return None
 
-def _store(
-    index: Index, embedder: Embedder | None, batch: Mapping[str, _Cut], warnings: list[str]
-) -> None:
-    identities = {path: [_identity(chunk) for chunk in cut.chunks] for path, cut in batch.items()}
-    known = {path: index.identities(path) for path in batch}
-    new = [
-        chunk
-        for path, cut in batch.items()
-        for chunk, identity in zip(cut.chunks, identities[path], strict=True)
-        if identity not in known[path]
-    ]
-    vectors = iter(_embed(embedder, new, warnings))
-    for path, cut in batch.items():
-        items = [
-            IndexedChunk(chunk, chunk_digest(chunk), identity, {}, None)
-            if identity in known[path]
-            else IndexedChunk(
-                chunk, chunk_digest(chunk), identity, weighted_terms(chunk), next(vectors)
+    def _changes(self) -> Iterator[FileChange]:
+        items = {path: list(self._items(path)) for path in self._cut}
+        new = [item.chunk for part in items.values() for item in part if item.terms is not None]
+        vectors = iter(_embed(self._embedder, new, self._warnings))
+        for path, part in items.items():
+            yield FileChange(
+                path,
+                self._cut[path][0],
+                [
+                    item if item.terms is None else replace(item, vector=next(vectors))
+                    for item in part
+                ],
             )
-            for chunk, identity in zip(cut.chunks, identities[path], strict=True)
-        ]
-        index.replace_file(path, cut.state, items)
+
+    def _items(self, path: str) -> Iterator[IndexedChunk]:
+        """What is indexed already is passed on without its terms, as often as it is there."""
+        there = self._index.identities(path) if path in self._known else Counter[bytes]()
+        for chunk in self._cut[path][1]:
+            identity = _identity(chunk)
+            there[identity] -= 1
+            terms = None if there[identity] >= 0 else weighted_terms(chunk)
+            yield IndexedChunk(chunk, chunk_digest(chunk), identity, terms)
+
+
+def _settled(stamp: Stamp) -> Stamp:
+    """A stamp to know the file by, unless it is so fresh that a change may still get the same one.
+
+    File systems stamp files by a clock that ticks some hundred times a second.
+    """
+    inode, size, modified = stamp
+    return stamp if modified < clock.file_time() - _TICK else (inode, size, -1)
+
+
+def _embed_waiting(
+    sources: Sources, index: Index, embedder: Embedder, warnings: list[str], seconds: float
+) -> None:
+    """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
+    deadline = clock.monotonic() + seconds
+    while waiting := index.without_vector(_CHUNKS_AT_ONCE):
+        chunks = list(read_texts(sources.folder, (item.chunk for item in waiting)))
+        whole = {
+            item.key: chunk
+            for item, chunk in zip(waiting, chunks, strict=True)
+            if chunk is not None and chunk_digest(chunk) == item.digest
+        }
+        vectors = _embed(embedder, list(whole.values()), warnings)
+        index.set_vectors(
+            {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None}
+        )
+        if len(whole) < len(waiting) or vectors[0] is None:
+            break  # files changed meanwhile, or the model does not answer
+        if clock.monotonic() > deadline and (left := index.stats().without_vector):
+            warnings.append(f"{left:,} chunks are found by words only until they are embedded.")
+            break
 
 
 def _identity(chunk: Chunk) -> bytes:
     """Of everything that is searched or filtered by, but not of the place in the file."""
     parts = (
-        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.context, chunk.dated,
+        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.dated,
         chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
         chunk.record_id, chunk.supersedes, chunk.expires,
     )  # fmt: skip
@@ -165,7 +231,7 @@ def _embed(
 ) -> Sequence[Vectors | None]:
     if embedder is not None and chunks:
         try:
-            return list(embedder.embed([embedding_text(chunk) for chunk in chunks]))
+            return list(normalised(embedder.embed([embedding_text(chunk) for chunk in chunks])))
         except EmbeddingError as error:
             warnings.append(f"{error.message} New text is found by words only for now.")
     return [None] * len(chunks)

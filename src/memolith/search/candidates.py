@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
+    from memolith.interfaces import Signals
     from memolith.retrieval import Chunk
+    from memolith.text.dates import DayRange
 
     Stage = Callable[["Situation", Sequence["Candidate"]], Sequence["Candidate"]]
 
@@ -18,12 +20,10 @@ if TYPE_CHECKING:
 class Candidate:
     """A chunk that may answer, with everything that speaks for it."""
 
-    key: int
     chunk: Chunk
+    signals: Signals
     score: float
-    words: float = 0.0  # raw BM25
-    meaning: float = 0.0  # raw cosine
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    group: float = 0.0  # how well the whole chat or file fits, from 0 to 3
     superseded: bool = False
 
 
@@ -31,6 +31,8 @@ class Candidate:
 class Situation:
     """What a stage may want to know besides the candidates."""
 
+    question: str
     today: date
     limit: int
-    dated_question: bool = False  # the question itself asks for certain days
+    usual_meaning: float = 0.0  # how near any chunk is, on average
+    days: tuple[DayRange, ...] = ()  # that the question itself asks about

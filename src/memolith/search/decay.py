@@ -11,22 +11,20 @@ if TYPE_CHECKING:
 
     from memolith.search.candidates import Candidate, Situation, Stage
 
-# The most that age can take away. Plain multiplication by 0.5 ** (age / half-life) would bury
-# everything a year old under anything from today; this way age only decides between hits of about
-# the same relevance: neighbours in a ranking differ by one or two percent.
-MOST_LOST = 0.05
+# The most that being new can add, against 1 for the best words and 1 for the nearest meaning. Plain
+# multiplication by 0.5 ** (age / half-life) would bury everything a year old under anything from
+# today; this way age only decides between hits of about the same relevance.
+MOST_ADDED = 0.2
 
 
 def decay(half_life_days: float) -> Stage:
-    """A stage that takes up to 5 % from the score of a dated chunk, half of that after the half-life."""
+    """A stage that adds up to 0.2 to the score of a dated chunk, half of that after the half-life."""
 
     def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        if situation.dated_question:
+        if situation.days:
             return candidates  # who asks about March does not want March to fade
         aged = [
-            replace(
-                hit, score=hit.score * freshness(hit.chunk.dated, situation.today, half_life_days)
-            )
+            replace(hit, score=hit.score + bonus(hit.chunk.dated, situation.today, half_life_days))
             for hit in candidates
         ]
         return sorted(aged, key=lambda hit: -hit.score)
@@ -34,14 +32,15 @@ def decay(half_life_days: float) -> Stage:
     return stage
 
 
-def freshness(dated: date | None, today: date, half_life_days: float) -> float:
-    """1 for today, the future and what has no date; never below 0.95.
+def bonus(dated: date | None, today: date, half_life_days: float) -> float:
+    """0.2 for today and the future, half of it after the half-life; what has no date gets the half.
 
     >>> from datetime import date
-    >>> freshness(date(2026, 1, 1), date(2026, 1, 31), 30)
-    0.975
+    >>> bonus(date(2026, 1, 1), date(2026, 1, 31), 30)
+    0.1
     """
-    if dated is None or dated >= today:
-        return 1.0
-    faded: float = 1 - 0.5 ** ((today - dated).days / half_life_days)
-    return 1 - MOST_LOST * faded
+    if dated is None:
+        return MOST_ADDED / 2
+    age: float = max(0, (today - dated).days) / half_life_days
+    faded: float = 0.5**age
+    return MOST_ADDED * faded

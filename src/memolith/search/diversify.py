@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Below this share of common words two chunks are different evidence, however alike their subject.
 # (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)
-COPY_FROM = 0.8
+COPY_FROM = 0.9
 # Only this many are compared: the rest is too far down to be shown.
 _COMPARED = 50
 
@@ -26,22 +26,22 @@ def diversify(mmr_lambda: float) -> Stage:
             return candidates
         top, rest = list(candidates[:_COMPARED]), list(candidates[_COMPARED:])
         best = top[0].score or 1.0
-        said = {hit.key: frozenset(words(hit.chunk.text)) for hit in top}
+        said = {hit.signals.key: frozenset(words(hit.chunk.text)) for hit in top}
         chosen: list[Candidate] = []
         worst_copy = dict.fromkeys(said, 0.0)
         while top:
             pick = max(
                 top,
                 key=lambda hit: (
-                    mmr_lambda * hit.score / best - (1 - mmr_lambda) * worst_copy[hit.key]
+                    mmr_lambda * hit.score / best - (1 - mmr_lambda) * worst_copy[hit.signals.key]
                 ),
             )
             top.remove(pick)
             chosen.append(pick)
             for hit in top:
-                likeness = _likeness(said[pick.key], said[hit.key])
+                likeness = _likeness(said[pick.signals.key], said[hit.signals.key])
                 if likeness >= COPY_FROM:
-                    worst_copy[hit.key] = max(worst_copy[hit.key], likeness)
+                    worst_copy[hit.signals.key] = max(worst_copy[hit.signals.key], likeness)
         return [*chosen, *rest]
 
     return stage

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
-    from memolith.interfaces import Scored
+    from memolith.interfaces import Signals
 
 # The constant of the original paper; between 20 and 100 our benchmark moves by less than its noise.
 RRF_K = 60
 
 
-def fuse(rankings: Mapping[str, Sequence[Scored]], k: int = RRF_K) -> list[tuple[int, float]]:
-    """Keys with their fused scores, best first: 1 / (k + rank) from every ranking a key is in.
+def fused(signals: Signals, k: int = RRF_K) -> float:
+    """1 / (k + rank) from every ranking the chunk is in."""
+    ranks = (signals.words_rank, signals.meaning_rank)
+    return sum(1 / (k + rank) for rank in ranks if rank)
 
-    Equal scores keep the newest first. Empty rankings change nothing.
-    """
-    scores: dict[int, float] = {}
-    for ranking in rankings.values():
-        for rank, hit in enumerate(ranking, 1):
-            scores[hit.key] = scores.get(hit.key, 0.0) + 1 / (k + rank)
-    return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
+
+def fuse(nominated: Iterable[Signals], k: int = RRF_K) -> list[Signals]:
+    """The chunks by their fused ranks, best first; equal ones with the newest first."""
+    return sorted(nominated, key=lambda signals: (-fused(signals, k), -signals.key))

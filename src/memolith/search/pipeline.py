@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING
 
 from memolith.errors import EmbeddingError
 from memolith.retrieval import Hit, SearchResult, StageTrace
-from memolith.search.candidates import Candidate, Situation
-from memolith.search.fuse import fuse
+from memolith.search.candidates import Candidate
+from memolith.search.fuse import fuse, fused
+from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from memolith.interfaces import Embedder, Index, Scored
+    from memolith.interfaces import Embedder, Index, Signals, Vectors
     from memolith.retrieval import Chunk, Filters
-    from memolith.search.candidates import Stage
+    from memolith.search.candidates import Situation, Stage
     from memolith.search.plan import QueryPlan
+    from memolith.text.dates import DayRange
 
 # How many of each ranking take part in the fusion, and how many of those are read and staged.
 NOMINATED = 200
-CONSIDERED = 60
+CONSIDERED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,72 +43,66 @@ class Parts:
 def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
     """The best hits for a plan; what could not be done is said in the warnings."""
     warnings: list[str] = []
-    rankings = {
-        "words": parts.index.keyword_search(plan.words, NOMINATED, filters)
-        if plan.words and parts.by_words
-        else [],
-        "meaning": _by_meaning(parts, plan, filters, warnings),
-    }
-    candidates: Sequence[Candidate] = _read(parts, rankings, filters, warnings, situation.limit)
+    words = plan.words if parts.by_words else ()
+    vector = _vector(parts, plan, warnings)
+    nominated = parts.index.nominate(words, vector, NOMINATED, filters)
+    signals = {found.key: found for found in nominated.signals}
+    for days in plan.days:
+        # Of these days also what would not be among the best of all days.
+        within = _within(filters, days)
+        for found in parts.index.nominate(words, vector, NOMINATED, within).signals:
+            signals.setdefault(found.key, found)
+    situation = replace(situation, usual_meaning=nominated.usual_meaning, days=plan.days)
+    candidates = _read(parts, fuse(signals.values())[:CONSIDERED], filters, warnings)
     trace = [_traced("fuse", candidates)]
     for name, stage in parts.stages:
         candidates = stage(situation, candidates)
         trace.append(_traced(name, candidates))
     return SearchResult(
         hits=tuple(_hit(candidate) for candidate in candidates[: situation.limit]),
+        sessions=rank_sessions(candidates, situation.limit),
         warnings=tuple(warnings),
         trace=tuple(trace),
     )
 
 
-def _by_meaning(
-    parts: Parts, plan: QueryPlan, filters: Filters, warnings: list[str]
-) -> Sequence[Scored]:
+def _within(filters: Filters, days: DayRange) -> Filters:
+    return replace(
+        filters,
+        since=max(filter(None, (filters.since, days.first))),
+        until=min(filter(None, (filters.until, days.last))),
+    )
+
+
+def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | None:
     if parts.embedder is None:
-        return []
+        return None
     try:
         vector = parts.embedder.embed([plan.text])[0]
     except EmbeddingError as error:
         warnings.append(f"{error.message} Searched by words only.")
-        return []
-    return parts.index.vector_search(vector, NOMINATED, filters) if vector.any() else []
+        return None
+    return vector if vector.any() else None
 
 
 def _read(
-    parts: Parts,
-    rankings: dict[str, Sequence[Scored]],
-    filters: Filters,
-    warnings: list[str],
-    limit: int,
-) -> list[Candidate]:
+    parts: Parts, nominated: Sequence[Signals], filters: Filters, warnings: list[str]
+) -> Sequence[Candidate]:
     """Candidates with their texts, as they stand in the files; a record that stands twice, once."""
-    fused = fuse(rankings)
-    found = parts.index.fetch([key for key, _ in fused[: max(CONSIDERED, 3 * limit)]])
-    ranks = {
-        name: {hit.key: (rank, hit.score) for rank, hit in enumerate(ranking, 1)}
-        for name, ranking in rankings.items()
-    }
+    found = parts.index.fetch([signals.key for signals in nominated])
+    texts = dict(zip(found, parts.read_texts(item.chunk for item in found.values()), strict=True))
     candidates: dict[object, Candidate] = {}
-    chunks = list(parts.read_texts(item.chunk for item in found.values()))
-    texts = dict(zip(found, chunks, strict=True))
     moved = 0
-    for key, score in fused:
-        chunk = texts.get(key)
+    for signals in nominated:
+        key = signals.key
         if key not in found:
             continue
+        chunk = texts[key]
         if chunk is None or parts.digest(chunk) != found[key].digest:
             moved += 1
             continue
         candidates.setdefault(
-            chunk.record_id or key,
-            Candidate(
-                key=key,
-                chunk=chunk,
-                score=score,
-                words=ranks["words"].get(key, (0, 0.0))[1],
-                meaning=ranks["meaning"].get(key, (0, 0.0))[1],
-                ranks={name: places[key][0] for name, places in ranks.items() if key in places},
-            ),
+            chunk.record_id or key, Candidate(chunk=chunk, signals=signals, score=fused(signals))
         )
     if moved:
         warnings.append(f"{moved} hits were left out: their files changed during the search.")
@@ -137,5 +133,10 @@ def _hit(candidate: Candidate) -> Hit:
         channel=chunk.channel,
         heading=chunk.heading,
         superseded=candidate.superseded,
-        ranks=candidate.ranks,
+        ranks=_ranks(candidate.signals),
     )
+
+
+def _ranks(signals: Signals) -> dict[str, int]:
+    ranks = {"words": signals.words_rank, "meaning": signals.meaning_rank}
+    return {name: rank for name, rank in ranks.items() if rank}

@@ -1,23 +1,24 @@
-"""What a question asks for: its words with their stems and synonyms, quoted phrases, and days."""
+"""What a question asks for: its words with their stems and synonyms, and the days it names."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.text.stopwords import keywords
-from memolith.text.terms import stems
+from memolith.text.choices import choices
+from memolith.text.dates import LIKELY, find_days, without_days
+from memolith.text.stopwords import keywords, language_of
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
+
+    from memolith.text.dates import DayRange
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000
 MOST_WORDS = 32
-
-_QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +27,12 @@ class QueryPlan:
 
     text: str  # what is embedded
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
-    phrases: tuple[tuple[str, ...], ...] = ()  # words that must stand side by side
+    days: tuple[DayRange, ...] = ()
 
 
-def plan(question: str) -> QueryPlan:
+def plan(question: str, today: date) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     text = question[:MOST_CHARS]
-    return QueryPlan(
-        text=text,
-        words=[dict.fromkeys(stems(word), 1.0) for word in keywords(text)[:MOST_WORDS]],
-        phrases=tuple(
-            tuple(words(next(filter(None, quoted.groups())))) for quoted in _QUOTED.finditer(text)
-        ),
-    )
+    days = tuple(found for found in find_days(text, today) if found.confidence >= LIKELY)
+    asked = keywords(without_days(text, days))[:MOST_WORDS]
+    return QueryPlan(text=text, words=choices(asked, language=language_of(words(text))), days=days)

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from memolith.search.candidates import Candidate, Situation
 
 # Enough to let the newer record pass, which says nearly the same and so ranks nearly the same.
-_KEPT = 0.5
+_KEPT = 0.25
 
 
 def demote_superseded(
     _situation: Situation, candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
-    """A stage that halves the score of records that are history; they are still found."""
+    """A stage that takes most of the score of records that are history; they are still found."""
     demoted = [
         replace(hit, score=hit.score * _KEPT) if hit.superseded else hit for hit in candidates
     ]

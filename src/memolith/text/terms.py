@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from functools import lru_cache
 
 from memolith.text import scripts
@@ -35,7 +36,10 @@ def index_terms(text: str) -> list[str]:
     (['the', 'meet'], ['las', '~las', 'reunion', '~reunion'])
     """
     found = words(text)
-    english = language_of(found) == "en"
+    return _terms(found, english=language_of(found) == "en")
+
+
+def _terms(found: list[str], *, english: bool) -> list[str]:
     terms = list[str]()
     for word in found:
         if scripts.is_pair(word):
@@ -43,6 +47,50 @@ def index_terms(text: str) -> list[str]:
         else:
             terms.extend(stems(word)[:1] if english else stems(word))
     return terms
+
+
+def term_counts(text: str) -> dict[str, int]:
+    """How often each term stands in a text: `index_terms`, counted, at a fraction of its cost.
+
+    Only the distinct stretches between spaces are looked at. The language is judged by the whole
+    text rather than by its beginning.
+
+    >>> term_counts("the meetings, the meeting")
+    {'the': 2, 'meet': 2}
+    """
+    found = [
+        # The cache must not keep whole files alive because they hold no space.
+        (_terms_of(part) if len(part) < 64 else _terms_of.__wrapped__(part), count)
+        for part, count in Counter(text.split()).items()
+    ]
+    english = spanish = 0
+    for (_, _, language), count in found:
+        if language == "en":
+            english += count
+        elif language == "es":
+            spanish += count
+    is_english = english > 3 * spanish
+    counts = dict[str, int]()
+    for (in_english, in_any, _), count in found:
+        for term in in_english if is_english else in_any:
+            counts[term] = counts.get(term, 0) + count
+    return counts
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
+    """The terms of a stretch in an English text and in any other, and the language it tells."""
+    found = words(stretch)
+    if len(found) == 1 and not scripts.is_pair(found[0]):
+        return _terms_of_word(found[0])
+    terms = tuple(tuple(_terms(found, english=english)) for english in (True, False))
+    return terms[0], terms[1], language_of(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
+    found = stems(word)
+    return found[:1], found, language_of([word])
 
 
 def query_terms(text: str) -> dict[str, tuple[str, ...]]:

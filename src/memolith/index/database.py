@@ -1,0 +1,271 @@
+"""One generation of the index's database: opened, watched, and abandoned when it is damaged."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from zlib import crc32
+
+import apsw
+
+from memolith.errors import IndexUnavailableError
+from memolith.index import generations
+from memolith.index.sqlite_schema import TABLES, VERSION
+from memolith.interfaces import IndexReplacedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BUSY_MILLISECONDS = 5_000
+_ATTEMPTS = 4
+_READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+_READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
+# What SQLite says when the database is well but cannot be used right now; all else is damage.
+_NOT_NOW = {
+    apsw.BusyError: "another process has been writing to it for too long",
+    apsw.LockedError: "another process has been writing to it for too long",
+    apsw.ReadOnlyError: "it is read-only here",
+    apsw.FullError: "the disk is full",
+    apsw.IOError: "the disk reported an error",
+    apsw.CantOpenError: "it cannot be opened",
+    apsw.PermissionsError: "permission denied",
+    apsw.ProtocolError: "its locks do not work here",
+    apsw.NoMemError: "there is no memory left",
+    apsw.InterruptError: "it was interrupted",
+}
+
+
+# Input and output errors that tell of a file cut short or unreadable, not of a full disk.
+_UNREADABLE = {
+    apsw.SQLITE_IOERR_READ,
+    apsw.SQLITE_IOERR_SHORT_READ,
+    apsw.SQLITE_IOERR_CORRUPTFS,
+    apsw.SQLITE_IOERR_DATA,
+    apsw.SQLITE_IOERR_SHMMAP,
+    apsw.SQLITE_IOERR_VNODE,
+}
+
+
+_NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
+
+
+class DamageError(Exception):
+    """What was read cannot be what was written."""
+
+
+def checksum(*values: object) -> int:
+    """The checksum of values; those of another type give another one."""
+    return crc32(repr(values).encode(errors="surrogatepass"))
+
+
+class Database:
+    """The newest generation of an index, open in this process."""
+
+    def __init__(self, folder: str) -> None:
+        """Open it, or make it; raises IndexUnavailableError when neither can be done."""
+        self.folder = os.path.realpath(folder)
+        for _ in range(_ATTEMPTS):
+            try:
+                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                self.generation = generations.newest(self.folder)
+                if not self.generation:
+                    self._make()
+                    self.generation = generations.newest(self.folder)
+                self._open(generations.database_path(self.folder, self.generation))
+            except (DamageError, UnicodeDecodeError):
+                self._abandon()
+            except apsw.Error as error:
+                if not _is_damage(error):
+                    raise self._unavailable(error) from error
+                self._abandon()
+            except OSError as error:
+                raise self._unavailable(error) from error
+            else:
+                return
+        raise IndexUnavailableError(
+            f"The search index in {self.folder} is damaged and cannot be replaced.",
+            path=self.folder,
+            hint=f"Move the folder away: {self.folder}",
+        )
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with suppress(apsw.Error):  # what cannot be written back is made again from the files
+            self.connection.close()
+
+    @contextmanager
+    def operation(self) -> Iterator[None]:
+        """Do something with the database: raises only our errors, and gives up a damaged one."""
+        self._look()
+        try:
+            yield
+        except (DamageError, UnicodeDecodeError) as error:
+            raise self._replaced(error) from error
+        except apsw.Error as error:
+            if not _is_damage(error):
+                raise self._unavailable(error) from error
+            raise self._replaced(error) from error
+        except OSError as error:
+            raise self._unavailable(error) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction that takes the write lock at once: one that upgrades later can be refused."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:  # SQLite ends some by itself
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def one(self, statement: str, *values: object) -> Any:
+        """The first value of the first row, or None."""
+        for row in self.connection.execute(statement, values):
+            return row[0]
+        return None
+
+    def size(self) -> int:
+        """How many bytes its files take."""
+        with os.scandir(self.folder) as entries:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+
+    def renew(self) -> None:
+        """Begin an empty generation; this one and everybody else's find out at the next operation."""
+        try:
+            self._make()
+        except (OSError, apsw.Error) as error:
+            raise self._unavailable(error) from error
+
+    def _look(self) -> None:
+        """Make sure that what we have open is still what others would open."""
+        try:
+            number = generations.newest(self.folder)
+        except OSError as error:
+            raise self._unavailable(error) from error
+        if number == self.generation:
+            found = self._identities()
+            if found == self._opened:
+                return
+            if any(part and part in self._opened for part in found):
+                self._abandon()  # database, log and map no longer belong together
+        raise self._replaced(None)
+
+    def _open(self, path: str) -> None:
+        if generations.identity(path) is None:
+            raise DamageError(f"{path} is not an ordinary file")
+        self._path = path
+        self.connection = _connect(path)
+        try:
+            self.writable = not self.connection.readonly("main")
+            self.salt = self._read_salt()
+        except BaseException:
+            self.close()
+            raise
+        self._opened = self._identities()
+
+    def _read_salt(self) -> str:
+        """What is mixed into every checksum, so that another index's rows do not fit."""
+        if self.connection.pragma("user_version") != VERSION:
+            raise DamageError("another version's tables")
+        salt = self.one("SELECT value FROM meta WHERE key = 'salt'")
+        if not isinstance(salt, str) or not salt:
+            raise DamageError("tables without content")
+        return salt
+
+    def _identities(self) -> list[tuple[int, int] | None]:
+        return [generations.identity(self._path + part) for part in ("", "-wal", "-shm")]
+
+    def _make(self) -> None:
+        """Make an empty database of the next generation, unless another process is faster."""
+        before = generations.newest(self.folder)
+        unfinished = generations.unfinished_path(self.folder)
+        try:
+            connection = apsw.Connection(unfinished)
+            try:
+                connection.pragma("journal_mode", "wal")
+                connection.execute("BEGIN")
+                for statement in TABLES.split(";\n"):
+                    connection.execute(statement)
+                salt = os.urandom(8).hex()
+                connection.execute("INSERT INTO meta VALUES ('salt', ?)", (salt,))
+                connection.pragma("user_version", VERSION)
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+            os.chmod(unfinished, 0o600)
+            number = generations.following(self.folder)
+            if generations.newest(self.folder) == before:
+                generations.publish(unfinished, self.folder, number)
+        finally:
+            for part in ("", "-wal", "-shm"):
+                generations.discard(unfinished + part)
+        generations.clean(self.folder, generations.newest(self.folder))
+
+    def _abandon(self) -> None:
+        with suppress(OSError, apsw.Error):  # then the damaged one stays the newest, and says so
+            if generations.newest(self.folder) == self.generation:
+                self._make()
+
+    def _replaced(self, error: Exception | None) -> IndexReplacedError:
+        if error is not None:
+            self._abandon()
+        return IndexReplacedError(
+            "The search index was damaged or made anew and is built again from the files.",
+            path=self.folder,
+            hint="Search again.",
+        )
+
+    def _unavailable(self, error: Exception) -> IndexUnavailableError:
+        reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), None)
+        if reason is None:
+            reason = getattr(error, "strerror", None) or str(error)
+        return IndexUnavailableError(
+            f"The search index cannot be used: {reason}.",
+            path=self.folder,
+            hint="The memory itself is not touched by this. Run: memolith doctor",
+        )
+
+
+def _is_damage(error: apsw.Error) -> bool:
+    if isinstance(error, apsw.IOError):
+        return getattr(error, "extendedresult", 0) in _UNREADABLE
+    return not isinstance(error, tuple(_NOT_NOW))
+
+
+def _connect(path: str) -> apsw.Connection:
+    """For writing if possible, else for reading, even where not a single file may be made."""
+    read_only = f"file:{quote(path)}"
+    ways = [
+        (path, _READ_WRITE),
+        (f"{read_only}?mode=ro", _READ_ONLY),
+        (f"{read_only}?immutable=1", _READ_ONLY),
+    ]
+    while True:
+        name, flags = ways.pop(0)
+        try:
+            return _configured(apsw.Connection(name, flags=flags))
+        except _NO_WAY_IN as error:
+            if not ways or _is_damage(error):
+                raise
+
+
+def _configured(connection: apsw.Connection) -> apsw.Connection:
+    try:
+        _configure(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _configure(connection: apsw.Connection) -> None:
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.pragma("trusted_schema", 0)
+    connection.pragma("cell_size_check", 1)
+    connection.pragma("synchronous", "normal")
+    connection.pragma("user_version")  # the first read: from now on its log and its map are open

@@ -1,0 +1,98 @@
+"""The files of an index by generation: a damaged database is never repaired, the next one is made.
+
+A live database file must not be renamed, replaced or deleted under a process that has it open: that
+process would go on writing into nothing. So a new one gets a new name, everybody looks for the
+newest name before every operation, and only what nobody can mistake for the newest is deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+
+from memolith.index.sqlite_schema import VERSION
+
+_NAME = re.compile(rf"index-v{VERSION}-(\d+)\.db", re.ASCII)
+# Of one generation: the database, its log and its map; segments begin with its number.
+_PART = re.compile(rf"index-v{VERSION}-(\d+)\.(?:db(?:-wal|-shm|-journal)?|.*\.segment)", re.ASCII)
+_UNFINISHED = ".new"
+_HOUR = 3600
+
+
+def database_path(folder: str, generation: int) -> str:
+    """The database of a generation."""
+    return os.path.join(folder, f"index-v{VERSION}-{generation:06}.db")
+
+
+def segment_name(generation: int, first: int, last: int) -> str:
+    """A new name for a segment of a generation."""
+    return f"index-v{VERSION}-{generation:06}.{first}-{last}-{os.urandom(4).hex()}.segment"
+
+
+def newest(folder: str) -> int:
+    """The number of the newest generation; 0 when there is none."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return 0
+    return max((int(found[1]) for found in map(_NAME.fullmatch, names) if found), default=0)
+
+
+def following(folder: str) -> int:
+    """The number of the next generation; a log that lost its database must not meet another one."""
+    parts = map(_PART.fullmatch, os.listdir(folder))
+    return 1 + max((int(found[1]) for found in parts if found), default=0)
+
+
+def unfinished_path(folder: str) -> str:
+    """Where a new database is made before it gets its name."""
+    return os.path.join(folder, f"index-v{VERSION}-{os.urandom(8).hex()}{_UNFINISHED}")
+
+
+def publish(unfinished: str, folder: str, generation: int) -> None:
+    """Give a finished, closed database its name, unless another process was faster."""
+    path = database_path(folder, generation)
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        pass
+    except OSError:  # no hard links here; a rename may replace a file made in this very moment
+        if not os.path.lexists(path):
+            os.rename(unfinished, path)
+            return
+    discard(unfinished)
+
+
+def discard(path: str) -> None:
+    """Delete a derived file, if that can be done."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def clean(folder: str, generation: int) -> None:
+    """Delete what older generations left; whoever still has it open finds out at his next operation."""
+    try:
+        now = os.stat(database_path(folder, generation)).st_mtime
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        found = _PART.fullmatch(name)
+        if found and int(found[1]) < generation:
+            discard(path)
+        elif name.endswith(_UNFINISHED):
+            with suppress(OSError):  # an hour old: its maker was killed
+                if os.lstat(path).st_mtime < now - _HOUR:
+                    os.unlink(path)
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """What tells whether a name still means the same file; None when there is no ordinary file."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,127 @@
+"""Chunks that belong together: the turns of a chat, the pieces of a file.
+
+What is said around a chunk helps to judge it, so a search also asks how well its whole group fits:
+BM25 of the group as one text, of what the user said in it, and how near its beginning is. That is
+added up from the postings of the chunks, for the few groups that have a candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from memolith.index.segment import Segment
+    from memolith.interfaces import Vectors
+
+    Floats = NDArray[np.float32]
+
+USER = 1  # in the column `role`
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The rows of each group of a segment, in the order they were written."""
+
+    ids: NDArray[np.uint32]  # sorted; 0, the chunks without a group, is not among them
+    starts: NDArray[np.uint32]  # one more than ids
+    rows: NDArray[np.uint32]
+
+    @classmethod
+    def build(cls, grouped: NDArray[np.int64]) -> Groups:
+        """Sort the rows by their group."""
+        rows = np.argsort(grouped, kind="stable")
+        rows = rows[grouped[rows] > 0]
+        ids, starts = np.unique(grouped[rows], return_index=True)
+        return cls(
+            ids.astype("<u4"), np.append(starts, len(rows)).astype("<u4"), rows.astype("<u4")
+        )
+
+    def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of some groups (sorted ids), and for each row the place of its group among them."""
+        at = np.searchsorted(self.ids, groups)
+        here = [
+            (place, int(self.starts[found]), int(self.starts[found + 1]))
+            for place, found in enumerate(at)
+            if found < len(self.ids) and self.ids[found] == groups[place]
+        ]
+        if not here:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        rows = np.concatenate([self.rows[start:stop] for _, start, stop in here]).astype(np.int64)
+        places = np.repeat(
+            [place for place, _, _ in here], [stop - start for _, start, stop in here]
+        )
+        order = np.argsort(rows, kind="stable")
+        return rows[order], places[order]
+
+
+class GroupSums:
+    """How often each term stands in each group, added up over segments."""
+
+    def __init__(self, groups: NDArray[np.int64], terms: Sequence[int]) -> None:
+        """Sums for some groups (sorted ids) and terms, all zero."""
+        self._groups = groups
+        self._terms = terms
+        self.counts = np.zeros((len(terms), len(groups)), np.float32)
+        self.user_counts = np.zeros((len(terms), len(groups)), np.float32)
+        self.lengths = np.zeros(len(groups), np.float32)
+        self.user_lengths = np.zeros(len(groups), np.float32)
+        self.titles = np.zeros(len(groups), np.float32)
+        self._title_keys = np.full(len(groups), np.iinfo(np.int64).max)
+
+    def add(self, segment: Segment, vector: Vectors | None) -> None:
+        """Add what a segment holds of the groups."""
+        rows, places = segment.groups.members(self._groups)
+        if not len(rows):
+            return
+        size = len(self._groups)
+        by_user = segment.columns["role"][rows] == USER
+        lengths = segment.postings.lengths[rows]
+        self.lengths += np.bincount(places, lengths, size)
+        self.user_lengths += np.bincount(places, lengths * by_user, size)
+        for number, term in enumerate(self._terms):
+            counts = segment.postings.counts_at(term, rows)
+            self.counts[number] += np.bincount(places, counts, size)
+            self.user_counts[number] += np.bincount(places, counts * by_user, size)
+        if vector is not None:
+            self._add_titles(segment, rows, places, vector)
+
+    def _add_titles(
+        self, segment: Segment, rows: NDArray[np.int64], places: NDArray[np.int64], vector: Vectors
+    ) -> None:
+        """How near the first chunk of each group is; of a chat, the first the user said."""
+        role = segment.columns["role"][rows]
+        keys = segment.keys[rows] + np.where(role == USER, 0, 1 << 60)
+        order = np.lexsort((keys, places))
+        first = order[np.unique(places[order], return_index=True)[1]]
+        nearness = segment.nearest.cosines(rows[first], vector)
+        for place, key, near in zip(places[first], keys[first], nearness, strict=True):
+            if key < self._title_keys[place]:
+                self._title_keys[place] = key
+                self.titles[place] = near
+
+
+def group_bm25(
+    counts: Floats, lengths: Floats, words: Sequence[Mapping[int, float]], terms: Sequence[int]
+) -> Floats:
+    """BM25 of whole groups; each word counts by its best term."""
+    from memolith.index.postings import K1, B
+
+    at = {term: number for number, term in enumerate(terms)}
+    spoken = lengths[lengths > 0]
+    average = float(spoken.mean()) if len(spoken) else 1.0
+    saturation = K1 * (1 - B + B * lengths / average)
+    scores = np.zeros(len(lengths), np.float32)
+    for word in words:
+        values = [
+            weight * counts[at[term]] * (K1 + 1) / (counts[at[term]] + saturation)
+            for term, weight in word.items()
+        ]
+        scores += np.max(values, axis=0)
+    return scores

@@ -1,0 +1,154 @@
+"""A chunk as a row of the database and back, with the checksums that tell whether it is whole.
+
+Whatever is read is compared with its checksum before it is used: a value of the wrong type or a
+flipped bit is found here, whichever column it is in.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from memolith.index.database import DamageError, checksum
+from memolith.index.nearest import quantise
+from memolith.index.postings import pack_terms
+from memolith.index.segment import Row
+from memolith.interfaces import FileState, Found
+from memolith.retrieval import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memolith.interfaces import IndexedChunk, Vectors
+
+_STAMP = struct.Struct("<QQq")
+_SUM = struct.Struct("<I")
+
+INSERT = (
+    "INSERT INTO chunks (key, file, kind, first_line, last_line, offset, size, role, heading, dated,"
+    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest, identity,"
+    " sum, terms, vector, search_sum)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+MOVE = (
+    "UPDATE chunks SET first_line = ?1, last_line = ?2, offset = ?3, size = ?4, sum = ?5"
+    " WHERE key = ?6 AND sum <> ?5"
+)
+FIND = (
+    "SELECT key, file, kind, first_line, last_line, offset, chunks.size, role, heading, dated,"
+    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, chunks.digest,"
+    " identity, chunks.sum, path FROM chunks JOIN files ON files.id = chunks.file WHERE key = ?"
+)
+SEARCHED = (
+    "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
+    # The turns of a chat are one group, the prose of a file another; records stand for themselves.
+    " CASE kind WHEN 'turn' THEN chat WHEN 'prose' THEN file + 2147483648 ELSE 0 END,"
+    " CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END,"
+    " terms, vector, kind, role, sensitivity, search_sum"
+    " FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
+)
+
+
+class Rows:
+    """Writes and reads rows of one database; its salt goes into every checksum."""
+
+    def __init__(self, salt: str) -> None:
+        """Rows of another database, with another salt, are taken for damaged."""
+        self._salt = salt
+
+    def new(
+        self, key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
+    ) -> tuple[Any, ...]:
+        """A row for INSERT; `number` gives names their numbers."""
+        row = _columns(key, file, item, number)
+        terms = pack_terms(item.terms or {})
+        vector = None if item.vector is None else pack_vector(item.vector)
+        searched = (key, file, *row[9:14], row[17], item.chunk.kind, item.chunk.role)
+        return (*row, self.sum(*row), terms, vector, crc32(terms, self.sum(*searched)))
+
+    def moved(
+        self, key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
+    ) -> tuple[int, ...]:
+        """A row's new place for MOVE, with the checksum that goes with it."""
+        chunk = item.chunk
+        whole = self.sum(*_columns(key, file, item, number))
+        return (chunk.first_line, chunk.last_line, chunk.offset, chunk.size, whole, key)
+
+    def found(self, row: tuple[Any, ...], names: Mapping[int, str]) -> Found:
+        """The chunk of a row of FIND, without its text."""
+        if self.sum(*row[:20]) != row[20]:
+            raise DamageError(f"chunk {row[0]}")
+        name = names.__getitem__
+        return Found(
+            row[0],
+            Chunk(
+                kind=row[2], text="", path=os.fsdecode(row[21]), first_line=row[3],
+                last_line=row[4], offset=row[5], size=row[6], role=row[7], heading=row[8],
+                dated=date.fromordinal(row[9]) if row[9] else None,
+                category=name(row[10]), session=name(row[11]), chat=name(row[12]),
+                sensitivity=row[13], channel=name(row[14]), record_id=row[15], supersedes=row[16],
+                expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
+            ),
+            row[18],
+        )  # fmt: skip
+
+    def searched(self, row: tuple[Any, ...]) -> Row:
+        """What a segment needs of a row of SEARCHED."""
+        terms, vector, kind, role, sensitivity, whole = row[10:]
+        columns = (*row[:6], sensitivity, row[7], kind, role)
+        if not isinstance(terms, bytes) or crc32(terms, self.sum(*columns)) != whole:
+            raise DamageError(f"chunk {row[0]}")
+        return Row(row[0], row[1:10], terms, None if vector is None else _unpack_vector(vector))
+
+    def file(self, number: int, path: str, state: FileState, chunks: int) -> tuple[Any, ...]:
+        """A row of the table of files."""
+        row = (number, os.fsencode(path), _STAMP.pack(*state.stamp), state.digest, chunks)
+        return (*row, self.sum(*row))
+
+    def file_state(self, row: tuple[Any, ...]) -> tuple[str, FileState]:
+        """The path and the state in a row of the table of files."""
+        if self.sum(*row[:5]) != row[5]:
+            raise DamageError(f"file {row[0]}")
+        inode, size, mtime = _STAMP.unpack(row[2])
+        return os.fsdecode(row[1]), FileState((inode, size, mtime), row[3])
+
+    def name(self, number: int, name: str) -> tuple[int, str, int]:
+        """A row of the table of names."""
+        return (number, name, self.sum(number, name))
+
+    def sum(self, *values: object) -> int:
+        """The checksum of values."""
+        return checksum(self._salt, *values)
+
+
+def pack_vector(vector: Vectors) -> bytes:
+    """A vector as bytes with its checksum."""
+    data: bytes = quantise(vector[None])[0].tobytes()
+    return data + _SUM.pack(crc32(data))
+
+
+def _unpack_vector(data: object) -> bytes:
+    if not isinstance(data, bytes) or data[-4:] != _SUM.pack(crc32(data[:-4])):
+        raise DamageError("vector")
+    return data[:-4]
+
+
+def clean(text: str) -> str:
+    """The text as SQLite can keep it: half a surrogate pair is no character."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def _columns(
+    key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
+) -> tuple[Any, ...]:
+    chunk = item.chunk
+    return (
+        key, file, chunk.kind, chunk.first_line, chunk.last_line, chunk.offset, chunk.size,
+        chunk.role, clean(chunk.heading), chunk.dated.toordinal() if chunk.dated else 0,
+        number(chunk.category), number(chunk.session), number(chunk.chat), chunk.sensitivity,
+        number(chunk.channel), clean(chunk.record_id), clean(chunk.supersedes),
+        int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
+    )  # fmt: skip

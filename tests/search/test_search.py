@@ -1,0 +1,172 @@
+"""Search as a user meets it: through `Memory`, with real files, the real index and the real model."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memolith import Memory
+
+if TYPE_CHECKING:
+    from tests.conftest import StoppedTime
+
+
+def texts(memory: Memory, question: str, **filters: object) -> list[str]:
+    return [hit.text for hit in memory.search(question, **filters).hits]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def filled(memory: Memory) -> Memory:
+    memory.remember("Ana owns the release key; deploys go through staging first", category="fact")
+    memory.remember("Cookie the dog weighs 12 kg and loves carrots")
+    memory.remember("The door code is 4711", sensitivity="secret")
+    memory.save_note("The API uses JWT tokens with a 24 h expiry", keywords=["authentication"])
+    memory.log_turn("When is the deadline of the tax office?", "Friday 20 February", chat="tax")
+    memory.log_turn("I am allergic to peanuts", "I will remember that", chat="health")
+    with Path(memory.root, "MEMORY.md").open("a") as file:
+        file.write("\n## Garden\n\nWater the tomatoes daily.\n")
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("who can release?", "Ana owns the release key; deploys go through staging first"),
+        ("carrots", "Cookie the dog weighs 12 kg and loves carrots"),
+        ("authentication", "The API uses JWT tokens with a 24 h expiry"),
+        ("deadline tax office", "When is the deadline of the tax office?"),
+        ("allergy", "I am allergic to peanuts"),
+        ("¿cuánto pesa el perro?", "Cookie the dog weighs 12 kg and loves carrots"),
+        ("tomato", "## Garden\n\nWater the tomatoes daily."),
+    ],
+)
+def test_the_best_hit_is_the_one_that_answers(filled: Memory, question: str, best: str) -> None:
+    assert texts(filled, question)[0] == best
+
+
+def test_a_record_that_stands_in_two_files_is_one_hit(filled: Memory) -> None:
+    found = texts(filled, "carrots", limit=50)
+    assert found.count("Cookie the dog weighs 12 kg and loves carrots") == 1
+
+
+def test_a_secret_is_found_only_by_who_asks_for_secrets(filled: Memory) -> None:
+    assert not any("4711" in text for text in texts(filled, "door code", limit=50))
+    assert texts(filled, "door code", include_secret=True)[0] == "The door code is 4711"
+
+
+def test_filters_leave_out_everything_else(filled: Memory) -> None:
+    assert set(texts(filled, "anything at all", category="fact", limit=50)) == {
+        "Ana owns the release key; deploys go through staging first",
+        "The API uses JWT tokens with a 24 h expiry",
+    }
+    assert {hit.chat for hit in filled.search("deadline", chat="tax").hits} == {"tax"}
+    paths = {hit.citation.path for hit in filled.search("tokens", path="memory/fact").hits}
+    assert len(paths) == 1
+
+
+def test_what_was_superseded_stands_below_and_was_right_at_its_time(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    old = memory.remember("Ana owns the release key")
+    stopped_time.advance(days=10)
+    memory.supersede(old.id, "Ben owns the release key")
+    found = memory.search("who owns the release key?").hits
+    assert [(hit.text, hit.superseded) for hit in found] == [
+        ("Ben owns the release key", False),
+        ("Ana owns the release key", True),
+    ]
+    then = date(2026, 11, 16)
+    assert texts(memory, "who owns the release key?", as_of=then) == ["Ana owns the release key"]
+
+
+def test_what_has_expired_is_not_found(memory: Memory, stopped_time: StoppedTime) -> None:
+    memory.remember("The build is red", expires=stopped_time() + timedelta(hours=1))
+    assert texts(memory, "build") == ["The build is red"]
+    stopped_time.advance(hours=2)
+    assert texts(memory, "build") == []
+
+
+def test_days_in_the_question_are_understood(memory: Memory, stopped_time: StoppedTime) -> None:
+    stopped_time.advance(days=-1)
+    memory.remember("Lunch with Eva about the garden")
+    stopped_time.advance(days=1)
+    memory.remember("Lunch with Tom about the house")
+    assert texts(memory, "what was lunch about yesterday?")[0] == "Lunch with Eva about the garden"
+    assert texts(memory, "¿de qué hablamos hoy?")[0] == "Lunch with Tom about the house"
+    assert texts(memory, "lunch", until=date(2026, 11, 14)) == ["Lunch with Eva about the garden"]
+
+
+def test_a_hand_edit_is_found_by_the_very_next_search(memory: Memory) -> None:
+    memory.remember("one thing")
+    assert texts(memory, "elephant") == texts(memory, "elephant")
+    path = Path(memory.root, "memory", "notes", "zoo.md")
+    path.parent.mkdir(parents=True)
+    path.write_text("The elephant is called Rosa.\n")
+    memory.close()
+    assert texts(memory, "elephant")[0] == "The elephant is called Rosa."
+
+
+def test_forgotten_is_forgotten_by_search_too(filled: Memory) -> None:
+    cookie = filled.search("carrots").hits[0]
+    filled.forget(cookie.record_id)
+    assert not any("Cookie" in text for text in texts(filled, "carrots dog", limit=50))
+
+
+def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -> None:
+    for hit in filled.search("the", limit=50).hits:
+        lines = Path(filled.root, hit.citation.path).read_text().split("\n")
+        cited = "\n".join(lines[hit.citation.first_line - 1 : hit.citation.last_line])
+        assert hit.text in cited
+
+
+def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
+    trace = filled.search("release", explain=True).trace
+    assert [stage.stage for stage in trace] == [
+        "fuse", "weigh", "days", "supersede", "decay", "diversify",
+    ]  # fmt: skip
+    assert all(stage.order for stage in trace)
+    assert filled.search("release").trace == ()
+
+
+def test_chats_that_answer_are_ranked_as_a_whole(filled: Memory) -> None:
+    assert filled.search("peanuts allergic").sessions[0].chat == "health"
+
+
+def test_an_empty_memory_answers_nothing_and_makes_nothing(root: str) -> None:
+    with Memory(root) as memory:
+        assert memory.search("anything").hits == ()
+    assert not Path(root).exists()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        " ",
+        "?",
+        '"',
+        "AND OR NOT",
+        'a" OR "b',
+        "*",
+        "NEAR(a b)",
+        "\0",
+        "\ud800",
+        "👍",
+        "x" * 1_000_000,
+        "-" * 50,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_any_text_is_a_question(filled: Memory, question: str) -> None:
+    assert filled.search(question).warnings == ()
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(question=st.text(max_size=200))
+def test_no_question_raises(filled: Memory, question: str) -> None:
+    filled.search(question, 3)
