@@ -1,0 +1,62 @@
+"""The default model: real vectors from the installed package, and no text that upsets it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith.embed.choose import choose_embedder
+from memolith.embed.static_model import StaticModel
+
+MODEL = StaticModel()
+
+
+def test_it_is_the_default() -> None:
+    assert isinstance(choose_embedder(), StaticModel)
+
+
+def test_texts_alike_in_meaning_are_nearer_than_others() -> None:
+    cat, kitten, tax = MODEL.embed(
+        ["My cat sleeps all day", "A kitten naps in the sun", "The tax return is due in April"]
+    )
+    assert cat @ kitten > cat @ tax + 0.1
+
+
+def test_every_vector_has_length_one() -> None:
+    vectors = MODEL.embed(["one", "two words", "three words here"])
+    assert vectors.shape == (3, MODEL.dimensions)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n", "...!?", "x" * 5000, "---", "\ud800"])
+def test_a_text_without_meaning_is_zeros(text: str) -> None:
+    assert not MODEL.embed([text]).any()
+
+
+def test_no_texts_are_no_vectors() -> None:
+    assert MODEL.embed([]).shape == (0, MODEL.dimensions)
+
+
+def test_the_vector_does_not_depend_on_the_texts_beside_it() -> None:
+    alone = MODEL.embed(["Ana owns the release key"])[0]
+    beside = MODEL.embed(["\u2581 odd \u2581x", "Ana owns the release key", "", "more words"])[1]
+    assert alone == pytest.approx(beside, abs=1e-6)
+    assert alone == pytest.approx(StaticModel().embed(["Ana owns the release key"])[0], abs=1e-6)
+
+
+def test_half_a_character_is_left_out() -> None:
+    assert MODEL.embed(["a cat\ud800"])[0] == pytest.approx(MODEL.embed(["a cat"])[0], abs=1e-6)
+
+
+@given(st.lists(st.text(alphabet=st.characters(exclude_categories=())), max_size=4))
+def test_no_text_upsets_it(texts: list[str]) -> None:
+    vectors = MODEL.embed(texts)
+    lengths = np.linalg.norm(vectors, axis=1)
+    assert all(length == pytest.approx(1, abs=1e-3) or length == 0 for length in lengths)
+
+
+@given(st.lists(st.binary(max_size=200), max_size=4))
+def test_no_bytes_upset_it(data: list[bytes]) -> None:
+    assert np.isfinite(MODEL.embed([part.decode(errors="replace") for part in data])).all()

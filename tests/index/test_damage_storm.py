@@ -1,0 +1,78 @@
+"""An index damaged a hundred times while processes search and write: always right, never an error."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memolith import Memory
+from tests.index import damages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAMAGES = 114  # six of each kind
+SEED = 20261115
+SECONDS_BETWEEN = 0.35
+SECONDS = DAMAGES * SECONDS_BETWEEN + 6
+
+
+def test_searches_are_right_while_the_index_is_damaged_a_hundred_times(tmp_path: Path) -> None:
+    root = tmp_path / "profile"
+    chance = random.Random(SEED)
+    with Memory(root) as memory:
+        for number in range(180):
+            memory.remember(f"calm {number} marker{number % 60} was seen", category="event")
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.index.storm_worker", kind, root, str(SECONDS), str(seed)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed, kind in enumerate(["read", "read", "write"])
+    ]
+    folder = damages.index_folder(root)
+    done = Counter[str]()
+    deadline = time.monotonic() + SECONDS - 2
+    plan = damages.ALL * (DAMAGES // len(damages.ALL))
+    chance.shuffle(plan)
+    while plan and time.monotonic() < deadline:
+        time.sleep(SECONDS_BETWEEN)
+        try:
+            plan[-1](folder, chance)
+        except (OSError, ValueError):
+            continue  # there was nothing to damage just then: they are healing
+        done[plan.pop().__name__] += 1
+    reports = []
+    for worker in workers:
+        output, errors = worker.communicate(timeout=60)
+        assert worker.returncode == 0, errors
+        reports.append(json.loads(output))
+    newest = damages.database(folder).name
+    print(f"seed {SEED}, {done.total()} damages, {reports}, at last {newest}")
+    assert done.total() >= 100, done
+    assert all(report["wrong"] == [] for report in reports[:2]), reports
+    assert all(report["searches"] > 50 for report in reports[:2]), reports
+    assert reports[2]["written"] > 20
+
+
+def test_every_damage_is_healed_by_the_next_search_of_an_open_memory(tmp_path: Path) -> None:
+    root = tmp_path / "profile"
+    chance = random.Random(SEED)
+    with Memory(root) as memory:
+        for number in range(60):
+            memory.remember(f"calm {number} marker{number} was seen", category="event")
+        for number, damage in enumerate(damages.ALL):
+            memory.sync()
+            damage(damages.index_folder(root), chance)
+            for reader in (memory, Memory(root)):
+                hits = reader.search(f"marker{number}").hits
+                assert [hit.text for hit in hits][:1] == [
+                    f"calm {number} marker{number} was seen"
+                ], damage.__name__

@@ -1,0 +1,81 @@
+"""Words to chunks: BM25 against a plain reference."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from memolith.index.postings import K1, B, Postings, pack_terms, term_hash, unpack_terms
+
+VOCABULARY = [f"word{number}" for number in range(60)]
+
+
+def texts(count: int) -> list[Counter[str]]:
+    chance = random.Random(5)
+    return [
+        Counter(chance.choices(VOCABULARY, weights=range(1, 61), k=chance.randrange(5, 60)))
+        for _ in range(count)
+    ]
+
+
+def bm25(documents: list[Counter[str]], query: list[str]) -> list[float]:
+    average = sum(document.total() for document in documents) / len(documents)
+    scores = [0.0] * len(documents)
+    for word in query:
+        holding = sum(word in document for document in documents)
+        idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+        for at, document in enumerate(documents):
+            often = document[word]
+            saturation = K1 * (1 - B + B * document.total() / average)
+            scores[at] += idf * often * (K1 + 1) / (often + saturation)
+    return scores
+
+
+def scores_of(documents: list[Counter[str]], query: list[str]) -> np.ndarray:
+    postings = Postings.build([pack_terms(document) for document in documents])
+    words = []
+    for word in query:
+        holding = postings.frequency(term_hash(word))
+        idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+        words.append({term_hash(word): idf})
+    return postings.score(words, len(documents), np.zeros(len(documents), np.float32))
+
+
+def test_scores_are_those_of_bm25_within_the_rounding_of_one_byte() -> None:
+    documents = texts(400)
+    query = ["word3", "word17", "word40"]
+    wanted = np.array(bm25(documents, query))
+    assert scores_of(documents, query) == pytest.approx(wanted, abs=0.02 * wanted.max())
+
+
+def test_the_known_best_document_comes_first() -> None:
+    documents = [*texts(300), Counter({"heron": 2, "word1": 1}), Counter({"heron": 1, "word2": 40})]
+    assert int(np.argmax(scores_of(documents, ["heron"]))) == 300
+
+
+def test_of_several_terms_for_one_word_only_the_best_counts() -> None:
+    documents = [Counter(a=1), Counter(b=1), Counter(a=1, b=1)]
+    postings = Postings.build([pack_terms(document) for document in documents])
+    both = postings.score(
+        [{term_hash("a"): 2.0, term_hash("b"): 1.0}], 3, scratch := np.zeros(3, np.float32)
+    )
+    alone = postings.score([{term_hash("a"): 2.0}], 3, scratch)
+    assert both[2] == alone[2]
+    assert both[0] > both[1] > 0
+    assert not scratch.any()
+
+
+def test_an_unknown_term_finds_nothing_and_an_empty_index_neither() -> None:
+    postings = Postings.build([pack_terms({"a": 1})])
+    assert postings.frequency(term_hash("b")) == 0
+    assert Postings.build([]).frequency(term_hash("a")) == 0
+
+
+def test_terms_come_back_as_they_were_packed_within_quarters() -> None:
+    hashes, counts = unpack_terms(pack_terms({"a": 1.0, "b": 0.5, "c": 1000.0, "\ud800": 0.01}))
+    assert [int(number) for number in hashes] == [term_hash(t) for t in ("a", "b", "c", "\ud800")]
+    assert list(counts) == [4, 2, 255, 1]

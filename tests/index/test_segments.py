@@ -1,0 +1,162 @@
+"""Segment files: round trip, damage, merging, chunks that no longer count."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from memolith.index import segments as module
+from memolith.index.postings import pack_terms, term_hash
+from memolith.index.segment import COLUMNS, Row, Segment
+from memolith.index.sqlite import SqliteIndex
+from memolith.interfaces import FileChange
+from tests.index.samples import MODEL, keys_of, make_chunk, put, texts_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def make_segment(count: int = 50) -> Segment:
+    chance = random.Random(2)
+    return Segment.build(
+        [
+            Row(
+                3 * number + 1,
+                tuple(chance.randrange(100) for _ in COLUMNS),
+                pack_terms({f"w{chance.randrange(9)}": 1.0, "all": 1.0}),
+                chance.randbytes(16),
+            )
+            for number in range(count)
+        ],
+        16,
+    )
+
+
+def test_a_segment_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.segment")
+    segment = make_segment()
+    segment.save(path)
+    loaded = Segment.load(path)
+    assert loaded.keys.tolist() == segment.keys.tolist()
+    for name in COLUMNS:
+        assert loaded.columns[name].tolist() == segment.columns[name].tolist()
+    assert loaded.postings.frequency(term_hash("all")) == 50
+    query = np.ones(16, np.float32)
+    assert loaded.nearest.search(query, 5, None)[0].tolist() == (
+        segment.nearest.search(query, 5, None)[0].tolist()
+    )
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.segment"]
+
+
+def test_an_empty_segment_can_be_kept_too(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.segment")
+    make_segment(0).save(path)
+    assert len(Segment.load(path)) == 0
+
+
+def test_any_damage_of_a_segment_file_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "x.segment"
+    make_segment().save(str(path))
+    whole = path.read_bytes()
+    chance = random.Random(11)
+    for _ in range(300):
+        at = chance.randrange(len(whole))
+        path.write_bytes(
+            whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :]
+        )
+        with pytest.raises(ValueError, match="damaged"):
+            Segment.load(str(path))
+    for size in (0, 5, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match="damaged"):
+            Segment.load(str(path))
+    path.unlink()
+    path.mkdir()
+    with pytest.raises((OSError, ValueError)):
+        Segment.load(str(path))
+
+
+def test_positions_are_those_of_the_keys_that_are_there_each_once() -> None:
+    segment = make_segment()
+    assert segment.positions([1, 2, 4, 4, 10_000, 0]).tolist() == [0, 1]
+    assert segment.positions([]).tolist() == []
+    assert make_segment(0).positions([1]).tolist() == []
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are written and merged with a few chunks already."""
+    monkeypatch.setattr(module, "RECENT", 10)
+
+
+@pytest.mark.usefixtures("small")
+def test_files_are_merged_and_everything_stays_found(tmp_path: Path) -> None:
+    index = SqliteIndex(str(tmp_path), MODEL)
+    for number in range(30):
+        put(index, *(make_chunk(f"all n{number}", f"{number}.md", line) for line in (1, 2, 3)))
+        index.maintain()
+    files = list(tmp_path.glob("*.segment"))
+    assert 1 <= len(files) <= 5
+    assert len(keys_of(index, "all")) == 90
+    assert texts_at(index, "n17") == {("17.md", 1), ("17.md", 2), ("17.md", 3)}
+    index.close()
+
+
+@pytest.mark.usefixtures("small")
+def test_replaced_chunks_of_a_file_are_found_no_more_before_and_after_merging(
+    tmp_path: Path,
+) -> None:
+    index = SqliteIndex(str(tmp_path), MODEL)
+    for number in range(40):
+        put(index, make_chunk(f"all old{number}", f"{number}.md"))
+    assert index.maintain()
+    for number in range(0, 40, 2):
+        put(index, make_chunk(f"all new{number}", f"{number}.md"))
+    index.replace_files([FileChange(f"{number}.md", None) for number in range(1, 40, 4)])
+    for _ in range(2):
+        assert keys_of(index, "old0") == []
+        assert texts_at(index, "new0") == {("0.md", 1)}
+        assert texts_at(index, "old3") == {("3.md", 1)}
+        assert len(keys_of(index, "all")) == 30
+        index.maintain()
+    index.close()
+
+
+@pytest.mark.usefixtures("small")
+def test_two_holders_maintain_at_once_and_no_chunk_counts_twice(tmp_path: Path) -> None:
+    one, two = (SqliteIndex(str(tmp_path), MODEL) for _ in range(2))
+    for number in range(25):
+        put(one, make_chunk(f"all n{number}", f"{number}.md"))
+    due = two._segments._due()
+    assert due is not None
+    one.maintain()
+    assert not two._segments._write(*due)
+    for index in (one, two):
+        assert len(keys_of(index, "all")) == 25
+        index.close()
+    assert len(list(tmp_path.glob("*.segment"))) == 1
+
+
+@pytest.mark.usefixtures("small")
+def test_a_deleted_or_damaged_file_is_searched_from_the_rows_and_written_again(
+    tmp_path: Path,
+) -> None:
+    index = SqliteIndex(str(tmp_path), MODEL)
+    put(index, *(make_chunk(f"all n{number}", line=number) for number in range(1, 30)))
+    index.maintain()
+    index.close()
+    for damage in ("delete", "overwrite"):
+        (path,) = tmp_path.glob("*.segment")
+        if damage == "delete":
+            path.unlink()
+        else:
+            path.write_bytes(b"garbage")
+        index = SqliteIndex(str(tmp_path), MODEL)
+        assert len(keys_of(index, "all")) == 29
+        assert index.maintain()
+        (again,) = tmp_path.glob("*.segment")
+        assert len(Segment.load(str(again))) == 29
+        index.close()
