@@ -1,0 +1,90 @@
+"""Which files are searched."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.files.discovery import discover
+from memolith.files.folder import Folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def found_in(root: Path) -> set[str]:
+    with Folder(str(root)) as folder:
+        return set(discover(folder)[0])
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name, encoding="utf-8")
+
+
+def test_markdown_at_the_top_and_below_memory_and_the_chats_are_searched(tmp_path: Path) -> None:
+    names = {
+        "MEMORY.md", "USER.md", "conversation-history.jsonl", "memory/2026-04-09.md",
+        "memory/fact/x.md", "memory/a/b/c/deep.md", "memory/Ünïcode 東京.md",
+    }  # fmt: skip
+    write(tmp_path, *names)
+    assert found_in(tmp_path) == names
+
+
+def test_everything_else_is_not(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "memolith.toml", "other/x.md", ".hidden.md", "memory/.hidden.md", "memory/.git/x.md",
+        ".memolith/archive/x.md", "memory/picture.png", "memory/conversation-history.jsonl",
+        "memory/x.sync-conflict-20260101-1-ABC.md", "memory/x (conflicted copy 2026).md",
+    )  # fmt: skip
+    assert found_in(tmp_path) == set()
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    write(tmp_path, "memory/real.md", "outside/x.md")
+    (tmp_path / "memory/link.md").symlink_to(tmp_path / "outside/x.md")
+    (tmp_path / "memory/folder").symlink_to(tmp_path / "outside")
+    (tmp_path / "memory/loop").symlink_to(tmp_path / "memory")
+    os.mkfifo(tmp_path / "memory/pipe.md")
+    assert found_in(tmp_path) == {"memory/real.md"}
+
+
+def test_a_memory_without_files_has_none(tmp_path: Path) -> None:
+    assert found_in(tmp_path) == set()
+
+
+def test_a_name_that_is_no_text_is_found_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    path = os.fsencode(tmp_path / "memory") + b"/\xff.md"
+    with open(path, "wb"):
+        pass
+    assert found_in(tmp_path) == {"memory/\udcff.md"}
+
+
+def test_a_folder_that_vanishes_or_is_a_file_is_no_error(tmp_path: Path) -> None:
+    write(tmp_path, "MEMORY.md", "memory")
+    with Folder(str(tmp_path)) as folder:
+        found, warnings = discover(folder)
+    assert set(found) == {"MEMORY.md"}
+    assert len(warnings) == 1
+
+
+def test_folders_nested_for_ever_end_somewhere(tmp_path: Path) -> None:
+    deep = "memory/" + "d/" * 60
+    write(tmp_path, f"{deep}x.md", "memory/y.md")
+    assert found_in(tmp_path) == {"memory/y.md"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_a_warning(tmp_path: Path) -> None:
+    write(tmp_path, "memory/open.md", "memory/shut/x.md")
+    (tmp_path / "memory/shut").chmod(0)
+    with Folder(str(tmp_path)) as folder:
+        found, warnings = discover(folder)
+    (tmp_path / "memory/shut").chmod(0o700)
+    assert set(found) == {"memory/open.md"}
+    assert "memory/shut" in warnings[0]
