@@ -34,6 +34,8 @@ run 'find . -name "*.md" | sort'
 run 'cat memory/2*.md'
 
 say "They are found again. What is secret stays out, unless you ask for it."
+run 'memolith search "who can release?" --limit 2'
+run 'memolith search "¿cómo se llama el servidor?" --limit 1'
 run 'memolith list'
 run 'memolith get memory/fact/*-release-days.md'
 

@@ -172,7 +172,7 @@ def main() -> None:
             "command": command.strip(),
             "sets": results,
         }
-        path.write_text(json.dumps(content, indent=1) + "\n")
+        path.write_text(json.dumps(content) + "\n")
 
 
 def show(name: str, found: dict[str, dict[str, list[float]]]) -> None:

@@ -36,6 +36,8 @@ def after(shown: list[str], command: str) -> str:
 
 def test_the_demo_remembers_shows_finds_corrects_and_forgets(shown: list[str]) -> None:
     assert "Ana owns the release key" in after(shown, "cat memory/")
+    assert "Ana owns the release key" in after(shown, 'memolith search "who can release')
+    assert "heron" in after(shown, 'memolith search "¿cómo')
     assert "Releases happen on Tuesdays" in after(shown, "memolith get")
     assert "osprey" in after(shown, "memolith list --category note")
     assert "heron" in after(shown, "memolith list --category note --past")
