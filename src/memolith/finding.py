@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 # A second search right after the first does not look at every file again; an edit is still found
 # long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02
+# … and so few take less than a millisecond to look at: then every search does.
+_FEW_FILES = 300
 # After a change of model, a search embeds old chunks for at most so long before it answers.
 _EMBEDDING_SECONDS = 1.0
 # How often a search begins again because the index was made anew meanwhile.
@@ -116,7 +118,8 @@ class Finder:
                 progress,
                 embedding_seconds=embedding_seconds,
             )
-        self._looked = clocks.monotonic()
+        if report.files > _FEW_FILES:
+            self._looked = clocks.monotonic()
         return report
 
     def _search(self, question: str, limit: int, filters: Filters) -> SearchResult:

@@ -1,0 +1,162 @@
+"""Finding when the index cannot be used as it should: what is there answers, and the result says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from memolith import Memory
+from memolith.index import database
+from tests.crash import mounts
+from tests.index import damages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NO_MOUNTS = mounts.why_not("mount", "umount")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "profile"
+    with Memory(root) as memory:
+        memory.remember("A heron stands in the river")
+        memory.sync()
+    return root
+
+
+def texts(memory: Memory, words: str) -> list[str]:
+    return [hit.text for hit in memory.search(words).hits if words in hit.text]
+
+
+def test_three_processes_hold_the_index_while_it_is_made_anew(root: Path) -> None:
+    holders = [Memory(root) for _ in range(3)]
+    for holder in holders:
+        assert texts(holder, "heron")
+    with Memory(root) as other:
+        other.reindex()
+        other.remember("A grebe dives")
+    for holder in holders:
+        assert texts(holder, "grebe") == ["A grebe dives"]
+    handles = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+               if os.path.lexists(f"/proc/self/fd/{fd}")]  # fmt: skip
+    assert not [name for name in handles if "index" in name and "(deleted)" in name]
+    for holder in holders:
+        holder.close()
+
+
+def test_another_profiles_index_copied_in_gives_none_of_its_hits(
+    root: Path, tmp_path: Path
+) -> None:
+    with Memory(tmp_path / "other") as other:
+        other.remember("A secret otter of somebody else")
+        other.sync()
+    foreign = damages.database(damages.index_folder(tmp_path / "other"))
+    with Memory(root) as memory:
+        assert texts(memory, "heron")
+        mine = damages.database(damages.index_folder(root))
+        mine.write_bytes(foreign.read_bytes())  # in place, under the open handle
+        for reader in (memory, Memory(root)):
+            assert texts(reader, "heron") == ["A heron stands in the river"]
+            assert texts(reader, "otter") == []
+
+
+def test_a_moved_profile_is_searched_where_it_is_now(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root, tmp_path / "copy")
+    with Memory(tmp_path / "copy") as memory:
+        memory.remember("A grebe dives")
+        assert texts(memory, "heron")
+        assert texts(memory, "grebe")
+
+
+def test_a_file_in_place_of_the_indexs_folder_is_said_and_nothing_raised(root: Path) -> None:
+    folder = damages.index_folder(root)
+    shutil.rmtree(folder)
+    folder.write_text("not a folder", encoding="utf-8")
+    with Memory(root) as memory:
+        result = memory.search("heron")
+        assert result.hits == ()
+        assert "index" in result.warnings[0]
+        folder.unlink()
+        assert texts(memory, "heron")
+
+
+def test_a_locked_index_answers_with_what_it_has_and_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 50)
+    with Memory(root) as memory:
+        assert texts(memory, "heron")
+        writer = apsw.Connection(str(damages.database(damages.index_folder(root))))
+        writer.execute("BEGIN IMMEDIATE")
+        memory.remember("A grebe dives")
+        result = memory.search("heron")
+        assert [hit.text for hit in result.hits] == ["A heron stands in the river"]
+        assert "another process" in result.warnings[0]
+        writer.execute("ROLLBACK")
+        writer.close()
+        assert texts(memory, "grebe")
+        assert memory.search("grebe").warnings == ()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    if NO_MOUNTS:
+        pytest.skip(NO_MOUNTS)
+    with mounts.mounted(tmp_path / "disk", ["-t", "tmpfs", "-o", "size=3m", "tmpfs"]) as disk:
+        yield disk
+
+
+def test_on_a_full_disk_what_is_indexed_is_found_and_the_rest_is_said(small_disk: Path) -> None:
+    root = small_disk / "profile"
+    with Memory(root) as memory:
+        memory.remember("A heron stands in the river")
+        assert texts(memory, "heron")
+        for number in range(200):
+            memory.remember(f"Bird {number} " + " ".join(f"w{number}x{i}" for i in range(40)))
+        with suppress(OSError), (small_disk / "fill").open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        result = memory.search("heron")
+        assert [hit.text for hit in result.hits if "heron" in hit.text]
+        assert "full" in " ".join(result.warnings)
+    with Memory(root) as fresh:
+        assert fresh.search("heron").warnings
+
+
+SEARCH = """
+import sys
+from memolith import Memory
+with Memory(sys.argv[1]) as memory:
+    result = memory.search("heron")
+    print(len(result.hits), *result.warnings)
+"""
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_read_only_profile_is_searched_with_what_is_there(
+    root: Path, tmp_path: Path, indexed: bool
+) -> None:
+    if NO_MOUNTS:
+        pytest.skip(NO_MOUNTS)
+    if not indexed:
+        shutil.rmtree(damages.index_folder(root))
+    place = tmp_path / "read-only"
+    place.mkdir()
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c",
+         'mount --bind "$1" "$2" && mount -o remount,bind,ro "$2" && exec "$3" -c "$4" "$2"',
+         "sh", root, place, sys.executable, SEARCH],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1" if indexed else "0"), done.stdout
+    assert indexed or "read-only" in done.stdout.lower()
