@@ -58,6 +58,13 @@ def judge_outcome(
     return "refused" if state == states[0] else "refused_but_done"
 
 
+def _end_of(traceback: str) -> str:
+    """The error and the line it came from."""
+    lines = traceback.strip().splitlines()
+    place = [line.strip() for line in lines if line.lstrip().startswith("File ")][-1]
+    return f"{lines[-1]} ({place})"
+
+
 def _names_a_file(message: str, root: Path) -> bool:
     return any(name in message for name in (str(root), ".md", ".memolith", ".jsonl", " memory"))
 
@@ -78,7 +85,7 @@ def test_an_error_at_any_call_leaves_the_files_whole_and_names_the_file(
         try:
             hit = rig_strace.hit(operation.order(root), call, f"error={error}", root.parent)
         except AssertionError as traceback:
-            return f"wrong: not one of our errors: {traceback}"
+            return f"wrong: not one of our errors: {_end_of(str(traceback))}"
         return (
             judge_outcome(hit.said, operation.call["do"], root, states) if hit.fired else "missed"
         )

@@ -191,7 +191,7 @@ def test_the_power_cut_rig_sees_a_store_without_sync_lose_records(
     if reason := mounts.why_no_loop_image(kind):
         pytest.skip(reason)
     seed = new_seed()
-    outcome = cut_repeatedly(tmp_path, kind, 5, seed, {"store.durability": "fast"})
+    outcome = cut_repeatedly(tmp_path, kind, 20, seed, {"store.durability": "fast"})
     figures(
         "R4", file_system=kind, control="durability=fast", acked=outcome.acknowledged,
         **outcome.verdict.figures(), seed=seed,
