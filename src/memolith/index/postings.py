@@ -43,8 +43,8 @@ def term_hash(term: str) -> int:
 
 def pack_terms(terms: Mapping[str, float]) -> bytes:
     """The terms of a chunk as bytes: hashes, then how often, in units of a quarter."""
-    hashes = np.fromiter(map(term_hash, terms), dtype="<u8", count=len(terms))
-    counts = [min(255, round(count / TERM_UNIT)) or 1 for count in terms.values()]
+    hashes = np.array([_known.get(term) or term_hash(term) for term in terms], dtype="<u8")
+    counts = [min(255, int(count / TERM_UNIT + 0.5)) or 1 for count in terms.values()]
     return hashes.tobytes() + bytes(counts)
 
 
