@@ -217,3 +217,11 @@ def test_root_may_be_any_path_like_thing(tmp_path: Path) -> None:
         one.remember("x")
         assert two.root == one.root == str(tmp_path / "a")
         assert texts(two) == ["x"]
+
+
+def test_correcting_what_was_corrected_already_corrects_the_newest(memory: Memory) -> None:
+    first = memory.remember("Ana owns the key")
+    second = memory.supersede(first.id, "Ben owns the key")
+    third = memory.supersede(first.id, "Cem owns the key")
+    assert third.supersedes == second.id
+    assert [found.text for found in memory.records()] == ["Cem owns the key"]

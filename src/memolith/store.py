@@ -121,8 +121,17 @@ class Store:
 
         with self._existing() as folder:
             old = find_record(folder, record_id)
+        # Whoever corrects what was corrected already means the newest: there is one at a time.
+        newer = {found.supersedes: found for found in self._all_records()}
+        seen = {old.id}
+        while old.id in newer and newer[old.id].id not in seen:
+            old = newer[old.id]
+            seen.add(old.id)
         draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
         return self._append(replace(draft, keywords=old.keywords, supersedes=old.id))
+
+    def _all_records(self) -> tuple[Record, ...]:
+        return self.records(include_secret=True, include_past=True)
 
     def save_note(  # noqa: PLR0913 - each names one field of the record
         self,
@@ -293,7 +302,8 @@ class Store:
         from memolith.jobs.restore import restore
 
         with self._changing() as transaction:
-            return restore(transaction, name, now=self._clock.now())
+            keep = self.config.store.backups_kept
+            return restore(transaction, name, now=self._clock.now(), keep=keep)
 
     def status(self) -> Status:
         """What stands in this profile right now."""

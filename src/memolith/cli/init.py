@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from memolith.cli.usage import Arguments
 
 HELP = """\
-Make the folder of a memory, with MEMORY.md and USER.md in it. Files that are there stay as they are.
+Make the folder of a memory, with MEMORY.md, USER.md and memolith.toml in it, so that commands run below
+the folder use it. Files that are there stay as they are.
 Other commands make what they need by themselves, except a profile with a name of its own."""
 EXAMPLE = """\
 memolith init

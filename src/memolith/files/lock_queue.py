@@ -28,9 +28,14 @@ class Waiter:
         threading.Thread(target=self._block, name="memolith-lock", daemon=True).start()
         try:
             self._signal.acquire(timeout=seconds)
-        finally:  # also on Ctrl-C
+        except BaseException:  # Ctrl-C: whoever has the handle then closes it, and frees the lock
             with self._guard:
                 self._abandoned = not self._over
+            if self._over:
+                self._close(self._fd)
+            raise
+        with self._guard:
+            self._abandoned = not self._over
         if self._error:
             self._close(self._fd)
             raise self._error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.files.backup import read_backup, save_backup
+from memolith.files.backup import prune_backups, read_backup, save_backup
 from memolith.reports import RestoreReport
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memolith.files.transaction import Transaction
 
 
-def restore(transaction: Transaction, name: str, *, now: datetime) -> RestoreReport:
+def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) -> RestoreReport:
     """Check the backup, save what stands there now, then replace; all files or none."""
     folder = transaction.folder
     files = read_backup(folder, name)
@@ -27,4 +27,5 @@ def restore(transaction: Transaction, name: str, *, now: datetime) -> RestoreRep
     for path, data in files.items():
         transaction.replace(path, data, stamps[path])
     transaction.commit()
+    prune_backups(folder, keep)
     return RestoreReport(backup=name, files=tuple(files), replaced_saved_as=saved)
