@@ -2,7 +2,8 @@
  *
  * RIG_PATH  part of the path of the file (required)
  * RIG_CALL  write, sync or flock
- * RIG_FAULT short (half of the bytes), partial (half, then EIO), eintr, eio, enospc, enolck, slow (RIG_SECONDS)
+ * RIG_FAULT short (half of the bytes), partial (half, then EIO), eintr, eio, enospc, enolck, slow
+ * RIG_SECONDS how long the call takes before its fault
  * RIG_WHEN  the n-th matching call, 0 for all of them
  * RIG_LOG   a file that gets one line per matching call: name, path, seconds
  */
@@ -66,10 +67,10 @@ static int error_asked(void) {
     return 0;
 }
 
-static void wait_if_slow(void) {
+static void take_time(void) {
     double seconds = atof(setting("RIG_SECONDS"));
     struct timespec pause = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
-    if (is("RIG_FAULT", "slow")) nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL);
 }
 
 /* The number of bytes to really write, or -1 with errno set. */
@@ -83,7 +84,7 @@ static ssize_t allowed(int fd, size_t count) {
     if (!watched(fd, "write", path, sizeof path)) return count;
     note("write", path, 0);
     if (!due()) return count;
-    wait_if_slow();
+    take_time();
     if (is("RIG_FAULT", "partial")) partial_fd = fd;
     if (is("RIG_FAULT", "partial") || is("RIG_FAULT", "short")) return count > 1 ? count / 2 : count;
     errno = error_asked();
@@ -110,7 +111,7 @@ static int synced(int fd, const char *name) {
     if (!watched(fd, "sync", path, sizeof path)) return real(fd);
     note(name, path, 0);
     if (!due()) return real(fd);
-    wait_if_slow();
+    take_time();
     errno = error_asked();
     return errno ? -1 : real(fd);
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crash import rig_preload
 from tests.crash.oracle import Expected, judge, snapshot
-from tests.crash.workers import Order, run
+from tests.crash.workers import LiveWorker, Order, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +64,24 @@ def test_the_call_after_a_failed_sync_syncs_again_in_the_same_process(
     assert ends == ["ack", "error", "ack"]
     assert len(log.read_text().splitlines()) >= 3, "the last call did not sync MEMORY.md"
     assert b"the disk says no" not in (root / "MEMORY.md").read_bytes()
+
+
+def test_a_failed_sync_harms_nobody_who_has_written_behind_it(
+    library: Path, tmp_path: Path, figures: Figures
+) -> None:
+    root, expected = tmp_path / "root", Expected()
+    _, said = run(Order(root=root, steps=[FIRST]), tmp_path / "first.ledger")
+    expected.add(said)
+    env = rig_preload.environment(library, "MEMORY.md", "sync", fault="eio", when=1, seconds=1)
+    with LiveWorker(Order(root=root, steps=[FAILS]), tmp_path / "fails.ledger", env=env) as failing:
+        while FAILS["text"].encode() not in (root / "MEMORY.md").read_bytes():
+            time.sleep(0.002)
+        _, said = run(Order(root=root, steps=[AGAIN]), tmp_path / "behind.ledger")
+        expected.add(said)
+        assert failing.finish() == 3
+    _, said = run(Order(root=root, steps=[FIRST | {"text": "last"}]), tmp_path / "last.ledger")
+    expected.add(said)
+    verdict = judge(root, expected)
+    figures("R22", writers=2, acked=len(expected.acknowledged), **verdict.figures())
+    assert len(expected.acknowledged) == 3
+    assert (verdict.lost, verdict.torn, verdict.twice) == (0, 0, 0)
