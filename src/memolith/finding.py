@@ -64,6 +64,10 @@ class Finder:
         self._model_problem = ""
         self._looked = float("-inf")
 
+    def look_again(self) -> None:
+        """Something is about to be written: what was seen on the disk a moment ago counts no more."""
+        self._looked = float("-inf")
+
     def close(self) -> None:
         """Let go of the index."""
         with self._guard:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
+    from memolith.files.transaction import Transaction
     from memolith.finding import Finder
     from memolith.reports import ForgetReport, SyncReport
     from memolith.retrieval import SearchResult
@@ -93,6 +94,12 @@ class Memory(Store):
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)
+
+    def _writing(self) -> Transaction:
+        """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""
+        if self._finder is not None:
+            self._finder.look_again()
+        return super()._writing()
 
     def _open_finder(self) -> Finder:
         if self._finder is None:
