@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,12 @@ settings.register_profile(
     "memolith", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("memolith")
+
+
+if threading.current_thread() is threading.main_thread():
+    # Started in the background, we would ignore interrupts, and so would every program we start:
+    # tests of Ctrl-C would then wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
