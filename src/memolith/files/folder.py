@@ -67,7 +67,7 @@ class Folder:
         except FileNotFoundError as error:
             if not create:
                 raise storage_error(error, root) from error
-            self.fd = _make_root(root)
+            self.fd = _make_root(root, durable=durable)
         except OSError as error:
             raise storage_error(error, root) from error
         self._below[""] = self.fd
@@ -269,7 +269,7 @@ def _sync_folder(path: str) -> None:
         close_quietly(fd)
 
 
-def _make_root(root: str) -> int:
+def _make_root(root: str, *, durable: bool) -> int:
     """Make the profile's folder and those above it, each private and synced into its parent."""
     missing = [os.path.abspath(root)]
     while not os.path.isdir(os.path.dirname(missing[-1])):
@@ -279,7 +279,8 @@ def _make_root(root: str) -> int:
             with suppress(FileExistsError):
                 os.mkdir(path, FOLDER_MODE)
                 os.chmod(path, FOLDER_MODE)
-            _sync_folder(os.path.dirname(path))
+            if durable:
+                _sync_folder(os.path.dirname(path))
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise storage_error(error, root) from error
