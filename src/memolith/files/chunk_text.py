@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memolith.errors import MemolithError
 from memolith.files.conversation_log import parse_turn
+from memolith.files.document import BOM
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
 
@@ -52,7 +53,7 @@ def _text(handle: int, chunk: Chunk) -> str | None:
         turn = parse_turn(data)
         return None if turn is None else getattr(turn, chunk.role, None)
     try:
-        record = parse_line(data)
+        record = parse_line(data.removeprefix(BOM))
     except RecordFormatError:
         return None
     return None if record is None else record.text

@@ -38,7 +38,7 @@ def _scan(
         path = waiting.pop()
         prefix = f"{path}/" if path else ""
         try:
-            with os.scandir(folder.parent(f"{prefix}x")[0]) as entries:
+            with folder.scan(path) as entries:
                 for entry in entries:
                     name = entry.name
                     if name.startswith("."):

@@ -24,8 +24,7 @@ class Line:
     @property
     def looks_like_record(self) -> bool:
         """Whether the line starts as a record does."""
-        data = self.data.removeprefix(BOM) if self.number == 1 else self.data
-        return data.lstrip(b" \t").startswith(PREFIX)
+        return self.data.removeprefix(BOM).lstrip(b" \t").startswith(PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,10 @@ class Document:
     def _parse(self, line: Line) -> Record | None:
         if not line.looks_like_record:
             return None
-        data = line.data.removeprefix(BOM) if line.number == 1 else line.data
-        return parse_line(data, Citation(self.path, line.number, line.number))
+        # A byte order mark may have got into the middle when files were joined.
+        return parse_line(
+            line.data.removeprefix(BOM), Citation(self.path, line.number, line.number)
+        )
 
     def _is_unfinished(self, line: Line) -> bool:
         """A last line without newline may be a write that is happening right now: not yet a line."""

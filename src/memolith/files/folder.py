@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
 
@@ -187,8 +187,19 @@ class Folder:
             if deep and folder.count("/") < _DEEPEST:
                 waiting += reversed(below)
 
+    @contextmanager
+    def scan(self, path: str = "") -> Iterator[Iterator[os.DirEntry[str]]]:
+        """The entries of a folder. Through a handle of its own: a shared one shares its position."""
+        parent, _ = self.parent(f"{path}/x" if path else "x")
+        fd = os.open(".", _FOLDER_FLAGS, dir_fd=parent)
+        try:
+            with os.scandir(fd) as entries:
+                yield entries
+        finally:
+            close_quietly(fd)
+
     def _entries(self, path: str) -> list[tuple[str, bool]]:
-        with os.scandir(self.parent(f"{path}/x" if path else "x")[0]) as found:
+        with self.scan(path) as found:
             return sorted(
                 (entry.name, entry.is_dir(follow_symlinks=False))
                 for entry in found

@@ -42,19 +42,18 @@ class WriterLock:
             fd = _open_lock_file(folder)
             _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
             _take(fd, deadline, timeout_seconds)
-            # Whoever replaced or deleted the lock file let a second holder in: only the file that
-            # still has the name counts.
             try:
+                # Whoever replaced or deleted the lock file let a second holder in: only the file
+                # that still has the name counts.
                 found = os.fstat(fd)
-                is_the_named_one = folder.stamp(LOCK_PATH) == stamp_of(found)
+                if folder.stamp(LOCK_PATH) == stamp_of(found):
+                    break
             except OSError as error:
                 close_handle(fd)
                 raise storage_error(error, LOCK_PATH) from error
             except BaseException:
                 close_handle(fd)
                 raise
-            if is_the_named_one:
-                break
             close_handle(fd)
         self._fd = fd
         self._size = found.st_size
@@ -113,6 +112,7 @@ def make_state_folder(folder: Folder) -> None:
 
 
 def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
+    """Take the lock, or close the handle."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -120,6 +120,9 @@ def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
     except OSError as error:
         close_handle(fd)
         raise _no_locks(error) from error
+    except BaseException:  # Ctrl-C just when we got it: it must not stay with nobody
+        close_handle(fd)
+        raise
 
 
 def _wait_in_line(fd: int, deadline: float, timeout_seconds: float) -> None:

@@ -100,7 +100,10 @@ class Transaction:
 
     def _begin_file(self, step: Append, template: str) -> int:
         self._state.files.pop(step.path, None)  # whatever stood there before is gone
-        header = load_template(template) if template else b""
+        try:
+            header = load_template(template) if template else b""
+        except OSError as error:
+            raise storage_error(error, f"the template of {template}") from error
         step.data = header + step.data
         return header.count(b"\n") + 1
 
