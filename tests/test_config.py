@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.config import (
-    DEFAULTS,
-    SECTIONS,
-    SETTINGS,
-    Config,
-    Section,
-    Setting,
-    value_of,
-    with_values,
-)
+from memolith.config import DEFAULTS, SECTIONS, SETTINGS, Config, value_of, with_values
 from memolith.config_loading import ARGUMENT, checked
 from memolith.errors import ConfigError
+from memolith.settings import Section, Setting
 
 ALL = list(SETTINGS.values())
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.config import DEFAULTS, SETTINGS, Setting, value_of
+from memolith.config import DEFAULTS, SETTINGS, value_of
 from memolith.config_loading import checked, open_profile, settings_from_flags
 from memolith.errors import ConfigError, ProfileError
+from memolith.settings import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ from memolith.files.locks import WriterLock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.config import Value
+    from memolith.settings import Value
 
     Effect = Callable[[Memory], object]
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import os
 
-from memolith.config import DEFAULTS, ENVIRONMENT_PREFIX, SECTIONS, SETTINGS, with_values
+from memolith.config import DEFAULTS, SECTIONS, SETTINGS, with_values
 from memolith.config_file import read_toml
 from memolith.errors import ConfigError
 from memolith.profile import Surroundings, resolve
+from memolith.settings import ENVIRONMENT_PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeGuard
 
-    from memolith.config import Config, Setting, Value
+    from memolith.config import Config
     from memolith.profile import Profile
+    from memolith.settings import Setting, Value
 
     Origins = Mapping[str, str]
     RawValues = Iterator[tuple[str, object]]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Self
 
-    from memolith.config import Value
     from memolith.jobs.status import Status
     from memolith.reports import (
         Backup,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         TrimReport,
     )
     from memolith.retrieval import Passage, Turn
+    from memolith.settings import Value
     from memolith.types import Sensitivity
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memolith.config import DEFAULTS, SECTIONS, SETTINGS, Setting
+from memolith.config import DEFAULTS, SECTIONS, SETTINGS
 from memolith.config_file import toml_value
+from memolith.settings import Setting
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 BEGIN = "<!-- written by: python -m tests.docs.test_configuration_page -->\n"
@@ -40,6 +41,7 @@ def of_section(section: str) -> list[Setting]:
 def row(setting: Setting) -> str:
     key = setting.name.split(".")[1]
     doc = setting.doc + (" *Yours only.*" if setting.trusted_only else "")
+    doc += " *After a restart.*" if setting.restart else ""
     return f"| `{key}` | `{toml_value(setting.default)}` | {setting.expected} | {doc} |\n"
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memolith.cli.usage import Arguments
-    from memolith.config import Value
+    from memolith.settings import Value
 
 
 def open_memory(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
-    from memolith.config import Value
     from memolith.reports import TrimReport
+    from memolith.settings import Value
 
 HELP = """\
 Bring MEMORY.md under its limits: the oldest records go to the archive, facts, preferences and

@@ -12,8 +12,9 @@ from memolith.files.transaction import Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith.config import StoreConfig, Value
+    from memolith.config import StoreConfig
     from memolith.profile import Profile
+    from memolith.settings import Value
 
 
 def write_setting(

@@ -1,0 +1,1 @@
+"""`Memory.jobs`: everything that tidies a memory, each as plan, draft and apply."""
