@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from memolith.cli.shapes import Json
     from memolith.cli.usage import Arguments
     from memolith.config_loading import LoadedConfig
     from memolith.profile import Profile
+    from memolith.shapes import Json
 
 HELP = """\
 Show settings, and with --origin where each value comes from; or change one, in the memolith.toml of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.shapes import record_json
 from memolith.cli.usage import whole_number
+from memolith.shapes import record_json
 from memolith.visibility import visible
 
 TYPE_CHECKING = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.input import STANDARD_INPUT, read_standard_input
 from memolith.cli.opening import open_memory
-from memolith.cli.shapes import turn_json
 from memolith.cli.usage import UsageError, whole_number
+from memolith.shapes import turn_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

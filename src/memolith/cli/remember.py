@@ -6,7 +6,7 @@ from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
-from memolith.cli.shapes import record_json
+from memolith.shapes import record_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

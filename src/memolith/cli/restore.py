@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.shapes import iso
 from memolith.cli.usage import UsageError
 from memolith.errors import BackupNotFoundError
+from memolith.shapes import iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from datetime import date
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.shapes import hit_json, trace_json
 from memolith.cli.usage import UsageError, whole_number
+from memolith.shapes import hit_json, trace_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The JSON of what `Memory` answers; documented in docs/cli.md."""
+"""The JSON of what `Memory` answers, the same on every surface; documented in docs/cli.md."""
 
 from __future__ import annotations
 
