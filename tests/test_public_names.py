@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
+from typing import get_args, get_type_hints
+
+import pytest
 
 import memolith
 from memolith import AsyncMemory, Memory, errors
+from memolith.types import SENSITIVITIES
+from tests.files.samples import make_record
 
 PUBLIC_NAMES = [
     "AsyncMemory",
@@ -17,6 +25,7 @@ PUBLIC_NAMES = [
     "Provenance",
     "Record",
     "SearchResult",
+    "Sensitivity",
     "Turn",
     "__version__",
 ]
@@ -51,3 +60,32 @@ def _methods(kind: type) -> set[str]:
 
 def test_the_installed_package_has_the_version_the_code_says() -> None:
     assert version("memolith") == memolith.__version__
+
+
+PUBLIC_METHODS = [
+    getattr(kind, name)
+    for kind in (Memory, AsyncMemory)
+    for name in ("__init__", *sorted(_methods(kind)))
+]
+
+
+@pytest.mark.parametrize("method", PUBLIC_METHODS, ids=lambda method: method.__qualname__)
+def test_whoever_makes_a_tool_of_a_method_can_read_its_types(method: Callable[..., object]) -> None:
+    parameters = [name for name in inspect.signature(method).parameters if name != "self"]
+    assert set(get_type_hints(method)) == {*parameters, "return"}
+
+
+@pytest.mark.parametrize("name", ["Citation", "Hit", "Passage", "Provenance", "Record", "Turn"])
+def test_the_types_of_what_is_returned_can_be_read(name: str) -> None:
+    kind = getattr(memolith, name)
+    assert list(get_type_hints(kind)) == list(kind.__annotations__)
+
+
+def test_a_sensitivity_is_one_of_the_four() -> None:
+    assert get_args(memolith.Sensitivity) == SENSITIVITIES
+    assert get_type_hints(Memory.remember)["sensitivity"] is memolith.Sensitivity
+
+
+def test_a_record_with_metadata_can_stand_in_a_set() -> None:
+    record = replace(make_record(), metadata={"ticket": [1, {"of": 2}]})
+    assert {record, replace(record, metadata={"ticket": [1, {"of": 2}]})} == {record}

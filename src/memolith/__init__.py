@@ -10,6 +10,7 @@ from memolith.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
+    from memolith.labels import Sensitivity
     from memolith.retrieval import Hit, Passage, SearchResult, Turn
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Provenance",
     "Record",
     "SearchResult",
+    "Sensitivity",
     "Turn",
     "__version__",
 ]
@@ -33,6 +35,7 @@ _LATE = {
     "Hit": "memolith.retrieval",
     "Passage": "memolith.retrieval",
     "SearchResult": "memolith.retrieval",
+    "Sensitivity": "memolith.labels",
     "Turn": "memolith.retrieval",
 }
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from datetime import date
 
 from memolith.files.layout import INDEX_FOLDER
+from memolith.late import late
 from memolith.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
+    from memolith import reports, retrieval
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
-    from memolith.reports import ForgetReport, SyncReport
-    from memolith.retrieval import SearchResult
+else:
+    reports = late("memolith.reports")
+    retrieval = late("memolith.retrieval")
 
 
 class Memory(Store):
@@ -49,7 +51,7 @@ class Memory(Store):
         include_secret: bool = False,
         as_of: date | None = None,
         explain: bool = False,
-    ) -> SearchResult:
+    ) -> retrieval.SearchResult:
         """Find what answers `text`, by words and by meaning, best first.
 
         Files that changed since the last search are looked at first. `as_of` sees the memory as it
@@ -75,7 +77,7 @@ class Memory(Store):
             return result
         return SearchResult(hits=result.hits, sessions=result.sessions, warnings=result.warnings)
 
-    def forget(self, record_id: str) -> ForgetReport:
+    def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
 
         The id may be shortened to its first characters. This cannot be undone.
@@ -85,12 +87,12 @@ class Memory(Store):
             self.sync()
         return report
 
-    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
         self._existing().close()
         return self._open_finder().sync(progress)
 
-    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)

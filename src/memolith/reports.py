@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+
+from memolith.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Literal
-
-    CheckStatus = Literal["ok", "warn", "error", "info", "off"]
+    from memolith import labels
+else:
+    labels = late("memolith.labels")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ class Backup:
     name: str
     created: datetime
     reason: str
-    files: Mapping[str, str] = field(default_factory=dict)  # path → SHA-256
+    files: Mapping[str, str] = field(default_factory=dict, hash=False)  # path → SHA-256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class Check:
 
     id: str
     label: str
-    status: CheckStatus
+    status: labels.CheckStatus
     message: str
     hint: str = ""
 

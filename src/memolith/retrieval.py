@@ -5,20 +5,18 @@ Apart from `types`, because every class costs time at import, and writing has no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 
+from memolith.late import late
 from memolith.types import Citation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import date, datetime
-    from typing import Literal
-
-    from memolith.types import Sensitivity
-
-    ChunkKind = Literal["prose", "record", "turn"]
-    Vector = tuple[float, ...]
+    from memolith import labels
+else:
+    labels = late("memolith.labels")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,7 @@ class Passage:
 class Chunk:
     """A piece of a file that is indexed and found as one. `text` is what stands in the file."""
 
-    kind: ChunkKind
+    kind: labels.ChunkKind
     text: str
     path: str
     first_line: int
@@ -59,7 +57,7 @@ class Chunk:
     category: str = ""
     session: str = ""
     chat: str = ""
-    sensitivity: Sensitivity = "private-user"
+    sensitivity: labels.Sensitivity = "private-user"
     channel: str = ""
     record_id: str = ""
     supersedes: str = ""
@@ -99,11 +97,11 @@ class Hit:
     chat: str = ""
     role: str = ""
     dated: date | None = None
-    sensitivity: Sensitivity = "private-user"
+    sensitivity: labels.Sensitivity = "private-user"
     channel: str = ""
     heading: str = ""
     superseded: bool = False
-    ranks: Mapping[str, int] = field(default_factory=dict)  # "words" and "meaning", from 1
+    ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

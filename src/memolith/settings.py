@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
-    Value = bool | int | float | str
     V = TypeVar("V", bool, int, float, str)
 
+Value = bool | int | float | str
 ENVIRONMENT_PREFIX = "MEMOLITH_"
 
 

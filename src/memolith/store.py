@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from memolith.clock import Clock
 from memolith.config_loading import open_profile
@@ -11,28 +14,24 @@ from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
+from memolith.late import late
+from memolith.settings import Value
 from memolith.types import Provenance, Record
 from memolith.values import replace
 from memolith.visibility import current, trust, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Self
+    import typing
 
-    from memolith.jobs.status import Status
-    from memolith.reports import (
-        Backup,
-        DoctorReport,
-        ForgetReport,
-        RestoreReport,
-        TrimReport,
-    )
-    from memolith.retrieval import Passage, Turn
-    from memolith.settings import Value
-    from memolith.types import Sensitivity
+    from memolith import labels, reports, retrieval
+    from memolith.jobs import status as status_job
+else:
+    typing = late("typing")
+    labels = late("memolith.labels")
+    reports = late("memolith.reports")
+    retrieval = late("memolith.retrieval")
+    status_job = late("memolith.jobs.status")
 
 
 class Store:
@@ -65,7 +64,7 @@ class Store:
         """The folder that holds the memory."""
         return self.profile.root
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> typing.Self:
         """The memory itself."""
         return self
 
@@ -93,7 +92,7 @@ class Store:
         *,
         category: str = "note",
         session: str = "main",
-        sensitivity: Sensitivity = "private-user",
+        sensitivity: labels.Sensitivity = "private-user",
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         expires: datetime | None = None,
@@ -107,14 +106,14 @@ class Store:
         if keywords or metadata or expires:
             draft = replace(
                 draft,
-                keywords=tuple(keywords),
+                keywords=gate.keyword_list(keywords),
                 metadata=metadata or {},
                 expires=gate.whole_moment(expires) if expires else None,
             )
         return self._append(draft)
 
     def supersede(
-        self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
+        self, record_id: str, text: str, *, sensitivity: labels.Sensitivity | None = None
     ) -> Record:
         """Write a newer record that takes the place of an older one; the old one stays as history."""
         from memolith.files.lookup import find_record
@@ -140,19 +139,28 @@ class Store:
         category: str = "fact",
         title: str = "",
         session: str = "main",
-        sensitivity: Sensitivity = "private-user",
+        sensitivity: labels.Sensitivity = "private-user",
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
     ) -> Record:
-        """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`."""
-        from memolith.files.notes import write_note
+        """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`.
+
+        A note that says the same, under whatever title and day, comes back with `reused` set.
+        """
+        from memolith.files.notes import check_category, write_note
+        from memolith.files.same_note import find_same_note
 
         text = text.replace("\r\n", "\n").strip()
         draft = self._draft(text, category, session, sensitivity)
-        draft = replace(draft, keywords=tuple(keywords), metadata=metadata or {})
+        draft = replace(draft, keywords=gate.keyword_list(keywords), metadata=metadata or {})
         gate.check_record(draft, self.config.store.max_record_bytes)
+        check_category(draft)
         with self._writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
+            archive = self.config.trim.archive_path
+            known = find_same_note(transaction.folder, draft, archive) if self._reuses else None
+            if known is not None:
+                return replace(known, reused=True)
             return write_note(transaction, draft, self._clock, title)
 
     def records(
@@ -212,7 +220,7 @@ class Store:
         lines: int | None = None,
         *,
         include_secret: bool = False,
-    ) -> Passage:
+    ) -> retrieval.Passage:
         """Lines of a Markdown file as they stand there now; `path` may be a citation.
 
         Lines of secret records are left blank unless asked for.
@@ -222,7 +230,7 @@ class Store:
         with self._existing() as folder:
             return read_passage(folder, path, first_line, lines, include_secret=include_secret)
 
-    def forget(self, record_id: str) -> ForgetReport:
+    def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive and backup, so that it does not come back.
 
         The id may be shortened to its first characters. This cannot be undone.
@@ -241,19 +249,18 @@ class Store:
         chat: str = "main",
         platform: str = "library",
         said: datetime | None = None,
-    ) -> Turn | None:
+    ) -> retrieval.Turn | None:
         """Append one exchange of a chat to the conversation history; None if history is off.
 
         `said` is when it was said, for turns that are brought in later; by default now.
         """
         from memolith.files.conversation_log import ConversationLog
-        from memolith.retrieval import Turn
 
         if not self.config.chat.enabled:
             return None
         log = ConversationLog(self.config.chat)
         with self._writing() as transaction:
-            turn = Turn(
+            turn = retrieval.Turn(
                 created=said or self._clock.now(),
                 chat=chat,
                 user=log.shorten(gate.whole_characters(user)),
@@ -266,7 +273,7 @@ class Store:
                 log.rotate(transaction)  # housekeeping: the turn is safe, and there is a next time
         return turn
 
-    def turns(self, chat: str | None = None) -> tuple[Turn, ...]:
+    def turns(self, chat: str | None = None) -> tuple[retrieval.Turn, ...]:
         """The turns of one chat, or of all, oldest first, within the cap of each chat."""
         from memolith.files.conversation_log import ConversationLog
 
@@ -275,7 +282,7 @@ class Store:
         with Folder(self.root) as folder:
             return ConversationLog(self.config.chat).turns(folder, chat)
 
-    def trim(self) -> TrimReport:
+    def trim(self) -> reports.TrimReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""
         from memolith.jobs.trim import trim
 
@@ -288,7 +295,7 @@ class Store:
                 keep=self.config.store.backups_kept,
             )
 
-    def backups(self) -> tuple[Backup, ...]:
+    def backups(self) -> tuple[reports.Backup, ...]:
         """The backups that can be restored, oldest first."""
         from memolith.files.backup import backups
 
@@ -297,7 +304,7 @@ class Store:
         with Folder(self.root) as folder:
             return tuple(backups(folder))
 
-    def restore(self, name: str) -> RestoreReport:
+    def restore(self, name: str) -> reports.RestoreReport:
         """Put the files of a backup back, byte for byte; what stands there now is saved first."""
         from memolith.jobs.restore import restore
 
@@ -305,17 +312,21 @@ class Store:
             keep = self.config.store.backups_kept
             return restore(transaction, name, now=self._clock.now(), keep=keep)
 
-    def status(self) -> Status:
+    def status(self) -> status_job.Status:
         """What stands in this profile right now."""
         from memolith.jobs.status import read_status
 
         return read_status(self.profile)
 
-    def doctor(self, *, fix: bool = False) -> DoctorReport:
+    def doctor(self, *, fix: bool = False) -> reports.DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
         from memolith.jobs.doctor import examine
 
         return examine(self.profile, self._loaded, fix=fix)
+
+    @property
+    def _reuses(self) -> bool:
+        return self.config.store.duplicates == "reuse"
 
     @property
     def _by_user(self) -> bool:
@@ -342,7 +353,9 @@ class Store:
         folder = Folder(self.root, create=True, durable=store.durability == "full")
         return Transaction(folder, store.lock_timeout_seconds)
 
-    def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
+    def _draft(
+        self, text: str, category: str, session: str, sensitivity: labels.Sensitivity
+    ) -> Record:
         if not isinstance(text, str):
             raise RefusedError(f"The text is not text but {type(text).__name__}.")
         return Record(
@@ -358,8 +371,7 @@ class Store:
         gate.check_record(draft, self.config.store.max_record_bytes)
         with self._writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
-            reuse = self.config.store.duplicates == "reuse"
-            record = self._journal.append(transaction, draft, reuse=reuse)
+            record = self._journal.append(transaction, draft, reuse=self._reuses)
             trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
         if trim_is_due:
             with suppress(MemolithError):  # the record is safe, and the next append tries again

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+
+from memolith.late import late
 from memolith.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Literal
+    from memolith import labels
 
-    Sensitivity = Literal["public", "private-user", "secret", "operational"]
     Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file
+else:
+    labels = late("memolith.labels")
 
-SENSITIVITIES: tuple[Sensitivity, ...] = ("public", "private-user", "secret", "operational")
+SENSITIVITIES: tuple[labels.Sensitivity, ...] = ("public", "private-user", "secret", "operational")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Provenance:
 
     channel: str = "library"
     confidence: float = 1.0
-    sensitivity: Sensitivity = "private-user"
+    sensitivity: labels.Sensitivity = "private-user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +65,12 @@ class Record:
     citation: Citation | None = field(default=None, compare=False)
     reused: bool = field(default=False, compare=False)  # it was already there when it was written
 
+    def __hash__(self) -> int:
+        """By id: metadata may hold anything, and equal records have one id."""
+        return hash(self.id)
+
     @property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> labels.Sensitivity:
         """Who may see the record."""
         return self.provenance.sensitivity
 

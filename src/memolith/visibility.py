@@ -6,11 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
-    from typing import Literal
 
+    from memolith.labels import Trust
     from memolith.types import Record
-
-    Trust = Literal["user", "agent", "external"]
 
 # Trust follows the channel a text came in by, never what the text says about itself.
 _USER_CHANNELS = frozenset({"cli", "library", "operator", "web", "user"})

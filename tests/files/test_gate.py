@@ -85,6 +85,16 @@ def test_what_a_line_cannot_say_is_refused_and_never_half_written(
         )
 
 
+@pytest.mark.parametrize("keywords", ["auth", b"auth", 5])
+def test_keywords_are_a_list_and_never_the_letters_of_one_word(
+    keywords: object, memory: Memory
+) -> None:
+    for write in (memory.remember, memory.save_note):
+        with pytest.raises(RefusedError, match=r"Keywords must be|keywords=\["):
+            write("The API uses JWT", keywords=keywords)  # type: ignore[arg-type]
+    assert not Path(memory.root).exists()
+
+
 @pytest.mark.parametrize(
     "name", ["", " ", "a\nb", "a\0", "\x1b[31m", "\u202e", "\ud800", "x" * 201]
 )

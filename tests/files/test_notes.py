@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.errors import RefusedError
 from memolith.files.notes import make_slug
+from memolith.labels import Sensitivity
+from memolith.types import SENSITIVITIES
 from tests.conftest import StoppedTime
 
 SLUGS = {
@@ -95,10 +97,57 @@ def test_the_same_words_with_another_sensitivity_are_another_note(memory: Memory
     assert len(memory.records(include_secret=True)) == 2
 
 
-def test_on_another_day_it_is_another_note(memory: Memory, stopped_time: StoppedTime) -> None:
-    memory.save_note("The API uses JWT")
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES)
+def test_another_title_or_day_does_not_make_another_note(
+    sensitivity: Sensitivity, memory: Memory, stopped_time: StoppedTime
+) -> None:
+    first = memory.save_note("The API uses JWT", title="Tokens", sensitivity=sensitivity)
     stopped_time.advance(days=1)
-    assert not memory.save_note("The API uses JWT").reused
+    again = memory.save_note("The API uses JWT", title="Another", sensitivity=sensitivity)
+    assert (again.id, again.citation, again.reused) == (first.id, first.citation, True)
+    assert len(memory.records(include_secret=True)) == 1
+
+
+def test_a_note_that_was_saved_with_windows_line_ends_is_known_again(memory: Memory) -> None:
+    first = memory.save_note("one\ntwo")
+    assert first.citation
+    file = Path(memory.root, first.citation.path)
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert memory.save_note("one\ntwo").id == first.id
+
+
+def test_another_session_or_category_is_another_note(memory: Memory) -> None:
+    memory.save_note("Tea")
+    assert not memory.save_note("Tea", session="work").reused
+    assert not memory.save_note("Tea", category="preference").reused
+
+
+def test_where_repetition_is_news_each_is_a_note(memory: Memory) -> None:
+    notes = [memory.save_note("The build is green", category="event") for _ in range(2)]
+    assert [note.reused for note in notes] == [False, False]
+    assert len(memory.records()) == 2
+
+
+def test_a_superseded_note_is_not_reused(memory: Memory) -> None:
+    old = memory.save_note("Ana owns the key")
+    memory.supersede(old.id, "Bob owns the key")
+    assert not memory.save_note("Ana owns the key").reused
+
+
+def test_duplicate_notes_may_be_kept_by_a_setting(root: str) -> None:
+    with Memory(root, settings={"store.duplicates": "keep"}) as memory:
+        notes = [memory.save_note("The API uses JWT") for _ in range(3)]
+    assert [note.reused for note in notes] == [False] * 3
+    assert len(memory.records()) == 3
+
+
+def test_the_title_of_a_secret_note_is_kept_inside_and_not_in_its_name(memory: Memory) -> None:
+    note = memory.save_note("The code is 1234", title="Safe of Ana", sensitivity="secret")
+    assert note.citation
+    assert "ana" not in note.citation.path
+    (found,) = memory.records(include_secret=True)
+    assert found.metadata == {"title": "Safe of Ana"}
+    assert "Ana" not in memory.get(note.citation.path).text
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from memolith import AsyncMemory, Citation, Memory, Passage, Record, Turn
+from memolith import AsyncMemory, Citation, Memory, Passage, Record, Sensitivity, Turn
 from memolith.jobs.status import Status
 from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, TrimReport
-from memolith.types import Sensitivity
 
 
 def use_memory() -> None:

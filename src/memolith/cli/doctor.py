@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memolith.cli.usage import Arguments
-    from memolith.reports import CheckStatus, DoctorReport
+    from memolith.labels import CheckStatus
+    from memolith.reports import DoctorReport
 
 HELP = """Look at everything that can be wrong with a memory: damaged lines by file and line number,
 links, modes, locks, backups, what a crash left behind. Nothing is changed without --fix."""

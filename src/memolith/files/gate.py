@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import UTC
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
@@ -17,6 +18,7 @@ from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from memolith.files.transaction import Transaction
@@ -34,6 +36,16 @@ def new_id() -> str:
     digits[8] = digits[8] & 0x3F | 0x80
     text = digits.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def keyword_list(keywords: Sequence[str]) -> tuple[str, ...]:
+    """The keywords; a single text is refused, because it would become a list of letters."""
+    if isinstance(keywords, str | bytes) or not isinstance(keywords, Iterable):
+        raise RefusedError(
+            f"Keywords must be a list of texts, not {keywords!r:.60}.",
+            hint='For example: keywords=["auth"].',
+        )
+    return tuple(keywords)
 
 
 def whole_characters(text: str) -> str:

@@ -29,14 +29,13 @@ _SLUG_CHARS = 400
 
 
 def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str) -> Record:
-    """Write a note, or return the one that already says the same under the same name."""
+    """Write a note. The title names its file; that of a secret note is kept inside instead."""
     record = replace(draft, created=clock.now())
-    folder = transaction.folder
-    path, known = note_path(folder, record, clock.day_of(record.created), title)
-    if known is not None:
-        return replace(known, reused=True)
+    if title and record.sensitivity == "secret":
+        record = replace(record, metadata={"title": title, **record.metadata})
+    path = note_path(transaction.folder, record, clock.day_of(record.created), title)
     data = encode_record(record)
-    read = _readable_note(path, data)
+    read = readable_note(path, data)
     if read is None or replace(read, provenance=record.provenance) != record:
         raise RefusedError(
             "The keywords or metadata cannot be kept in the front matter of a note.",
@@ -47,13 +46,17 @@ def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str
     return replace(record, citation=Citation(path, 1, data.count(b"\n")))
 
 
-def note_path(folder: Folder, record: Record, day: date, title: str) -> tuple[str, Record | None]:
-    """The path for a new note; and the note itself if the same text already stands under that name."""
+def check_category(record: Record) -> None:
+    """Raise RefusedError for a category that cannot be the name of a folder."""
     if not _CATEGORY.fullmatch(record.category):
         raise RefusedError(
             f"{record.category!r} cannot be the category of a note: it becomes a folder's name.",
             hint="Use lower-case letters, digits, - and _, for example: fact, preference, event.",
         )
+
+
+def note_path(folder: Folder, record: Record, day: date, title: str) -> str:
+    """The path for a new note: one that no other file has."""
     # The name of a file is seen by everybody: that of a secret note says nothing.
     is_secret = record.sensitivity == "secret"
     slug = f"note-{record.id[:8]}" if is_secret else make_slug(title or record.text)
@@ -61,12 +64,8 @@ def note_path(folder: Folder, record: Record, day: date, title: str) -> tuple[st
     while True:
         ending = f"{slug}.md" if number == 1 else f"{slug}-{number}.md"
         path = f"{layout.DAILY_FOLDER}/{record.category}/{day.isoformat()}-{ending}"
-        data = folder.read(path)
-        if data is None:
-            return path, None
-        known = _readable_note(path, data)
-        if known and (known.text, known.sensitivity) == (record.text, record.sensitivity):
-            return path, known
+        if folder.stamp(path) is None:
+            return path
         number += 1
 
 
@@ -125,7 +124,8 @@ def parse_note(path: str, data: bytes) -> Record | None:
     )
 
 
-def _readable_note(path: str, data: bytes) -> Record | None:
+def readable_note(path: str, data: bytes) -> Record | None:
+    """The record in a note file, or None for any other file."""
     try:
         return parse_note(path, data)
     except RecordFormatError:
@@ -135,7 +135,7 @@ def _readable_note(path: str, data: bytes) -> Record | None:
 def notes(folder: Folder) -> Iterator[Record]:
     """Every note of the profile, by path; broken ones are left out (`doctor` names them)."""
     for path in note_files(folder):
-        record = _readable_note(path, folder.read(path) or b"")
+        record = readable_note(path, folder.read(path) or b"")
         if record is not None:
             yield record
 

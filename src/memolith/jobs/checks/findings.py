@@ -8,7 +8,7 @@ from memolith.reports import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith.reports import CheckStatus
+    from memolith.labels import CheckStatus
 
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20
