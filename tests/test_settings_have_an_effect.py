@@ -116,6 +116,23 @@ def order_of_dogs(memory: Memory) -> object:
     return [(hit.category, hit.text) for hit in found]
 
 
+def an_agents_tools(memory: Memory) -> object:
+    from memolith.mcp_server.toolset import chosen
+
+    return {name: tool.input_schema for name, tool in chosen(memory.config.mcp).items()}
+
+
+def what_an_agent_may_write(memory: Memory) -> object:
+    from memolith.errors import MemolithError
+    from memolith.mcp_server.toolset import answer
+
+    try:
+        answer(memory, "remember_this", {"text": "tea"}, lambda done, total: None)
+    except MemolithError as error:
+        return error.message
+    return [record.session for record in memory.records()]
+
+
 EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
@@ -138,6 +155,10 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
+    "mcp.tools": (an_agents_tools, "core", "all", {}),
+    "mcp.session": (what_an_agent_may_write, "main", "night", {}),
+    "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),
+    "mcp.allow_secret": (an_agents_tools, False, True, {}),
 }
 
 

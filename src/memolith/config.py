@@ -55,6 +55,12 @@ ARCHIVE_PATH = Limit(
 )
 
 
+NAME = Limit(
+    "a name of at most 100 characters",
+    lambda value: 0 < len(str(value)) <= 100 and str(value).isprintable(),
+)
+
+
 class ProfileConfig(Section):
     """The profile as a whole."""
 
@@ -139,6 +145,30 @@ class SearchConfig(Section):
     )
 
 
+class McpConfig(Section):
+    """The MCP server, which agents talk to."""
+
+    tools: str = setting(
+        "core",
+        "Which tools it offers: `core`, `all`, or names with commas between them.",
+        Limit(
+            "core, all, or names of tools with commas between them",
+            lambda value: bool(re.fullmatch(r"[a-z_]+(,[a-z_]+)*", str(value))),
+        ),
+    )
+    session: str = setting("main", "The session of the records it writes.", NAME)
+    session_kind: str = setting(
+        "main",
+        "Who is in that session; in a `group`, tools for private sessions are refused.",
+        one_of("main", "dm", "heartbeat", "group"),
+    )
+    allow_secret: bool = setting(
+        False,
+        "Whether an agent may ask for secret records; if not, it never sees one.",
+        trusted_only=True,
+    )
+
+
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
@@ -147,6 +177,7 @@ class Config:
     trim: TrimConfig = TrimConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
+    mcp: McpConfig = McpConfig()
 
     def __init__(self, **sections: Section) -> None:
         """Take sections other than the defaults."""

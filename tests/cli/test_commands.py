@@ -35,7 +35,11 @@ def test_every_command_explains_itself_with_an_example(memolith: Run, name: str)
     assert max(map(len, outcome.out.splitlines())) <= 110
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# These serve until somebody ends them; they have tests of their own.
+SERVERS = {"mcp"}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - SERVERS))
 def test_every_example_is_a_command_line_that_is_understood(memolith: Run, name: str) -> None:
     memolith("remember", "Ana owns the release key")
     for line in load(name).EXAMPLE.splitlines():
@@ -73,7 +77,7 @@ JSON_LINES = {
 
 
 def test_every_command_is_among_the_lines_with_json() -> None:
-    assert {line.split()[0] for line in JSON_LINES} == set(COMMANDS)
+    assert {line.split()[0] for line in JSON_LINES} == COMMANDS.keys() - SERVERS
 
 
 @pytest.mark.parametrize("name", JSON_LINES)

@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "reindex": "make the index again from the files",
     "status": "show what stands in the memory",
     "doctor": "look for anything wrong",
+    "mcp": "serve an agent over the Model Context Protocol",
     "config": "show and change settings",
     "completion": "print a script that completes commands in your shell",
 }

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 
 def open_memory(
-    args: Arguments, *, create: bool = False, settings: Mapping[str, Value] | None = None
+    args: Arguments,
+    *,
+    create: bool = False,
+    settings: Mapping[str, Value] | None = None,
+    channel: str = "cli",
 ) -> Memory:
     """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options."""
     return Memory(
         args.root,
         profile=args.profile,
         settings={**settings_from_flags(args.set), **(settings or {})},
-        channel="cli",
+        channel=channel,
         create=create,
     )

@@ -1,0 +1,64 @@
+"""Answers as the protocol has them: text and values, or an error object with a hint."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import mcp_types as types
+
+from memolith.mcp_server.arguments import ArgumentError
+
+if TYPE_CHECKING:
+    from memolith.errors import MemolithError
+    from memolith.mcp_server.tool import Answer, Tool
+
+
+def result_of(answer: Answer) -> types.CallToolResult:
+    """What a call came to."""
+    # A file name need not be UTF-8; what a client is sent must.
+    content = json.loads(whole(json.dumps(answer.content, ensure_ascii=False)))
+    return types.CallToolResult(
+        content=[types.TextContent(text=whole(answer.text))], structured_content=content
+    )
+
+
+def error_result(error: MemolithError) -> types.CallToolResult:
+    """Why a call came to nothing. As text only: what is structured must fit the output schema."""
+    kind = "argument" if isinstance(error, ArgumentError) else kind_of(error)
+    content = {"error": {"kind": kind, "message": error.message, "hint": error.hint}}
+    text = json.dumps(content, ensure_ascii=False)
+    return types.CallToolResult(content=[types.TextContent(text=whole(text))], is_error=True)
+
+
+def kind_of(error: MemolithError) -> str:
+    """The kind of an error by its class.
+
+    >>> from memolith.errors import RecordNotFoundError
+    >>> kind_of(RecordNotFoundError("No record.", name="x"))
+    'record-not-found'
+    """
+    name = type(error).__name__.removesuffix("Error")
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
+
+
+def definition(tool: Tool) -> types.Tool:
+    """A tool as it is listed."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def whole(text: str) -> str:
+    """The text without halves of characters, which no client could be sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")

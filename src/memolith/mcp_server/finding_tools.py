@@ -1,0 +1,129 @@
+"""The tools that find and show: nothing they do changes a file of the memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.mcp_server.tool import Answer, Tool
+from memolith.shapes import hit_json
+
+if TYPE_CHECKING:
+    from memolith.mcp_server.tool import Call
+    from memolith.retrieval import Hit, Passage, SearchResult
+    from memolith.shapes import Json
+
+QUERY: Json = {"type": "string", "minLength": 1, "maxLength": 8000}
+HITS: Json = {"type": "array", "items": {"type": "object"}}
+WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
+_LINES = 50  # of a file, where only the first line was named
+_MOST_CHARS = 40_000  # of one answer: more would fill a model's context
+
+
+def memory_search(call: Call) -> Answer:
+    """Hits for a question, best first."""
+    question = call.arguments.text("query")
+    result = call.memory.search(
+        question,
+        call.arguments.number("maxResults"),
+        include_secret=call.arguments.flag("include_secret"),
+    )
+    return found(question, result)
+
+
+def found(question: str, result: SearchResult) -> Answer:
+    """The answer of a search."""
+    head = f'Found {len(result.hits)} results for: "{question}"'
+    pieces = [_shown(number, hit) for number, hit in enumerate(result.hits, 1)]
+    notes = [f"Warning: {warning}" for warning in result.warnings]
+    return Answer(
+        text="\n\n".join(filter(None, (head, *notes, "\n---\n".join(pieces)))),
+        content={
+            "hits": [hit_json(hit) for hit in result.hits],
+            "warnings": list(result.warnings),
+        },
+    )
+
+
+def _shown(number: int, hit: Hit) -> str:
+    old = ", superseded" if hit.superseded else ""
+    return f"[{number}] {hit.citation} (score: {hit.score:.3f}{old})\n{hit.text}"
+
+
+def memory_get(call: Call) -> Answer:
+    """Lines of a file, with their numbers."""
+    arguments = call.arguments
+    lines = arguments.number("lines") if arguments.given("lines") else None
+    if lines is None and arguments.given("from"):
+        lines = _LINES
+    first = arguments.number("from") if arguments.given("from") else 1
+    passage = call.memory.get(
+        arguments.text("path"), first, lines, include_secret=arguments.flag("include_secret")
+    )
+    return _passage(passage)
+
+
+def _passage(passage: Passage) -> Answer:
+    first = passage.citation.first_line
+    shown: list[str] = []
+    room = _MOST_CHARS
+    for line in passage.text.split("\n") if passage.text else []:
+        room -= len(line) + 1
+        if room < 0 and shown:
+            break
+        shown.append(line[:_MOST_CHARS])
+    last = first + len(shown) - 1
+    numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
+    if last < passage.total_lines:
+        numbered.append(f"({passage.total_lines - last} more lines; from={last + 1} goes on)")
+    return Answer(
+        text="\n".join(numbered),
+        content={
+            "path": passage.citation.path,
+            "first_line": first,
+            "last_line": last,
+            "total_lines": passage.total_lines,
+            "text": "\n".join(shown),
+        },
+    )
+
+
+NUMBER: Json = {"type": "integer"}
+TEXT: Json = {"type": "string"}
+
+FINDING_TOOLS = (
+    Tool(
+        name="memory_search",
+        title="Search memory",
+        run=memory_search,
+        properties={
+            "query": QUERY,
+            "maxResults": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+        },
+        required=("query",),
+        output={"hits": HITS, "warnings": WARNINGS},
+        read_only=True,
+        idempotent=True,
+        shows_secrets=True,
+    ),
+    Tool(
+        name="memory_get",
+        title="Read a memory file",
+        run=memory_get,
+        properties={
+            "path": {"type": "string", "minLength": 1, "maxLength": 1000},
+            "from": {"type": "integer", "minimum": 1},
+            "lines": {"type": "integer", "minimum": 1},
+        },
+        required=("path",),
+        output={
+            "path": TEXT,
+            "first_line": NUMBER,
+            "last_line": NUMBER,
+            "total_lines": NUMBER,
+            "text": TEXT,
+        },
+        read_only=True,
+        idempotent=True,
+        shows_secrets=True,
+    ),
+)

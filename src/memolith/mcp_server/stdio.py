@@ -1,0 +1,50 @@
+"""Serve one client over standard input and output, and leave when it has gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+if TYPE_CHECKING:
+    from memolith.mcp_server.server import MemoryServer
+
+_LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
+_LEAVE_SECONDS = 1.5  # for calls that are still running when the client has gone
+
+
+def serve(server: MemoryServer) -> None:
+    """Serve until the client closes our standard input, or our parent dies."""
+    # A thread that waits for input cannot be woken, so Ctrl-C has to end the process.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    anyio.run(_serve, server)
+    server.memory.close()
+
+
+async def _serve(server: MemoryServer) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_leave_with_the_parent)
+        async with stdio_server() as (incoming, outgoing):
+            protocol = server.protocol
+            await protocol.run(incoming, outgoing, protocol.create_initialization_options())
+            _leave_soon()
+        tasks.cancel_scope.cancel()
+
+
+async def _leave_with_the_parent() -> None:
+    """Another program may hold our standard input open after the client was killed."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await anyio.sleep(_LOOK_SECONDS)
+    os._exit(0)
+
+
+def _leave_soon() -> None:
+    """The files are safe at any moment, so nothing that still runs is worth waiting for."""
+    timer = threading.Timer(_LEAVE_SECONDS, os._exit, [0])
+    timer.daemon = True
+    timer.start()

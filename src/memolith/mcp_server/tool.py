@@ -1,0 +1,83 @@
+"""What a tool is: the schema a client reads, and the function that answers a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memolith.mcp_server.arguments import Arguments
+    from memolith.memory import Memory
+    from memolith.shapes import Json
+
+    Progress = Callable[[int, int], None]
+
+
+PRIVATE_KINDS = ("main", "dm", "heartbeat")
+SESSION_KIND: dict[str, object] = {"enum": [*PRIVATE_KINDS, "group"]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool: the memory it is about, what was asked, and where to tell how far it is."""
+
+    memory: Memory
+    arguments: Arguments
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool answers: text for a model to read, and the same as values for a program."""
+
+    text: str
+    content: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool, as it is listed and as it is run."""
+
+    name: str
+    title: str
+    run: Callable[[Call], Answer]
+    properties: Mapping[str, Json]
+    required: tuple[str, ...] = ()
+    output: Mapping[str, Json] = field(default_factory=dict)  # properties of what it answers
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    private: bool = False  # only for sessions with one person: main, dm, heartbeat
+    shows_secrets: bool = False  # may be asked for secret records, where the settings allow it
+
+    @property
+    def description(self) -> str:
+        """What a model is told about it; prose, so it stands in a file of its own."""
+        return read_text(self.name)
+
+    @property
+    def input_schema(self) -> Json:
+        """The JSON Schema of its arguments."""
+        return {
+            "type": "object",
+            "properties": dict(self.properties),
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+    @property
+    def output_schema(self) -> Json:
+        """The JSON Schema of what it answers."""
+        return {"type": "object", "properties": dict(self.output), "required": list(self.output)}
+
+
+@cache
+def read_text(name: str) -> str:
+    """A text of the folder `tool_texts`, on one line per paragraph."""
+    source = resources.files("memolith.mcp_server").joinpath("tool_texts", f"{name}.md")
+    paragraphs = source.read_text(encoding="utf-8").strip().split("\n\n")
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

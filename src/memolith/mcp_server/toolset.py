@@ -1,0 +1,74 @@
+"""Which tools are offered, and whether a call may be made at all."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith.errors import ConfigError
+from memolith.mcp_server.arguments import ArgumentError, Arguments
+from memolith.mcp_server.finding_tools import FINDING_TOOLS
+from memolith.mcp_server.tool import PRIVATE_KINDS, Call
+from memolith.mcp_server.writing_tools import WRITING_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.config import McpConfig
+    from memolith.mcp_server.tool import Answer, Progress, Tool
+    from memolith.memory import Memory
+
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*FINDING_TOOLS, *WRITING_TOOLS)}
+# What an agent needs every day. Nothing here can destroy anything.
+CORE = ("memory_search", "memory_get", "remember_this")
+
+
+def chosen(config: McpConfig) -> dict[str, Tool]:
+    """The tools that the settings ask for, by name."""
+    if config.tools == "all":
+        names: tuple[str, ...] = tuple(TOOLS)
+    else:
+        names = CORE if config.tools == "core" else tuple(config.tools.split(","))
+    return {name: _allowed(_known(name), config) for name in names}
+
+
+def _known(name: str) -> Tool:
+    if name not in TOOLS:
+        near = difflib.get_close_matches(name, TOOLS, n=1)
+        raise ConfigError(
+            f"There is no tool {name!a}.",
+            setting="mcp.tools",
+            origin="mcp.tools",
+            hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TOOLS)}",
+        )
+    return TOOLS[name]
+
+
+def _allowed(tool: Tool, config: McpConfig) -> Tool:
+    if not (tool.shows_secrets and config.allow_secret):
+        return tool
+    return replace(tool, properties={**tool.properties, "include_secret": {"type": "boolean"}})
+
+
+def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Progress) -> Answer:
+    """Run a call; whatever is wrong with it is a MemolithError."""
+    config = memory.config.mcp  # read at every call: what was forbidden a moment ago is forbidden
+    tool = chosen(config).get(name)
+    if tool is None:
+        raise ArgumentError(
+            f"There is no tool {name[:60]!a}.", hint=f"There are: {', '.join(chosen(config))}"
+        )
+    arguments = Arguments(tool, given)
+    if tool.private:
+        _check_session(tool, config.session_kind, arguments.text("session_kind"))
+    return tool.run(Call(memory=memory, arguments=arguments, progress=progress))
+
+
+def _check_session(tool: Tool, *kinds: str) -> None:
+    """A caller may say that others are listening; it cannot say that they are not."""
+    if any(kind and kind not in PRIVATE_KINDS for kind in kinds):
+        raise ArgumentError(
+            f"{tool.name} is not for group sessions: others would read along.",
+            hint=f"It works in sessions of the kinds {', '.join(PRIVATE_KINDS)}.",
+        )

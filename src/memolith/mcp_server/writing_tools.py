@@ -1,0 +1,174 @@
+"""The tools that write: one that remembers, and `memory`, which does everything by `action`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.mcp_server.arguments import ArgumentError
+from memolith.mcp_server.finding_tools import QUERY, TEXT, found
+from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
+from memolith.shapes import record_json
+from memolith.types import SENSITIVITIES
+
+if TYPE_CHECKING:
+    from memolith.mcp_server.tool import Call
+    from memolith.shapes import Json
+    from memolith.types import Record, Sensitivity
+
+_SHOWN = 200  # characters of a record in a list
+
+
+def remember_this(call: Call) -> Answer:
+    """Write a record, or a newer one in the place of an older."""
+    arguments = call.arguments
+    sensitivity = _sensitivity(arguments.text("sensitivity"))
+    if arguments.given("supersedes"):
+        given = sensitivity if arguments.given("sensitivity") else None
+        record = call.memory.supersede(
+            arguments.text("supersedes"), arguments.text("text"), sensitivity=given
+        )
+    else:
+        record = call.memory.remember(
+            arguments.text("text"),
+            category=arguments.text("category"),
+            session=call.memory.config.mcp.session,
+            sensitivity=sensitivity,
+        )
+    return _written("Already remembered" if record.reused else "Remembered", record)
+
+
+def _written(done: str, record: Record) -> Answer:
+    return Answer(
+        text=f"{done}: {record.citation} (id {record.id})",
+        content={"ok": True, "id": record.id, "citation": str(record.citation)},
+    )
+
+
+def _sensitivity(name: str) -> Sensitivity:
+    return next((known for known in SENSITIVITIES if known == name), "private-user")
+
+
+def memory(call: Call) -> Answer:
+    """Save, search, list, index or delete."""
+    action = call.arguments.text("action")
+    return {
+        "save": _save,
+        "search": _search,
+        "list": _list,
+        "index": _index,
+        "delete": _delete,
+    }[action](call)
+
+
+def _save(call: Call) -> Answer:
+    arguments = call.arguments
+    arguments.demand("content", reason="action save needs what to save")
+    record = call.memory.save_note(
+        arguments.text("content"),
+        category=arguments.text("category") or "fact",
+        session=call.memory.config.mcp.session,
+        keywords=arguments.texts("keywords"),
+        metadata=arguments.mapping("metadata"),
+    )
+    answer = _written(f"Saved to memory [{record.category}]", record)
+    return Answer(text=answer.text, content={"action": "save", **answer.content})
+
+
+def _search(call: Call) -> Answer:
+    arguments = call.arguments
+    arguments.demand("query", reason="action search needs a question")
+    question = arguments.text("query")
+    result = call.memory.search(
+        question, arguments.number("limit"), category=arguments.text("category") or None
+    )
+    answer = found(question, result)
+    return Answer(text=answer.text, content={"action": "search", **answer.content})
+
+
+def _list(call: Call) -> Answer:
+    arguments = call.arguments
+    records = call.memory.list(
+        category=arguments.text("category") or None,
+        limit=arguments.number("limit"),
+        offset=arguments.number("offset"),
+    )
+    lines = [f"- [{record.category}] {record.citation} {_short(record)}" for record in records]
+    return Answer(
+        text="\n".join(lines) or "No records.",
+        content={"action": "list", "records": [record_json(record) for record in records]},
+    )
+
+
+def _short(record: Record) -> str:
+    text = " ".join(record.text.split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _index(call: Call) -> Answer:
+    report = call.memory.reindex(call.progress)
+    return Answer(
+        text=f"Indexed {report.files} files, {report.chunks} chunks.",
+        content={
+            "action": "index",
+            "files": report.files,
+            "chunks": report.chunks,
+            "warnings": list(report.warnings),
+        },
+    )
+
+
+def _delete(call: Call) -> Answer:
+    arguments = call.arguments
+    arguments.demand("id", reason="action delete needs the id of a record")
+    if not arguments.flag("confirm"):
+        raise ArgumentError(
+            "Deleting cannot be undone: the record leaves every file and backup.",
+            hint="If the user wants that, call again with confirm: true.",
+        )
+    report = call.memory.forget(arguments.text("id"))
+    return Answer(
+        text=f"Deleted {report.record_id} from {', '.join(report.files)}",
+        content={"action": "delete", "id": report.record_id, "files": list(report.files)},
+    )
+
+
+_CATEGORY: Json = {"enum": ["fact", "preference", "event", "summary"]}
+
+WRITING_TOOLS = (
+    Tool(
+        name="remember_this",
+        title="Remember",
+        run=remember_this,
+        properties={
+            "text": {"type": "string", "minLength": 1},
+            "category": {"type": "string", "minLength": 1, "maxLength": 100, "default": "note"},
+            "sensitivity": {"enum": list(SENSITIVITIES)},
+            "supersedes": {"type": "string", "minLength": 4, "maxLength": 100},
+            "session_kind": SESSION_KIND,
+        },
+        required=("text",),
+        output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT},
+        idempotent=True,
+        private=True,
+    ),
+    Tool(
+        name="memory",
+        title="Manage memory",
+        run=memory,
+        properties={
+            "action": {"enum": ["save", "search", "list", "index", "delete"]},
+            "content": {"type": "string", "minLength": 1},
+            "category": _CATEGORY,
+            "keywords": {"type": "array", "items": {"type": "string"}},
+            "metadata": {"type": "object"},
+            "query": QUERY,
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+            "offset": {"type": "integer", "minimum": 0, "default": 0},
+            "id": {"type": "string", "minLength": 4, "maxLength": 100},
+            "confirm": {"type": "boolean"},
+        },
+        required=("action",),
+        output={"action": TEXT},
+        destructive=True,
+    ),
+)

@@ -1,0 +1,236 @@
+"""Each tool: what it answers, what it refuses, and that a refusal tells what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from memolith import Memory
+from memolith.errors import ConfigError
+from memolith.mcp_server.server import MemoryServer
+from memolith.mcp_server.toolset import CORE, TOOLS
+from memolith.shapes import hit_json
+from tests.mcp_server.conftest import Talk
+
+if TYPE_CHECKING:
+    from memolith.clock import Clock
+
+
+def test_a_remembered_text_is_found_and_comes_from_an_agent(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    said = talk("remember_this", text="Ana owns the release key", category="fact")
+    assert said.values["ok"] is True
+    assert "Ana owns the release key" in talk("memory_search", query="release key").text
+    [record] = agent_memory.records()
+    assert record.id == said.values["id"]
+    assert (record.provenance.channel, record.category, record.session) == ("mcp", "fact", "main")
+
+
+def test_both_protocols_give_the_same_answers(agent_memory: Memory, mode: str) -> None:
+    talk = Talk(MemoryServer(agent_memory), mode)
+    assert talk("remember_this", text="Tea at four").values["ok"] is True
+    assert talk("memory_search", query="tea").values["hits"][0]["text"] == "Tea at four"
+    assert talk("memory_get", path="../etc.md").error["kind"] == "path-outside-profile"
+
+
+def test_the_same_question_gives_the_same_hits_as_the_library(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    for number in range(30):
+        agent_memory.remember(f"On day {number} we drank tea number {number}")
+    expected = [hit_json(hit) for hit in agent_memory.search("tea on day 7", 12).hits]
+    said = talk("memory_search", query="tea on day 7", maxResults=12)
+    assert said.values["hits"] == json.loads(json.dumps(expected))
+    also = talk("memory", action="search", query="tea on day 7", limit=12)
+    assert also.values["hits"] == said.values["hits"]
+
+
+def test_a_correction_takes_the_place_of_the_older_record(talk: Talk, agent_memory: Memory) -> None:
+    old = talk("remember_this", text="Tea at four").values["id"]
+    new = talk("remember_this", text="Tea at five", supersedes=old).values["id"]
+    assert [record.id for record in agent_memory.records()] == [new]
+
+
+def test_the_same_text_again_is_not_written_twice(talk: Talk) -> None:
+    first = talk("remember_this", text="Tea at four")
+    second = talk("remember_this", text="Tea at four")
+    assert first.values["id"] == second.values["id"]
+    assert second.text.startswith("Already remembered")
+
+
+def test_lines_have_their_numbers_and_a_range_can_be_read(talk: Talk, agent_memory: Memory) -> None:
+    agent_memory.remember("Tea at four")
+    whole = talk("memory_get", path="MEMORY.md")
+    assert whole.text.splitlines()[0].startswith("1\t# MEMORY.md")
+    part = talk("memory_get", **{"path": "MEMORY.md", "from": 3, "lines": 2})
+    assert (part.values["first_line"], part.values["last_line"]) == (3, 4)
+    cited = talk("memory_get", path="MEMORY.md#L3-L4")
+    assert cited.values["text"] == part.values["text"]
+
+
+def test_only_a_first_line_means_fifty_lines(talk: Talk, agent_memory: Memory) -> None:
+    for number in range(80):
+        agent_memory.remember(f"tea {number}")
+    said = talk("memory_get", **{"path": "MEMORY.md", "from": 10})
+    assert said.values["last_line"] == 59
+    assert "from=60 goes on" in said.text
+
+
+def test_a_huge_file_is_read_in_pieces_that_fit_a_context(talk: Talk, agent_memory: Memory) -> None:
+    for number in range(60):
+        agent_memory.remember(f"{number} " + "tea " * 500)
+    seen, first = 0, 1
+    while first:
+        said = talk("memory_get", **{"path": "MEMORY.md", "from": first, "lines": 100})
+        assert len(said.text) < 42_000
+        seen += said.values["text"].count("tea tea")
+        first = said.values["last_line"] + 1 if "goes on" in said.text else 0
+    assert seen >= 60
+
+
+def test_the_dispatcher_saves_lists_indexes_and_deletes(talk: Talk, agent_memory: Memory) -> None:
+    saved = talk(
+        "memory", action="save", content="JWT for 24 hours", keywords=["api"], metadata={"a": 1}
+    )
+    assert saved.text.startswith("Saved to memory [fact]: memory/fact/2026-11-15-jwt-for-24-hours")
+    [record] = agent_memory.records(category="fact")
+    assert (record.keywords, dict(record.metadata)) == (("api",), {"a": 1})
+    assert talk("memory", action="index").values["files"] == 1
+    for number in range(25):
+        agent_memory.remember(f"tea {number}")
+    first = talk("memory", action="list").values["records"]
+    rest = talk("memory", action="list", offset=20, limit=100).values["records"]
+    assert [len(first), len(rest)] == [20, 6]
+    asked = talk("memory", action="delete", id=record.id)
+    assert "confirm" in asked.error["hint"]
+    assert len(agent_memory.records(category="fact")) == 1
+    assert talk("memory", action="delete", id=record.id, confirm=True).values["id"] == record.id
+    assert agent_memory.records(category="fact") == ()
+
+
+MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no argument at all": ("memory_search", {}, "a text"),
+    "a misspelt argument": ("memory_search", {"qeury": "tea"}, "Did you mean query?"),
+    "an unknown argument": ("memory_search", {"query": "tea", "x": 1}, "It takes: query"),
+    "a number for a text": ("memory_search", {"query": 5}, "a text"),
+    "an empty question": ("memory_search", {"query": ""}, "a text"),
+    "a huge question": ("memory_search", {"query": "x" * 9000}, "8000"),
+    "too many results": ("memory_search", {"query": "x", "maxResults": 101}, "from 1 to 100"),
+    "no results": ("memory_search", {"query": "x", "maxResults": 0}, "from 1 to 100"),
+    "half a result": ("memory_search", {"query": "x", "maxResults": 1.5}, "whole number"),
+    "true for a number": ("memory_search", {"query": "x", "maxResults": True}, "whole number"),
+    "an unknown sensitivity": ("remember_this", {"text": "x", "sensitivity": "top"}, "public"),
+    "an empty text": ("remember_this", {"text": "   "}, ""),
+    "an unknown record": ("remember_this", {"text": "x", "supersedes": "abcd"}, "memolith list"),
+    "an unknown action": ("memory", {"action": "burn"}, "save, search"),
+    "no action": ("memory", {}, "save, search"),
+    "save without content": ("memory", {"action": "save"}, "content"),
+    "search without a question": ("memory", {"action": "search"}, "query"),
+    "delete without an id": ("memory", {"action": "delete"}, "id"),
+    "a list over the limit": ("memory", {"action": "list", "limit": 101}, "from 1 to 100"),
+    "a negative offset": ("memory", {"action": "list", "offset": -1}, "from 0"),
+    "keywords that are no list": ("memory", {"action": "save", "keywords": "a"}, "list of texts"),
+    "metadata that is no object": ("memory", {"action": "save", "metadata": 1}, "an object"),
+    "an unknown category": ("memory", {"action": "list", "category": "x"}, "preference"),
+    "a path outside": ("memory_get", {"path": "../../etc/passwd"}, "relative"),
+    "a file that is not there": ("memory_get", {"path": "nothing.md"}, "memolith list"),
+    "a file that is no memory": ("memory_get", {"path": "memolith.toml"}, ".md"),
+    "secrets without leave": ("memory_search", {"query": "x", "include_secret": True}, "It takes"),
+    "a tool that is not there": ("rm_rf", {}, "memory_search"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gives_an_error_object_with_a_hint(
+    talk: Talk, agent_memory: Memory, name: str
+) -> None:
+    agent_memory.remember("Tea at four")
+    tool, arguments, hint = MISTAKES[name]
+    error = talk(tool, **arguments).error
+    assert set(error) == {"kind", "message", "hint"}
+    assert error["message"].endswith(".")
+    assert hint in error["hint"]
+    assert "Traceback" not in error["message"]
+
+
+PRIVATE = {name: tool for name, tool in TOOLS.items() if tool.private}
+ASKED: dict[str, dict[str, Any]] = {"remember_this": {"text": "Tea at four"}}
+
+
+@pytest.mark.parametrize("tool", PRIVATE)
+@pytest.mark.parametrize("kind", ["main", "dm", "heartbeat", "group"])
+def test_private_tools_work_for_sessions_with_one_person_only(
+    talk: Talk, agent_memory: Memory, tool: str, kind: str
+) -> None:
+    said = talk(tool, session_kind=kind, **ASKED[tool])
+    assert said.failed == (kind == "group")
+    if said.failed:
+        assert "main, dm, heartbeat" in said.error["hint"]
+        assert agent_memory.records() == ()
+
+
+@pytest.mark.parametrize("tool", PRIVATE)
+def test_a_server_for_groups_is_not_talked_round(root: str, clock: Clock, tool: str) -> None:
+    settings = {"mcp.tools": "all", "mcp.session_kind": "group"}
+    with Memory(root, clock=clock, channel="mcp", settings=settings) as memory:
+        said = Talk(MemoryServer(memory), "legacy")(tool, session_kind="main", **ASKED[tool])
+    assert said.failed
+
+
+def test_the_default_tools_can_destroy_nothing(root: str) -> None:
+    with Memory(root, channel="mcp") as memory:
+        listed = Talk(MemoryServer(memory), "legacy").tools()
+    assert tuple(tool.name for tool in listed) == CORE
+    assert not any(tool.annotations.destructive_hint for tool in listed)
+
+
+def test_a_choice_of_tools_is_all_that_is_offered(root: str) -> None:
+    with Memory(root, settings={"mcp.tools": "memory_get"}) as memory:
+        talk = Talk(MemoryServer(memory), "legacy")
+        assert [tool.name for tool in talk.tools()] == ["memory_get"]
+        assert talk("remember_this", text="x").error["hint"] == "There are: memory_get"
+
+
+def test_a_tool_that_is_not_there_is_refused_at_the_start(root: str) -> None:
+    with Memory(root, settings={"mcp.tools": "memory_gte"}) as memory:
+        with pytest.raises(ConfigError) as caught:
+            MemoryServer(memory)
+        assert caught.value.hint == "Did you mean memory_get?"
+
+
+def test_every_schema_is_one_and_every_tool_says_what_it_does(talk: Talk) -> None:
+    listed = talk.tools()
+    assert [tool.name for tool in listed] == list(TOOLS)
+    for tool in listed:
+        jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+        jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.description
+        assert tool.annotations.open_world_hint is False
+        if tool.annotations.read_only_hint:
+            assert not tool.annotations.destructive_hint
+
+
+def test_every_answer_fits_its_output_schema(talk: Talk, agent_memory: Memory) -> None:
+    record = agent_memory.remember("Tea at four")
+    schemas = {tool.name: tool.output_schema for tool in talk.tools()}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("memory_search", {"query": "tea"}),
+        ("memory_search", {"query": "zebra"}),
+        ("memory_get", {"path": "MEMORY.md"}),
+        ("remember_this", {"text": "x"}),
+        ("memory", {"action": "save", "content": "x"}),
+        ("memory", {"action": "list"}),
+        ("memory", {"action": "search", "query": "tea"}),
+        ("memory", {"action": "index"}),
+        ("memory", {"action": "delete", "id": record.id, "confirm": True}),
+    ]
+    assert {tool for tool, _ in calls} == set(schemas)
+    for tool, arguments in calls:
+        said = talk(tool, **arguments)
+        assert not said.failed, said.text
+        jsonschema.validate(said.values, schemas[tool])
