@@ -11,9 +11,10 @@ from memolith.shapes import record_json
 from memolith.types import SENSITIVITIES
 
 if TYPE_CHECKING:
+    from memolith.labels import Sensitivity
     from memolith.mcp_server.tool import Call
     from memolith.shapes import Json
-    from memolith.types import Record, Sensitivity
+    from memolith.types import Record
 
 _SHOWN = 200  # characters of a record in a list
 
