@@ -15,6 +15,7 @@ from memolith.config import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
+from tests.rest import effects as server_effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,6 +160,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "mcp.session": (what_an_agent_may_write, "main", "night", {}),
     "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),
     "mcp.allow_secret": (an_agents_tools, False, True, {}),
+    **server_effects.EFFECTS,
 }
 
 

@@ -169,6 +169,46 @@ class McpConfig(Section):
     )
 
 
+class ServeConfig(Section):
+    """The server of `memolith serve`."""
+
+    host: str = setting(
+        "127.0.0.1",
+        "Address to listen on; one that is not this machine's own opens the memory to the network.",
+        trusted_only=True,
+        restart=True,
+    )
+    port: int = setting(
+        8788,
+        "Port to listen on; 0 takes any free one.",
+        between(0, 65535),
+        trusted_only=True,
+        restart=True,
+    )
+    hosts: str = setting(
+        "",
+        "Further names requests may be addressed to, with commas between; others are refused.",
+        trusted_only=True,
+    )
+    origins: str = setting(
+        "",
+        "Web pages that may call, such as `http://localhost:5173`, with commas between.",
+        trusted_only=True,
+    )
+    allow_secret: bool = setting(
+        False, "Whether a call that asks for secret records gets them.", trusted_only=True
+    )
+    max_body_bytes: int = setting(
+        1048576, "Largest body of a request.", between(1024, 67108864), trusted_only=True
+    )
+    timeout_seconds: float = setting(
+        30.0, "How long a request may take before it is given up.", between(0.01, 3600)
+    )
+    requests_per_second: float = setting(
+        500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0)
+    )
+
+
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
@@ -178,6 +218,7 @@ class Config:
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
     mcp: McpConfig = McpConfig()
+    serve: ServeConfig = ServeConfig()
 
     def __init__(self, **sections: Section) -> None:
         """Take sections other than the defaults."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.commands import COMMANDS, load
+from memolith.cli.commands import COMMANDS, load, parser_of
+from memolith.cli.usage import read_global_options
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -35,18 +36,22 @@ def test_every_command_explains_itself_with_an_example(memolith: Run, name: str)
     assert max(map(len, outcome.out.splitlines())) <= 110
 
 
-# These serve until somebody ends them; they have tests of their own.
-SERVERS = {"mcp"}
+# These serve until somebody ends them: their examples are only read here, their own tests run them.
+SERVERS = {"mcp", "serve"}
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - SERVERS))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_is_a_command_line_that_is_understood(memolith: Run, name: str) -> None:
     memolith("remember", "Ana owns the release key")
     for line in load(name).EXAMPLE.splitlines():
         command = line.rpartition(" | ")[2].partition(" > ")[0].partition(" < ")[0]
         words = shlex.split(command)
         assert words[0] == "memolith"
-        assert memolith(*words[1:], piped=b"text").code != 2, line
+        if name in SERVERS:
+            args, rest = read_global_options(words[1:])
+            parser_of(name, load(name)).read(rest, args)
+        else:
+            assert memolith(*words[1:], piped=b"text").code != 2, line
 
 
 # A line for each command that works on any memory, and what docs/cli.md calls its output.
@@ -72,6 +77,7 @@ JSON_LINES = {
     "config get": ["config", "get", "trim.slack"],
     "config set": ["config", "set", "trim.slack", "0.2"],
     "config path": ["config", "path"],
+    "token": ["token"],
     "completion": ["completion", "bash"],
 }
 

@@ -1,4 +1,4 @@
-"""Every error has a kind and an exit code, and both stand in docs/cli.md."""
+"""Every error has a kind, an exit code and a status, and all stand in the documents."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from memolith import errors
 from memolith.cli import exit_codes
 from memolith.cli.usage import UsageError
 from memolith.errors import MemolithError
+from memolith.rest import answers
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "cli.md"
 
@@ -72,3 +73,17 @@ def test_the_document_names_every_code_and_no_other() -> None:
 
 def test_anything_else_is_a_bug() -> None:
     assert exit_codes.kind_of(ValueError()) == ("bug", 1)
+
+
+@pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.__name__)
+def test_every_error_has_a_status_and_the_kind_the_command_line_gives_it(
+    leaf: type[MemolithError],
+) -> None:
+    kind, status = answers.status_of(instance(leaf))
+    assert kind == exit_codes.kind_of(instance(leaf))[0]
+    assert 400 <= status < 600
+    assert status != 500
+
+
+def test_anything_else_is_a_bug_over_http_too() -> None:
+    assert answers.status_of(ValueError()) == ("bug", 500)

@@ -46,6 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "look for anything wrong",
     "mcp": "serve an agent over the Model Context Protocol",
     "config": "show and change settings",
+    "serve": "answer other programs over HTTP",
+    "token": "show or change the token of the server",
     "completion": "print a script that completes commands in your shell",
 }
 

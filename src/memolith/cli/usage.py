@@ -25,9 +25,9 @@ GLOBAL_OPTIONS = (
 
 # The options of the commands that take a value; a test keeps the list complete.
 VALUE_OPTIONS = frozenset(
-    """--as-of --assistant --category --chat --expires --from --keyword --limit --lines --max-chars
-    --max-records --offset --path --platform --sensitivity --session --since --title --tools --until
-    --user""".split()
+    """--as-of --assistant --category --chat --expires --from --host --keyword --limit --lines
+    --log-level --max-chars --max-records --offset --path --platform --port --sensitivity --session
+    --since --title --tools --until --user""".split()
 )
 _OTHERWISE = ("config",)  # whose --user is a switch
 

@@ -1,0 +1,66 @@
+"""`memolith serve`: answer other programs over HTTP, on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.settings import Value
+
+HELP = """\
+Answer other programs over HTTP, until stopped by Ctrl-C. Only this machine can reach it, and only with
+the token in .memolith/server-token, which is made on the first start and which `memolith token` shows."""
+EXAMPLE = """\
+memolith serve
+memolith serve --port 0 --json
+memolith serve --log-level debug"""
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("--port", metavar="N", type=whole_number, help="0 takes any free one")
+    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on")
+    parser.add_argument(
+        "--log-level", choices=_LEVELS, default="info", help="how much to write to standard error"
+    )
+
+
+def run(args: Arguments) -> int:
+    """Serve until we are told to stop."""
+    from memolith.files.server_token import TOKEN, server_token
+    from memolith.rest.running import listen, serve, set_up_logs
+
+    options = {"serve.port": args.port, "serve.host": args.host}
+    given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
+    with open_memory(args, settings=given, channel="rest") as memory:
+        set_up_logs(args.log_level)
+        settings = memory.config.serve
+        sock = listen(settings.host, settings.port)
+        server_token(memory.root, memory.config.store)
+        host, port = sock.getsockname()[:2]
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        token_file = os.path.join(memory.root, TOKEN)
+
+        def say_ready() -> None:
+            if args.json:
+                output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
+            else:
+                output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
+                output.say(f"  token   {token_file}")
+                if not host.startswith("127.") and host != "::1":
+                    output.note("memolith: Others on the network can reach this, unencrypted.")
+            sys.stdout.flush()
+
+        serve(memory, sock, say_ready)
+    return 0

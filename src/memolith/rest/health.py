@@ -1,0 +1,40 @@
+"""Routes for those who watch the server: is it there, is it ready, what has it counted."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse, Response
+
+from memolith.rest.answers import Answer
+from memolith.rest.asking import TheMemory
+from memolith.rest.schemas import HealthAnswer, StatusAnswer
+
+routes = APIRouter(tags=["health"])
+status_routes = APIRouter(tags=["health"])
+
+
+@routes.get("/healthz", response_model=HealthAnswer)
+async def healthz() -> Answer:
+    """Whether the server is there."""
+    return Answer({"ok": True})
+
+
+@routes.get("/readyz", response_model=HealthAnswer)
+def readyz(memory: TheMemory) -> Answer:
+    """Whether the memory can be read."""
+    memory.status()
+    return Answer({"ok": True})
+
+
+@routes.get("/metrics", response_class=PlainTextResponse)
+def metrics(request: Request, memory: TheMemory) -> Response:
+    """What the server has counted, in Prometheus' text format."""
+    text = request.app.state.metrics.text(memory)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@status_routes.get("/status", response_model=StatusAnswer)
+def status(memory: TheMemory) -> Answer:
+    """What stands in the memory right now."""
+    found = memory.status()
+    return Answer({name: getattr(found, name) for name in found.__slots__})

@@ -1,0 +1,90 @@
+"""Routes for records and notes: write, list, supersede, forget."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from memolith.rest.answers import Answer
+from memolith.rest.asking import TheMemory, secrets
+from memolith.rest.schemas import (
+    ForgottenAnswer,
+    NoteRequest,
+    RecordsAnswer,
+    RecordsQuery,
+    RememberRequest,
+    SupersedeRequest,
+    WrittenAnswer,
+)
+from memolith.shapes import record_json
+from memolith.types import Record
+
+routes = APIRouter(tags=["records"])
+
+
+@routes.post("/records", response_model=WrittenAnswer, status_code=201)
+def remember(body: RememberRequest, memory: TheMemory) -> Answer:
+    """Write a record to MEMORY.md and today's log; when this answers, it is on the disk."""
+    return _written(
+        memory.remember(
+            body.text,
+            category=body.category,
+            session=body.session,
+            sensitivity=body.sensitivity,
+            keywords=body.keywords,
+            metadata=body.metadata,
+            expires=body.expires,
+        )
+    )
+
+
+@routes.post("/notes", response_model=WrittenAnswer, status_code=201)
+def save_note(body: NoteRequest, memory: TheMemory) -> Answer:
+    """Write a note: a record in a file of its own."""
+    return _written(
+        memory.save_note(
+            body.text,
+            category=body.category,
+            title=body.title,
+            session=body.session,
+            sensitivity=body.sensitivity,
+            keywords=body.keywords,
+            metadata=body.metadata,
+        )
+    )
+
+
+@routes.get("/records", response_model=RecordsAnswer)
+def list_records(memory: TheMemory, query: Annotated[RecordsQuery, Query()]) -> Answer:
+    """Records, the newest first, a page at a time."""
+    found = memory.records(
+        category=query.category,
+        session=query.session,
+        include_secret=secrets(memory, query.include_secret),
+        include_past=query.include_past,
+    )[::-1]
+    page = found[query.offset : query.offset + query.limit]
+    shown = [record_json(record) for record in page]
+    return Answer({"records": shown, "total": len(found)})
+
+
+@routes.post("/records/{record_id}/supersede", response_model=WrittenAnswer, status_code=201)
+def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answer:
+    """Write a newer record that takes the place of this one, which stays as history."""
+    return _written(memory.supersede(record_id, body.text, sensitivity=body.sensitivity))
+
+
+@routes.delete("/records/{record_id}", response_model=ForgottenAnswer)
+def forget(record_id: str, memory: TheMemory) -> Answer:
+    """Remove a record from every file, archive, backup and the index. This cannot be undone."""
+    report = memory.forget(record_id)
+    return Answer({"id": report.record_id, "files": list(report.files)})
+
+
+def _written(record: Record) -> Answer:
+    content = record_json(record)
+    if record.supersedes and record.sensitivity == "secret":
+        # Taken over from the secret record before it, which this caller did not ask to see.
+        content["keywords"] = []
+    return Answer({"record": content, "reused": record.reused}, 200 if record.reused else 201)

@@ -1,0 +1,92 @@
+"""Run the server until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from memolith.errors import ConfigError
+from memolith.rest.app import build_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.memory import Memory
+
+_KEEP_ALIVE_SECONDS = 30
+_GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
+_MOST_AT_ONCE = 200
+
+
+class LogLine(logging.Formatter):
+    """One line for each thing that happened: key=value pairs, a trace only for bugs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
+        text = record.getMessage().replace("\r", " ").replace("\n", " ")
+        line = f"time={moment} level={record.levelname.lower()} logger={record.name} {text}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def set_up_logs(level: str) -> None:
+    """Send every log line to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogLine())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, before anything else is done; raises ConfigError when that is not possible."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise ConfigError(
+            f"Cannot listen on {host} port {port}: {error.strerror or error}.",
+            setting="serve.port",
+            origin="serve",
+            hint="Choose another port: memolith serve --port 0 takes any free one.",
+        ) from error
+    return sock
+
+
+def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
+    app = build_app(memory, port=sock.getsockname()[1])
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        lifespan="on",
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GOODBYE_SECONDS,
+    )
+    server = _Server(config, ready)
+    asyncio.run(server.serve(sockets=[sock]))
+
+
+class _Server(uvicorn.Server):
+    """Tells when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()

@@ -1,0 +1,37 @@
+"""The route for searching."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from memolith.rest.answers import Answer
+from memolith.rest.asking import TheMemory, secrets
+from memolith.rest.schemas import SearchAnswer, SearchRequest
+from memolith.shapes import hit_json, trace_json
+
+routes = APIRouter(tags=["search"])
+
+
+@routes.post("/search", response_model=SearchAnswer)
+def search(body: SearchRequest, memory: TheMemory) -> Answer:
+    """Find what answers a question, by words and by meaning, best first."""
+    result = memory.search(
+        body.text,
+        body.limit,
+        category=body.category,
+        session=body.session,
+        chat=body.chat,
+        since=body.since,
+        until=body.until,
+        path=body.path,
+        include_secret=secrets(memory, body.include_secret),
+        as_of=body.as_of,
+        explain=body.explain,
+    )
+    return Answer(
+        {
+            "hits": [hit_json(hit) for hit in result.hits],
+            "warnings": list(result.warnings),
+            "trace": [trace_json(stage) for stage in result.trace],
+        }
+    )

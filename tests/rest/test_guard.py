@@ -1,0 +1,165 @@
+"""Only a request with our host name, no foreign origin, the token and JSON gets through."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from tests.rest.conftest import PORT, calling
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+    from memolith.settings import Value
+
+GOOD_HOST = f"127.0.0.1:{PORT}"
+HOSTS = [
+    GOOD_HOST, "evil.example", f"evil.example:{PORT}", "127.0.0.1:1", f"127.0.0.1.evil.example:{PORT}",
+    f"0.0.0.0:{PORT}", f"127.0.0.1:{PORT}@evil.example", "",
+]  # fmt: skip
+NO_ORIGIN = None
+ORIGINS = [
+    NO_ORIGIN, "null", "http://evil.example", f"https://127.0.0.1:{PORT}", "http://127.0.0.1:1",
+    f"http://127.0.0.1:{PORT}.evil.example", "http://localhost", "",
+]  # fmt: skip
+JSON = "application/json"
+CONTENT_TYPES = [JSON, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
+METHODS = ["POST", "PUT", "DELETE"]
+LEGAL = (GOOD_HOST, NO_ORIGIN, JSON, True, "POST")
+
+
+def test_of_960_kinds_of_requests_only_the_legal_one_passes(
+    client: TestClient, server_memory: Memory
+) -> None:
+    passed = []
+    token = client.headers.pop("authorization")
+    rows = itertools.product(HOSTS, ORIGINS, CONTENT_TYPES, [True, False], METHODS)
+    for number, (host, origin, kind, with_token, method) in enumerate(rows):
+        headers = {"host": host, "content-type": kind}
+        if origin is not None:
+            headers["origin"] = origin
+        if with_token:
+            headers["authorization"] = token
+        content = b'{"text": "number %d"}' % number
+        answer = client.request(method, "/api/v1/records", content=content, headers=headers)
+        assert answer.status_code in (201, 401, 403, 405, 415, 421), answer.text
+        assert "access-control-allow-origin" not in answer.headers
+        if answer.is_success:
+            passed.append((host, origin, kind, with_token, method))
+    assert passed == [LEGAL]
+    assert len(server_memory.records()) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+        ({"authorization": ""}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Bearer \xe9\xff"}, 401),
+        ({"authorization": "Basic dG9rZW4="}, 401),
+        ({"content-type": "text/plain"}, 415),
+    ],
+)
+def test_each_refusal_has_its_status_and_says_what_to_do(
+    client: TestClient, headers: dict[str, str], status: int
+) -> None:
+    raw = {name: value.encode("latin-1") for name, value in headers.items()}
+    answer = client.post(
+        "/api/v1/records", content=b'{"text": "x"}', headers={"content-type": JSON, **raw}
+    )
+    assert answer.status_code == status
+    assert set(answer.json()["error"]) == {"kind", "message", "hint"}
+
+
+def test_a_header_that_stands_twice_is_refused(client: TestClient) -> None:
+    headers = [("host", GOOD_HOST), ("host", "evil.example")]
+    assert client.get("/healthz", headers=headers).status_code == 400
+
+
+def test_health_needs_no_token_and_everything_else_does(client: TestClient) -> None:
+    del client.headers["authorization"]
+    assert client.get("/healthz").json() == {"ok": True}
+    assert client.get("/readyz").json() == {"ok": True}
+    for path in ("/metrics", "/api/v1/status", "/api/v1/openapi.json", "/nowhere", "/mcp"):
+        assert client.get(path).status_code == 401
+
+
+def test_the_token_is_not_taken_from_the_address(client: TestClient) -> None:
+    token = client.headers.pop("authorization").removeprefix("Bearer ")
+    assert client.get(f"/api/v1/status?token={token}&access_token={token}").status_code == 401
+
+
+def test_a_body_over_the_limit_is_refused_announced_or_not(root: str) -> None:
+    with Memory(root, settings={"serve.max_body_bytes": 1024}) as memory, calling(memory) as client:
+        large = b'{"text": "%s"}' % (b"x" * 2000)
+        headers = {"content-type": JSON}
+        announced = client.post("/api/v1/records", content=large, headers=headers)
+        streamed = client.post(
+            "/api/v1/records", content=iter([large[:900], large[900:]]), headers=headers
+        )
+        assert (announced.status_code, streamed.status_code) == (413, 413)
+        assert memory.records() == ()
+
+
+def test_a_caller_that_asks_too_often_is_told_to_wait(root: str) -> None:
+    with (
+        Memory(root, settings={"serve.requests_per_second": 3}) as memory,
+        calling(memory) as client,
+    ):
+        answers = [client.get("/api/v1/status") for _ in range(6)]
+        assert [answer.status_code for answer in answers[:3]] == [200] * 3
+        assert answers[-1].status_code == 429
+        assert answers[-1].headers["retry-after"]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_request_that_takes_too_long_is_given_up(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    over = threading.Event()
+    with (
+        Memory(root, settings={"serve.timeout_seconds": 0.2}) as memory,
+        calling(memory) as client,
+    ):
+        monkeypatch.setattr(Memory, "status", lambda self: over.wait(20))
+        answer = client.get("/api/v1/status")
+        over.set()
+        assert answer.status_code == 503
+        assert answer.json()["error"]["kind"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("settings", "headers", "status"),
+    [
+        ({"serve.hosts": "memory.lan, other"}, {"host": f"memory.lan:{PORT}"}, 200),
+        ({"serve.hosts": "memory.lan"}, {"host": f"other.lan:{PORT}"}, 421),
+        ({"serve.origins": "http://localhost:5173"}, {"origin": "http://localhost:5173"}, 200),
+        ({"serve.origins": "http://localhost:5173"}, {"origin": "http://localhost:5174"}, 403),
+    ],
+)
+def test_the_user_may_add_names_and_pages(
+    root: str, settings: dict[str, Value], headers: dict[str, str], status: int
+) -> None:
+    with Memory(root, settings=settings) as memory, calling(memory) as client:
+        assert client.get("/api/v1/status", headers=headers).status_code == status
+
+
+def test_a_bug_tells_the_caller_nothing_of_its_inside(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Memory) -> None:
+        raise ZeroDivisionError("the password is 4711")
+
+    monkeypatch.setattr(Memory, "status", broken)
+    answer = client.get("/api/v1/status")
+    assert answer.status_code == 500
+    assert "4711" not in answer.text
+    assert "Traceback" not in answer.text

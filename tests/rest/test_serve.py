@@ -1,0 +1,98 @@
+"""The real program: it starts, answers, says so on one line, and ends when told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+from pathlib import Path
+
+import httpx2
+
+from memolith import Memory
+from tests.cli.conftest import program
+from tests.rest.conftest import running
+
+
+def test_what_is_remembered_over_http_is_found_there_and_on_the_disk(root: str) -> None:
+    with running(root) as server:
+        written = server.client.post("/api/v1/records", json={"text": "Ana owns the release key"})
+        assert written.status_code == 201
+        found = server.client.post("/api/v1/search", json={"text": "who can release?"})
+        assert [hit["text"] for hit in found.json()["hits"]] == ["Ana owns the release key"]
+    [record] = Memory(root).records()
+    assert (record.text, record.provenance.channel) == ("Ana owns the release key", "rest")
+
+
+def test_the_token_is_for_the_user_alone_and_the_same_after_a_restart(root: str) -> None:
+    tokens = []
+    for _ in range(2):
+        with running(root):
+            file = Path(root, ".memolith/server-token")
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            tokens.append(file.read_text("ascii"))
+    assert tokens[0] == tokens[1]
+    assert len(tokens[0].strip()) >= 43
+
+
+def test_a_rotated_token_counts_at_once_and_the_old_one_no_more(root: str) -> None:
+    with running(root) as server:
+        assert server.client.get("/api/v1/status").status_code == 200
+        new = program("token", "--rotate", "--root", root).out.strip()
+        assert server.client.get("/api/v1/status").status_code == 401
+        headers = {"Authorization": f"Bearer {new}"}
+        assert httpx2.get(f"{server.url}/api/v1/status", headers=headers).status_code == 200
+
+
+def test_a_token_that_others_can_read_is_refused(root: str) -> None:
+    with running(root) as server:
+        Path(root, ".memolith/server-token").chmod(0o644)
+        assert server.client.get("/api/v1/status").status_code == 401
+    outcome = program("serve", "--root", root, "--port", "0")
+    assert outcome.code == 12
+    assert "memolith token --rotate" in outcome.err
+    assert program("token", "--rotate", "--root", root).code == 0
+    assert stat.S_IMODE(Path(root, ".memolith/server-token").stat().st_mode) == 0o600
+
+
+def test_a_port_that_is_taken_is_said_in_words(root: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        outcome = program("serve", "--root", root, "--port", str(taken.getsockname()[1]))
+    assert outcome.code == 3
+    assert "--port 0" in outcome.err
+
+
+def test_it_ends_within_seconds_although_a_listener_is_connected(root: str) -> None:
+    with running(root) as server:
+        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))):
+            server.process.send_signal(signal.SIGINT)
+            server.process.wait(8)
+        assert server.process.returncode in (0, 130, -signal.SIGINT)
+
+
+def test_the_log_has_one_line_for_each_request_and_no_text_of_the_memory(root: str) -> None:
+    with running(root) as server:
+        server.client.post("/api/v1/records", json={"text": "The door code is 4711"})
+        server.client.get("/api/v1/nothing%0D%0A%1B[31mhere?code=4711")
+        server.process.send_signal(signal.SIGTERM)
+        _, log = server.process.communicate(timeout=10)
+    lines = [line for line in log.splitlines() if " request " in line]
+    assert len(lines) == 2
+    assert "path=/api/v1/records status=201" in lines[0]
+    assert "4711" not in log
+    assert "\x1b" not in log
+
+
+def test_the_token_never_stands_in_the_command_line_or_the_log(root: str) -> None:
+    with running(root, "--log-level", "debug") as server:
+        token = Path(root, ".memolith/server-token").read_text("ascii").strip()
+        server.client.get("/api/v1/status")
+        command = Path(f"/proc/{server.process.pid}/cmdline")
+        if os.path.exists(command):
+            assert token.encode() not in command.read_bytes()
+        server.process.terminate()
+        out, log = server.process.communicate(timeout=10)
+    assert token not in out + log
