@@ -36,7 +36,7 @@ SLOW_TO_IMPORT = {
 # Our own modules and folders that are slow too, so they are imported inside functions only.
 SLOW_MODULES = {
     "aio", "embed", "files.backup", "files.yaml_loader", "finding", "index", "ingest", "interfaces",
-    "jobs", "labels", "mcp_server", "rest", "search",
+    "jobs", "labels", "lifecycle", "llm", "mcp_server", "rest", "search",
 }  # fmt: skip
 
 Finding = str

@@ -15,6 +15,7 @@ from memolith.config import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
+from tests.lifecycle import effects as lifecycle_effects
 from tests.rest import effects as server_effects
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),
     "mcp.allow_secret": (an_agents_tools, False, True, {}),
     **server_effects.EFFECTS,
+    **lifecycle_effects.EFFECTS,
 }
 
 

@@ -118,6 +118,19 @@ class TrimConfig(Section):
     )
 
 
+class JobsConfig(Section):
+    """Jobs that tidy a memory: how they run, and what is kept of them."""
+
+    review: str = setting(
+        "auto",
+        "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.",
+        one_of("auto", "ask"),
+    )
+    kept: int = setting(
+        200, "How many reports of jobs to keep; older jobs cannot be undone.", at_least(1)
+    )
+
+
 class ChatConfig(Section):
     """The conversation history."""
 
@@ -215,6 +228,7 @@ class Config:
     profile: ProfileConfig = ProfileConfig()
     store: StoreConfig = StoreConfig()
     trim: TrimConfig = TrimConfig()
+    jobs: JobsConfig = JobsConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
     mcp: McpConfig = McpConfig()

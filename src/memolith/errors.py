@@ -7,12 +7,14 @@ MemolithError                     message, hint
 ├── FileFormatError               path, line
 ├── NotFoundError                 name
 │   ├── RecordNotFoundError       name is the record id
-│   └── BackupNotFoundError       name is the backup's name
+│   ├── BackupNotFoundError       name is the backup's name
+│   └── JobNotFoundError          name is the job's id
 ├── RefusedError                  the write gate said no
 │   ├── TextTooLargeError         size, limit
 │   └── ForgottenError            record_id
 ├── WriterBusyError               holder, waited_seconds
 ├── FileChangedError              path: somebody edited the file while we planned
+├── JobFailedError                a job could not be done; the files are as they were
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
 └── StorageError                  path, errno: the disk or file system refused
     └── LocksUnavailableError     path: no kernel locks here, so we do not write
@@ -29,6 +31,8 @@ __all__ = [
     "FileFormatError",
     "ForgottenError",
     "IndexUnavailableError",
+    "JobFailedError",
+    "JobNotFoundError",
     "LocksUnavailableError",
     "MemolithError",
     "NotFoundError",
@@ -106,6 +110,10 @@ class BackupNotFoundError(NotFoundError):
     """No backup has this name."""
 
 
+class JobNotFoundError(NotFoundError):
+    """No job or proposal has this id, or it is not in a state in which this can be done."""
+
+
 class RefusedError(MemolithError):
     """The write gate did not let this text in; nothing was changed."""
 
@@ -146,6 +154,10 @@ class FileChangedError(MemolithError):
         """Remember which file."""
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class JobFailedError(MemolithError):
+    """A job could not be done; every file is as it was."""
 
 
 class BackupDamagedError(MemolithError):

@@ -1,1 +1,63 @@
 """`Memory.jobs`: everything that tidies a memory, each as plan, draft and apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.jobs import apply, changes, kept
+from memolith.jobs.run import run_job
+from memolith.jobs.trim import TrimJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.jobs.job import Job, P, Workplace
+    from memolith.reports import JobReport
+
+
+class Jobs:
+    """The jobs of one memory: run them, look at what they did, apply proposals, undo."""
+
+    def __init__(self, place: Workplace, changed: Callable[[], None]) -> None:
+        """`changed` is called after files were changed, to bring the index in line."""
+        self._place = place
+        self._changed = changed
+
+    def trim(self, *, dry_run: bool = False) -> JobReport:
+        """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`)."""
+        config = self._place.config
+        return self._run(TrimJob(config.profile.primary, config.trim), dry_run=dry_run)
+
+    def list(self) -> tuple[JobReport, ...]:
+        """Every job that changed something, failed or waits as a proposal, oldest first."""
+        with self._place.reading() as folder:
+            return tuple(kept.kept_jobs(folder))
+
+    def show(self, job_id: str) -> JobReport:
+        """One job; its id may be shortened, and `last` is the newest."""
+        with self._place.reading() as folder:
+            return kept.find_job(folder, job_id)
+
+    def diff(self, job_id: str) -> str:
+        """What a job changed, or what a proposal would change, as a unified diff."""
+        return changes.diff(self.show(job_id).changes)
+
+    def apply(self, job_id: str) -> JobReport:
+        """Apply a proposal; raises FileChangedError when its files were edited since."""
+        return self._told(apply.apply_proposal(self._place, job_id))
+
+    def decline(self, job_id: str) -> JobReport:
+        """Delete a proposal."""
+        return apply.decline_proposal(self._place, job_id)
+
+    def undo(self, job_id: str) -> JobReport:
+        """Take back what a job changed, byte for byte; what was written since stays."""
+        return self._told(apply.undo_job(self._place, job_id))
+
+    def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
+        return self._told(run_job(self._place, job, dry_run=dry_run))
+
+    def _told(self, report: JobReport) -> JobReport:
+        if report.status in ("done", "undone"):
+            self._changed()
+        return report

@@ -12,10 +12,11 @@ from memolith.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith import reports, retrieval
+    from memolith import lifecycle, reports, retrieval
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
 else:
+    lifecycle = late("memolith.lifecycle")
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
 
@@ -83,9 +84,13 @@ class Memory(Store):
         The id may be shortened to its first characters. This cannot be undone.
         """
         report = super().forget(record_id)
-        if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
-            self.sync()
+        self._sync_if_indexed()
         return report
+
+    @property
+    def jobs(self) -> lifecycle.Jobs:
+        """The jobs that tidy this memory: what they did or propose, and how to undo it."""
+        return lifecycle.Jobs(self._workplace(), self._sync_if_indexed)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
@@ -96,6 +101,10 @@ class Memory(Store):
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)
+
+    def _sync_if_indexed(self) -> None:
+        if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
+            self.sync()
 
     def _writing(self) -> Transaction:
         """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""

@@ -66,6 +66,58 @@ class SyncReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Neighbouring lines of a file, and what takes their place; either may be empty."""
+
+    line: int  # how many lines of the old file stand above it
+    removed: bytes
+    inserted: bytes
+    above: bytes | None  # the unchanged line above, by which the place is found again
+    below: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a job does to one file, in a form that can be shown, applied and undone."""
+
+    path: str
+    created: bool  # the file is new
+    before: Snapped
+    after: Snapped
+    hunks: tuple[Hunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapped:
+    """The size and SHA-256 of a file's bytes: whether they still begin a file can be told."""
+
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """What a job did, or would do; kept in the profile once it has changed something."""
+
+    id: str  # empty unless it is kept
+    job: str
+    status: labels.JobStatus
+    created: datetime
+    reason: str = ""  # why it was skipped, failed or not applied
+    lines: tuple[str, ...] = ()  # the plan, for people
+    counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    warnings: tuple[str, ...] = ()
+    backup: str = ""
+    seconds: float = 0.0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files it changes."""
+        return tuple(change.path for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing `doctor` looked at."""
 

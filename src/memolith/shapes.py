@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memolith.reports import JobReport
     from memolith.retrieval import Hit, StageTrace, Turn
     from memolith.types import Record
 
@@ -49,6 +50,23 @@ def hit_json(hit: Hit) -> Json:
         "sensitivity": hit.sensitivity,
         "superseded": hit.superseded,
         "ranks": dict(hit.ranks),
+    }
+
+
+def job_json(report: JobReport) -> Json:
+    """What a job did or would do; its changes are shown as a diff."""
+    return {
+        "id": report.id,
+        "job": report.job,
+        "status": report.status,
+        "created": iso(report.created),
+        "reason": report.reason,
+        "plan": list(report.lines),
+        "counts": dict(report.counts),
+        "files": list(report.files),
+        "warnings": list(report.warnings),
+        "backup": report.backup,
+        "seconds": round(report.seconds, 3),
     }
 
 

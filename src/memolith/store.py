@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import typing
 
     from memolith import labels, reports, retrieval
+    from memolith.jobs import job
     from memolith.jobs import status as status_job
 else:
     typing = late("typing")
@@ -32,6 +33,7 @@ else:
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
     status_job = late("memolith.jobs.status")
+    job = late("memolith.jobs.job")
 
 
 class Store:
@@ -284,16 +286,12 @@ class Store:
 
     def trim(self) -> reports.TrimReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""
-        from memolith.jobs.trim import trim
+        from memolith.jobs.run import run_job
+        from memolith.jobs.trim import TrimJob, trim_report
 
-        with self._changing() as transaction:
-            return trim(
-                transaction,
-                self._journal.primary,
-                self.config.trim,
-                now=self._clock.now(),
-                keep=self.config.store.backups_kept,
-            )
+        job = TrimJob(self._journal.primary, self.config.trim)
+        report = run_job(self._workplace(), job)
+        return trim_report(report, self.config.trim.archive_path)
 
     def backups(self) -> tuple[reports.Backup, ...]:
         """The backups that can be restored, oldest first."""
@@ -352,6 +350,12 @@ class Store:
         store = self.config.store
         folder = Folder(self.root, create=True, durable=store.durability == "full")
         return Transaction(folder, store.lock_timeout_seconds)
+
+    def _workplace(self) -> job.Workplace:
+        """What jobs need of this memory."""
+        return job.Workplace(
+            reading=self._existing, writing=self._writing, clock=self._clock, config=self.config
+        )
 
     def _draft(
         self, text: str, category: str, session: str, sensitivity: labels.Sensitivity

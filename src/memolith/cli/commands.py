@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "supersede": "replace a record by a newer one",
     "forget": "remove a record for good",
     "trim": "move the oldest records to the archive",
+    "jobs": "see what jobs did or propose, apply, undo",
     "restore": "list backups, or bring one back",
     "sync": "bring the index in line with the files",
     "reindex": "make the index again from the files",

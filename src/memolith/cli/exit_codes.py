@@ -32,6 +32,7 @@ KINDS: Mapping[type[Exception], tuple[str, int]] = {
     errors.StorageError: ("storage", 12),
     errors.IndexUnavailableError: ("index", 13),
     errors.EmbeddingError: ("embedding", 14),
+    errors.JobFailedError: ("job", 15),
 }
 
 

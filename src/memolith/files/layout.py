@@ -19,6 +19,8 @@ CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"
 BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
 INDEX_FOLDER = f"{STATE_FOLDER}/index"
+JOBS_FOLDER = f"{STATE_FOLDER}/jobs"
+PROPOSALS_FOLDER = f"{STATE_FOLDER}/proposals"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
 
 

@@ -24,6 +24,8 @@ from memolith.files.folder import (
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
+JOB_LOCK = f"{STATE_FOLDER}/job.lock"
+SCHEDULE_LOCK = f"{STATE_FOLDER}/schedule.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 # The lock file of ordinary appends; after a larger change it is cut back to this.
 _ORDINARY_SIZE = 8192
@@ -82,17 +84,54 @@ class WriterLock:
         self._size = len(data)
 
 
-def _open_lock_file(folder: Folder) -> int:
+class OwnerLock:
+    """A lock that is taken at once or not at all, and may be held for long: it stops no writer.
+
+    One job at a time runs in a profile, and one process keeps its schedule.
+    """
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, folder: Folder, path: str) -> None:
+        """Take the lock, or raise BlockingIOError when another process or thread has it."""
+        fd = _open_lock_file(folder, path)
+        _open_handles.add(fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            close_handle(fd)
+            raise
+        except OSError as error:
+            close_handle(fd)
+            raise _no_locks(error) from error
+        self._fd = fd
+
+    def __enter__(self) -> OwnerLock:
+        """The held lock."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of it."""
+        self.release()
+
+    def release(self) -> None:
+        """Let go of it; the kernel does the same when we die."""
+        with suppress(OSError):
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+        close_handle(self._fd)
+
+
+def _open_lock_file(folder: Folder, path: str = LOCK_PATH) -> int:
     try:
         try:
-            return folder.open(LOCK_PATH, os.O_RDWR)[0]
+            return folder.open(path, os.O_RDWR)[0]
         except FileNotFoundError:
             make_state_folder(folder)
-            fd, _ = folder.open(LOCK_PATH, os.O_RDWR | os.O_CREAT)
+            fd, _ = folder.open(path, os.O_RDWR | os.O_CREAT)
             os.fchmod(fd, FILE_MODE)
             return fd
     except OSError as error:
-        raise storage_error(error, LOCK_PATH) from error
+        raise storage_error(error, path) from error
 
 
 def make_state_folder(folder: Folder) -> None:

@@ -27,8 +27,10 @@ def memory_files(folder: Folder) -> Iterator[str]:
 
 
 def derived_copies(folder: Folder) -> Iterator[str]:
-    """Files in which copies of records may linger: backups and torn lines."""
+    """Files in which copies of records may linger: backups, reports of jobs, torn lines."""
     yield from folder.walk(layout.BACKUP_FOLDER, suffix="", hidden=True)
+    yield from folder.walk(layout.JOBS_FOLDER, suffix="")
+    yield from folder.walk(layout.PROPOSALS_FOLDER, suffix="")
     yield from folder.walk(QUARANTINE, suffix="")
 
 

@@ -12,6 +12,7 @@ from memolith.files.document import Document
 from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
 from memolith.files.tombstones import tombstone_line
+from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.reports import ForgetReport
 
 TYPE_CHECKING = False
@@ -56,18 +57,38 @@ def forget(
 
 def _without(path: str, data: bytes, record_id: str) -> bytes | None:
     """The file without the record; None when nothing would be left of it."""
+    if path.startswith(f"{layout.PROPOSALS_FOLDER}/"):
+        return None  # it can be planned again, without the record
+    if path.startswith(f"{layout.JOBS_FOLDER}/"):
+        return _report_without(data, record_id)
     living = (
         path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
         if _is_backup(path)
         else path
     )
-    document = Document.parse(living, data).without(lambda record: record.id == record_id)
-    document = document.without_broken(b'"id":"%s"' % record_id.encode(errors="surrogatepass"))
+    document = _lines_without(Document.parse(living, data), record_id)
     if document.data == data and any(found.id == record_id for found in records_in(living, data)):
         return None  # the file is the note itself
     if not path.endswith((".md", MANIFEST)) and record_id.encode() in data:
         return None  # a torn line in quarantine
     return document.data
+
+
+def _lines_without(document: Document, record_id: str) -> Document:
+    document = document.without(lambda record: record.id == record_id)
+    return document.without_broken(b'"id":"%s"' % record_id.encode(errors="surrogatepass"))
+
+
+def _report_without(data: bytes, record_id: str) -> bytes | None:
+    """The report of a job that took or wrote the record; the job can still be undone, without it."""
+    report = decode_report(data)
+    if report is None:
+        return None
+
+    def clean(lines: bytes) -> bytes:
+        return _lines_without(Document.parse(layout.ROOT_MEMORY, lines), record_id).data
+
+    return encode_report(scrubbed(report, clean))
 
 
 def _is_backup(path: str) -> bool:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
-from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
+from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.job import Draft, Plan
 from memolith.reports import TrimReport
 from memolith.types import policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Iterable
 
     from memolith.config import TrimConfig
     from memolith.files.document import Line
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
+    from memolith.jobs.job import Reader, Snapshot
+    from memolith.reports import JobReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrimPlan:
+class TrimPlan(Plan):
     """Which lines stay and which go to the archive, both in file order."""
 
     kept: Document
     archived: tuple[Line, ...]
     records_before: int
-    reason: str = ""  # why nothing is to be done
+    archive: bytes | None = None  # the archive as it stands
 
 
 def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
@@ -47,7 +49,7 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
             kept=document,
             archived=(),
             records_before=len(records),
-            reason=reason if too_long else "under the limit",
+            skipped=reason if too_long else "under the limit",
         )
     left, size = len(records), total
     count_goal = _goal(config.max_records, config.slack) if over_count else left
@@ -70,30 +72,60 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     )
 
 
-def trim(
-    transaction: Transaction, path: str, config: TrimConfig, *, now: datetime, keep: int
-) -> TrimReport:
-    """Apply the plan: backup, then archive, then MEMORY.md, all or nothing."""
-    folder = transaction.folder
-    stamp = folder.stamp(path)
-    data = folder.read(path) or b""
-    plan = plan_trim(Document.parse(path, data), config)
-    if not plan.archived:
-        before = plan.records_before
-        return TrimReport(before=before, kept=before, archived=0, skipped=plan.reason)
-    backup = save_backup(folder, {path: data}, reason="trim", now=now)
-    lines = _not_yet_archived(folder, config.archive_path, plan.archived)
-    if lines:
-        transaction.append(config.archive_path, lines)
-    transaction.replace(path, plan.kept.data, stamp)
-    transaction.commit()
-    prune_backups(folder, keep)
+class TrimJob:
+    """Bring MEMORY.md under its limits; what leaves it goes to the archive."""
+
+    name = "trim"
+
+    def __init__(self, path: str, config: TrimConfig) -> None:
+        """`path` is the MEMORY.md that is kept short."""
+        self._path = path
+        self._config = config
+
+    def plan(self, snapshot: Snapshot) -> TrimPlan:
+        """Which records go."""
+        document = Document.parse(self._path, snapshot.read(self._path) or b"")
+        plan = plan_trim(document, self._config)
+        return replace(
+            plan,
+            archive=snapshot.read(self._config.archive_path),
+            lines=(f"move the {len(plan.archived):,} oldest records to the archive",),
+            counts={
+                "before": plan.records_before,
+                "after": plan.records_before - len(plan.archived),
+                "archived": len(plan.archived),
+            },
+        )
+
+    def draft(self, plan: TrimPlan, *, preview: bool) -> Draft:
+        """The archive with the lines that go, MEMORY.md without them."""
+        del preview  # there is no text to write
+        archive = Edits(self._config.archive_path, plan.archive)
+        archive.append(not_yet_archived(plan.archive or b"", plan.archived))
+        before = sorted((*plan.kept.lines, *plan.archived), key=lambda line: line.number)
+        memory = Edits(self._path, b"".join(line.data for line in before))
+        memory.remove(line.number for line in plan.archived)
+        changes = (archive.change(), memory.change())
+        return Draft(changes=tuple(change for change in changes if change is not None))
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        """Every line that left MEMORY.md must stand in the archive."""
+        gone = Counter(_lines(before(self._path))) - Counter(_lines(after(self._path)))
+        archive = set(_lines(after(self._config.archive_path)))
+        return "" if set(gone) <= archive else "a record would have been lost"
+
+
+def trim_report(report: JobReport, archive: str) -> TrimReport:
+    """The job's report as `Memory.trim` answers it."""
+    if report.status == "skipped":
+        before = report.counts.get("before", 0)
+        return TrimReport(before=before, kept=before, archived=0, skipped=report.reason)
     return TrimReport(
-        before=plan.records_before,
-        kept=plan.records_before - len(plan.archived),
-        archived=len(plan.archived),
-        archive=config.archive_path,
-        backup=backup,
+        before=report.counts["before"],
+        kept=report.counts["after"],
+        archived=report.counts["archived"],
+        archive=archive,
+        backup=report.backup,
     )
 
 
@@ -101,12 +133,15 @@ def _goal(limit: int, slack: float) -> int:
     return limit - int(limit * slack)
 
 
-def _not_yet_archived(folder: Folder, path: str, lines: tuple[Line, ...]) -> bytes:
+def not_yet_archived(archive: bytes, lines: Iterable[Line]) -> bytes:
     """The lines, without those that a power cut between archive and MEMORY.md left there already.
 
     They can only stand at the archive's very end, so that is all we look at.
     """
     whole = [line.data if line.data.endswith(b"\n") else line.data + b"\n" for line in lines]
-    tail = (folder.read(path) or b"")[-sum(map(len, whole)) :].split(b"\n")
-    known = set(tail)
+    known = set(archive[-sum(map(len, whole)) :].split(b"\n"))
     return b"".join(line for line in whole if line[:-1] not in known)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line.removesuffix(b"\n") for line in split_lines(data)]

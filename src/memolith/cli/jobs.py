@@ -1,0 +1,135 @@
+"""`memolith jobs`: what jobs did or propose, and how to apply or undo it."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import UsageError, whole_number
+from memolith.shapes import job_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+    from memolith.reports import JobReport
+
+HELP = """\
+Jobs tidy the memory. Each is kept with its changes: list them, show one, see its diff, undo it byte
+for byte. With jobs.review = "ask" a job waits as a proposal until you apply or decline it.
+An id may be shortened; --last means the newest."""
+EXAMPLE = """\
+memolith jobs list
+memolith jobs diff --last
+memolith jobs apply --last
+memolith jobs undo 20261115T030000.000Z-compact"""
+
+_ACTIONS = {
+    "show": "what a job did",
+    "diff": "its changes, line by line",
+    "apply": "do what a proposal says",
+    "decline": "delete a proposal",
+    "undo": "take back what a job changed; what came later stays",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the actions and their arguments."""
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, prog=parser.prog
+    )
+    listed = actions.add_parser("list", help="the jobs that are kept, newest last")
+    listed.add_argument(
+        "--limit", metavar="N", type=whole_number, default=20, help="show the N newest; 0 is all"
+    )
+    for name, text in _ACTIONS.items():
+        action = actions.add_parser(name, help=text)
+        action.add_argument("id", metavar="ID", nargs="?", help=text)
+        action.add_argument("--last", action="store_true", help="the newest job")
+
+
+def run(args: Arguments) -> int:
+    """Do the action."""
+    with open_memory(args) as memory:
+        if args.action == "list":
+            _list(memory, args.limit, as_json=args.json)
+            return 0
+        job_id = _which(args)
+        if args.action == "diff":
+            _diff(memory, job_id, as_json=args.json)
+            return 0
+        report: JobReport = getattr(memory.jobs, args.action)(job_id)
+    print_report(report, as_json=args.json)
+    return 0
+
+
+def print_report(report: JobReport, *, as_json: bool, with_diff: bool = False) -> None:
+    """Print what a job did or would do."""
+    if as_json:
+        output.say_json(job_json(report))
+        return
+    output.say(output.bold(_HEADINGS[report.status]), f"  {report.job}  {report.id}".rstrip())
+    if report.reason:
+        output.say(f"  {report.reason}")
+    for line in report.lines:
+        output.say("  ", line)
+    for name, number in report.counts.items():
+        output.say(f"  {name:<10} {number:,}")
+    for path in report.files:
+        output.say("  changes    ", path)
+    for warning in report.warnings:
+        output.note("warning: ", warning)
+    if report.status == "done":
+        output.say(f"  undo       memolith jobs undo {report.id}")
+    if report.status == "proposed":
+        output.say(f"  look       memolith jobs diff {report.id}")
+        output.say(f"  apply      memolith jobs apply {report.id}")
+    if with_diff:
+        from memolith.jobs.changes import diff
+
+        output.say(diff(report.changes).rstrip("\n"))
+
+
+_HEADINGS = {
+    "planned": "Would do",
+    "skipped": "Nothing to do",
+    "proposed": "Proposed",
+    "done": "Done",
+    "failed": "Failed",
+    "undone": "Undone",
+    "declined": "Declined",
+}
+
+
+def _which(args: Arguments) -> str:
+    if bool(args.id) == args.last:
+        raise UsageError(
+            "Which job? Give its id, or --last.", hint="List them with: memolith jobs list"
+        )
+    return "last" if args.last else str(args.id)
+
+
+def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
+    jobs = memory.jobs.list()[-limit:] if memory.profile.exists else ()
+    if as_json:
+        output.say_json({"jobs": [job_json(report) for report in jobs]})
+    elif jobs:
+        output.table(
+            (
+                report.id,
+                report.status,
+                report.reason or "; ".join(report.lines) or ", ".join(report.files),
+            )
+            for report in jobs
+        )
+    else:
+        output.note("No jobs yet. What a job changes is kept here, and can be undone.")
+
+
+def _diff(memory: Memory, job_id: str, *, as_json: bool) -> None:
+    text = memory.jobs.diff(job_id)
+    if as_json:
+        output.say_json({"id": memory.jobs.show(job_id).id, "diff": text})
+    else:
+        output.say(text.rstrip("\n"))

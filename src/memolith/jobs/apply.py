@@ -1,0 +1,195 @@
+"""Apply the changes of a job in one transaction, and take them back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith.errors import (
+    FileChangedError,
+    JobFailedError,
+    JobNotFoundError,
+    WriterBusyError,
+)
+from memolith.files.backup import prune_backups, save_backup
+from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.jobs.changes import applied, only_appends, undone
+from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.files.folder import Folder
+    from memolith.jobs.job import Job, P, Reader, Workplace
+    from memolith.reports import Change, JobReport
+
+    Contents = Mapping[str, bytes | None]
+
+
+def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None) -> JobReport:
+    """Backup, archive, replace, verify, else restore. Raises FileChangedError when a file no longer
+    begins with what the plan was made on; nothing was changed then.
+    """
+    with place.writing() as transaction:
+        folder = transaction.folder
+        stamps = {change.path: folder.stamp(change.path) for change in report.changes}
+        before: Contents = {path: folder.read(path) for path in stamps}
+        after = {change.path: _after(change, before[change.path]) for change in report.changes}
+        problem = job.problem(_reader(folder, before), _reader(folder, after)) if job else ""
+        if problem:
+            raise JobFailedError(f"{problem}; nothing was changed.")
+        backup = save_backup(folder, _existing(before), reason=report.job, now=place.clock.now())
+        done = replace(
+            report,
+            id=report.id or new_job_id(folder, report.job, report.created),
+            status="done",
+            backup=backup,
+        )
+        # What is only appended comes first, so that no record is ever in neither file.
+        additions = [change for change in done.changes if only_appends(change)]
+        for change in additions:
+            transaction.append(change.path, b"".join(hunk.inserted for hunk in change.hunks))
+        transaction.replace(job_path(done), encode_report(done), None)
+        for change in done.changes:
+            if change not in additions:
+                transaction.replace(change.path, after[change.path], stamps[change.path])
+        if report.status == "proposed":
+            transaction.remove(job_path(report), folder.stamp(job_path(report)))
+        transaction.commit()
+        found = {path: folder.read(path) or b"" for path in after}
+        problem = _not_as_planned(done, found, after)
+        if job and not problem:
+            problem = job.problem(_reader(folder, before), _reader(folder, found))
+        prune_backups(folder, place.config.store.backups_kept)
+        prune_jobs(folder, place.config.jobs.kept)
+    if problem:
+        _restore(place, done, before, found)
+        raise JobFailedError(
+            f"{problem}; every file was put back.", hint=f"What stood there is in backup {backup}."
+        )
+    return done
+
+
+def apply_proposal(place: Workplace, job_id: str) -> JobReport:
+    """Apply a proposal as it stands; raises FileChangedError when its files were edited since."""
+    with place.reading() as folder, _alone(folder):
+        report = find_job(folder, job_id)
+        if report.status != "proposed":
+            raise _wrong_state(report, "only a proposal can be applied")
+        return apply_changes(place, report)
+
+
+def still_fits(folder: Folder, report: JobReport) -> bool:
+    """Whether a proposal could be applied right now."""
+    try:
+        for change in report.changes:
+            _after(change, folder.read(change.path))
+    except FileChangedError:
+        return False
+    return True
+
+
+def decline_proposal(place: Workplace, job_id: str) -> JobReport:
+    """Put a proposal aside for good."""
+    with place.writing() as transaction:
+        folder = transaction.folder
+        report = find_job(folder, job_id)
+        if report.status != "proposed":
+            raise _wrong_state(report, "only a proposal can be declined")
+        transaction.remove(job_path(report), folder.stamp(job_path(report)))
+        transaction.commit()
+    return replace(report, status="declined")
+
+
+def undo_job(place: Workplace, job_id: str) -> JobReport:
+    """Take back what a job changed, byte for byte; what was written since stays."""
+    with place.reading() as folder, _alone(folder), place.writing() as transaction:
+        report = find_job(folder, job_id)
+        if report.status != "done":
+            raise _wrong_state(report, "only a job that was done can be undone")
+        undo = replace(report, status="undone")
+        stamps = {change.path: folder.stamp(change.path) for change in report.changes}
+        now: Contents = {path: folder.read(path) for path in stamps}
+        new = {change.path: undone(change, now[change.path]) for change in report.changes}
+        backup = save_backup(
+            folder, _existing(now), reason=f"undo-{report.job}", now=place.clock.now()
+        )
+        # MEMORY.md first, the archive last: at no moment is a record in neither.
+        for change in reversed(report.changes):
+            if change.created and not new[change.path]:
+                transaction.remove(change.path, stamps[change.path])
+            elif new[change.path] != now[change.path]:
+                transaction.replace(change.path, new[change.path], stamps[change.path])
+        undo = replace(undo, backup=backup)
+        transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
+        transaction.commit()
+        prune_backups(folder, place.config.store.backups_kept)
+        return undo
+
+
+def _alone(folder: Folder) -> OwnerLock:
+    try:
+        return OwnerLock(folder, JOB_LOCK)
+    except BlockingIOError as error:
+        raise WriterBusyError(
+            "Another job is running in this profile. Nothing was changed.",
+            holder="a job",
+            waited_seconds=0,
+            hint="Try again when it has ended.",
+        ) from error
+
+
+def _wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
+    return JobNotFoundError(
+        f"The job {report.id} is {report.status}; {rule}.",
+        name=report.id,
+        hint="List them with: memolith jobs list",
+    )
+
+
+def _after(change: Change, current: bytes | None) -> bytes:
+    """The content to write. Additions do not depend on what stands above them."""
+    if only_appends(change):
+        data = current or b""
+        glue = b"" if data.endswith(b"\n") or not data else b"\n"
+        return data + glue + b"".join(hunk.inserted for hunk in change.hunks)
+    return applied(change, current)
+
+
+def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    for change in done.changes:
+        data = found[change.path]
+        # A torn last line of an archive may have been moved out of the way: only our lines count.
+        whole = data == after[change.path] or (
+            only_appends(change) and data.endswith(b"".join(h.inserted for h in change.hunks))
+        )
+        if not whole:
+            return f"{change.path} was not written as planned"
+    return ""
+
+
+def _reader(folder: Folder, files: Contents) -> Reader:
+    """Read from these files, and others from the disk."""
+    return lambda path: (files[path] if path in files else folder.read(path)) or b""
+
+
+def _restore(place: Workplace, done: JobReport, before: Contents, written: Contents) -> None:
+    """Put every file back as it was, and behind it what was appended since; all is saved first."""
+    with place.writing() as transaction:
+        folder = transaction.folder
+        stamps = {path: folder.stamp(path) for path in before}
+        now = {path: folder.read(path) or b"" for path in before}
+        save_backup(folder, now, reason=f"failed-{done.job}", now=place.clock.now())
+        for path, old in before.items():
+            wrote = written[path] or b""
+            since = now[path].removeprefix(wrote) if now[path].startswith(wrote) else b""
+            if old is None and not since:
+                transaction.remove(path, stamps[path])
+            else:
+                transaction.replace(path, (old or b"") + since, stamps[path])
+        transaction.remove(job_path(done), folder.stamp(job_path(done)))
+        transaction.commit()
+
+
+def _existing(files: Contents) -> dict[str, bytes]:
+    return {path: data for path, data in files.items() if data is not None}

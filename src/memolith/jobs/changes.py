@@ -1,0 +1,231 @@
+"""A change to a file as hunks of lines: made from edits, shown as a diff, applied, and undone."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from memolith.errors import FileChangedError
+from memolith.reports import Change, Hunk, Snapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Edits:
+    """The edits of one file, collected line by line and made into a change."""
+
+    def __init__(self, path: str, data: bytes | None) -> None:
+        """`data` is the file as the plan saw it; None when there is no such file."""
+        self.path = path
+        self._created = data is None
+        self._data = data or b""
+        self._lines = split_lines(self._data)
+        self._gone: set[int] = set()
+        self._inserted: dict[int, bytes] = {}
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Take lines out, by their numbers from 1."""
+        self._gone.update(number - 1 for number in numbers)
+
+    def insert(self, number: int, data: bytes) -> None:
+        """Put whole lines above the line with this number, from 1."""
+        self._inserted[number - 1] = self._inserted.get(number - 1, b"") + data
+
+    def append(self, data: bytes) -> None:
+        """Put whole lines at the end."""
+        last = len(self._lines)
+        if self._data and not self._data.endswith(b"\n") and last - 1 not in self._gone:
+            self.remove([last])
+            self.insert(last, self._lines[-1] + b"\n")
+        self.insert(last + 1, data)
+
+    def change(self) -> Change | None:
+        """The change; None when nothing would be different."""
+        hunks = tuple(self._hunks())
+        if not hunks and not self._created:
+            return None
+        after = b"".join(_with_hunks(self._lines, hunks))
+        return Change(
+            path=self.path,
+            created=self._created,
+            before=snap(self._data),
+            after=snap(after),
+            hunks=hunks,
+        )
+
+    def _hunks(self) -> Iterator[Hunk]:
+        at, lines = 0, self._lines
+        for start in sorted({*self._gone, *self._inserted}):
+            if start < at:
+                continue  # part of the hunk before
+            end, inserted = start, self._inserted.get(start, b"")
+            while end in self._gone:
+                end += 1
+                inserted += self._inserted.get(end, b"")
+            removed = b"".join(lines[start:end])
+            if removed != inserted:
+                yield Hunk(
+                    line=start,
+                    removed=removed,
+                    inserted=inserted,
+                    above=lines[start - 1] if start else None,
+                    below=lines[end] if end < len(lines) else None,
+                )
+            at = end + 1
+
+
+def replaced(path: str, before: bytes | None, after: bytes) -> Change | None:
+    """The change from one content to another: the lines from the first to the last that differ."""
+    old, new = split_lines(before or b""), split_lines(after)
+    first = 0
+    while first < min(len(old), len(new)) and old[first] == new[first]:
+        first += 1
+    same = 0
+    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
+        same += 1
+    edits = Edits(path, before)
+    edits.remove(range(first + 1, len(old) - same + 1))
+    edits.insert(first + 1, b"".join(new[first : len(new) - same]))
+    return edits.change()
+
+
+def only_appends(change: Change) -> bool:
+    """Whether the change does nothing but add lines behind the file's end."""
+    return all(not hunk.removed and hunk.below is None for hunk in change.hunks)
+
+
+def applied(change: Change, current: bytes | None) -> bytes:
+    """The file with the change made; what was appended since the plan stays behind it.
+
+    Raises FileChangedError when the file no longer begins with what the plan was made on.
+    """
+    data = current or b""
+    if (current is None) != change.created and not (change.created and not data):
+        raise _changed(change.path)
+    if not begins_with(data, change.before):
+        raise _changed(change.path)
+    size = change.before.size
+    lines = _with_hunks(split_lines(data[:size]), change.hunks)
+    return b"".join(lines) + data[size:]
+
+
+def undone(change: Change, current: bytes | None) -> bytes:
+    """The file with the change taken back, and everything else as it stands there now.
+
+    Raises FileChangedError when the lines the job wrote were changed since.
+    """
+    data = current or b""
+    size = change.after.size
+    if begins_with(data, change.after):
+        lines = _with_hunks(split_lines(data[:size]), _reversed(change.hunks))
+        return b"".join(lines) + data[size:]
+    try:
+        return b"".join(_found_and_undone(change, split_lines(data)))
+    except FileChangedError:
+        if begins_with(data, change.before):
+            return data  # it was never made, or taken back already
+        raise
+
+
+def begins_with(data: bytes, snapped: Snapped) -> bool:
+    """Whether a file still begins with the bytes that were seen."""
+    return (
+        len(data) >= snapped.size
+        and sha256(memoryview(data)[: snapped.size]).hexdigest() == snapped.digest
+    )
+
+
+def snap(data: bytes) -> Snapped:
+    """Size and digest of some bytes."""
+    return Snapped(len(data), sha256(data).hexdigest())
+
+
+def diff(changes: Iterable[Change]) -> str:
+    """The changes as a unified diff without context."""
+    return "".join(line for change in changes for line in _diff_lines(change))
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """The lines with their ends; only b"\\n" ends a line."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
+    result: list[bytes] = []
+    at = 0
+    for hunk in hunks:
+        result += lines[at : hunk.line]
+        result += split_lines(hunk.inserted)
+        at = hunk.line + len(split_lines(hunk.removed))
+    return result + lines[at:]
+
+
+def _reversed(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
+    """The hunks that lead back, with their places in the new file."""
+    shift = 0
+    for hunk in hunks:
+        yield Hunk(
+            line=hunk.line + shift,
+            removed=hunk.inserted,
+            inserted=hunk.removed,
+            above=hunk.above,
+            below=hunk.below,
+        )
+        shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
+
+
+def _found_and_undone(change: Change, lines: list[bytes]) -> list[bytes]:
+    """Find each hunk by what it wrote or by its neighbours, from the last to the first."""
+    places: dict[bytes, list[int]] = {}
+    for number, line in enumerate(lines):
+        places.setdefault(line, []).append(number)
+    bound = len(lines)
+    for hunk in reversed(list(_reversed(change.hunks))):
+        wrote = split_lines(hunk.removed)
+        starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
+        if not starts:
+            raise _changed(change.path)
+        at = min(starts, key=lambda start: abs(start - hunk.line))
+        lines[at : at + len(wrote)] = split_lines(hunk.inserted)
+        bound = at
+    return lines
+
+
+def _starts(
+    hunk: Hunk, wrote: list[bytes], lines: list[bytes], places: dict[bytes, list[int]]
+) -> list[int]:
+    """Where a hunk may stand now: where its lines are, or else between its neighbours."""
+    if wrote:
+        return [at for at in places.get(wrote[0], ()) if lines[at : at + len(wrote)] == wrote]
+    if hunk.above is None and hunk.below is None:
+        return [0]
+    under = {at + 1 for at in places.get(hunk.above, ())} if hunk.above is not None else {0}
+    over = set(places.get(hunk.below, ())) if hunk.below is not None else set[int]()
+    return sorted(under & over or under | over)
+
+
+def _diff_lines(change: Change) -> Iterator[str]:
+    yield f"--- {'/dev/null' if change.created else change.path}\n+++ {change.path}\n"
+    shift = 0
+    for hunk in change.hunks:
+        old, new = split_lines(hunk.removed), split_lines(hunk.inserted)
+        left = f"{hunk.line + bool(old)},{len(old)}"
+        right = f"{hunk.line + shift + bool(new)},{len(new)}"
+        yield f"@@ -{left} +{right} @@\n"
+        shift += len(new) - len(old)
+        for mark, lines in (("-", old), ("+", new)):
+            for line in lines:
+                yield mark + line.decode(errors="backslashreplace").removesuffix("\n") + "\n"
+                if not line.endswith(b"\n"):
+                    yield "\\ No newline at end of file\n"
+
+
+def _changed(path: str) -> FileChangedError:
+    return FileChangedError(
+        f"{path} was changed since, in the lines this job is about, so it was left as it is.",
+        path=path,
+        hint="Undo newer jobs first, or run the job again: memolith jobs list",
+    )

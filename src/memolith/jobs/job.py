@@ -1,0 +1,84 @@
+"""What a job is: a plan that only reads, a draft of its texts, and a judgement of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memolith.clock import Clock
+    from memolith.config import Config
+    from memolith.files.folder import Folder
+    from memolith.files.transaction import Transaction
+    from memolith.reports import Change
+
+    Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
+
+
+class Snapshot:
+    """The files as a plan sees them: each is read once, so that a plan is made of one moment."""
+
+    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+        """Take a way to read a file; it gives None for a missing one."""
+        self._read = read
+        self.seen: dict[str, bytes | None] = {}
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file, the same at every call."""
+        if path not in self.seen:
+            self.seen[path] = self._read(path)
+        return self.seen[path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a job is going to do, before any text is written; jobs add what they need to know."""
+
+    lines: tuple[str, ...] = ()  # for people
+    skipped: str = ""  # why there is nothing to do
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The finished changes: archives first, MEMORY.md last."""
+
+    changes: tuple[Change, ...]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+P = TypeVar("P", bound=Plan)
+
+
+class Job(Protocol[P]):
+    """One kind of job. Planning reads through the snapshot alone and changes nothing."""
+
+    @property
+    def name(self) -> str:
+        """The word for it: part of ids, backups and reports."""
+        ...
+
+    def plan(self, snapshot: Snapshot) -> P:
+        """What is to be done."""
+        ...
+
+    def draft(self, plan: P, *, preview: bool) -> Draft:
+        """Write the texts; may be slow, and may fail. A preview costs nothing: rules only."""
+        ...
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """What a job needs of the memory it tidies."""
+
+    reading: Callable[[], Folder]
+    writing: Callable[[], Transaction]
+    clock: Clock
+    config: Config

@@ -1,0 +1,205 @@
+"""What is kept of jobs: reports with their changes, and proposals that wait for approval."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+
+from memolith.errors import JobNotFoundError, MemolithError
+from memolith.files import atomic_write, layout
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.reports import Change, Hunk, JobReport, Snapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from memolith.files.folder import Folder
+    from memolith.labels import JobStatus
+
+    LineCleaner = Callable[[bytes], bytes]
+
+FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
+_STATUSES: tuple[JobStatus, ...] = (
+    "planned", "skipped", "proposed", "done", "failed", "undone", "declined",
+)  # fmt: skip
+# Any byte survives, and ordinary text stays readable.
+_BYTES = ("utf-8", "surrogateescape")
+
+
+def new_job_id(folder: Folder, job: str, now: datetime) -> str:
+    """An id that no job or proposal has: the time and the job's name."""
+    name = base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{job}"
+    number = 1
+    while any(folder.stamp(f"{place}/{name}.json") is not None for place in FOLDERS):
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+def job_path(report: JobReport) -> str:
+    """Where the report is kept: proposals have a folder of their own."""
+    waits = report.status == "proposed"
+    return f"{layout.PROPOSALS_FOLDER if waits else layout.JOBS_FOLDER}/{report.id}.json"
+
+
+def kept_jobs(folder: Folder) -> list[JobReport]:
+    """Every report and proposal, oldest first; files that are neither are left alone."""
+    paths = [path for place in FOLDERS for path in folder.walk(place, suffix=".json")]
+    found = [report for path in paths if (report := decode_report(folder.read(path) or b""))]
+    return sorted(found, key=lambda report: (report.created, len(report.id), report.id))
+
+
+def find_job(folder: Folder, job_id: str) -> JobReport:
+    """The job with this id, or with the only id that starts like this; "last" is the newest."""
+    jobs = kept_jobs(folder)
+    matches = [report for report in jobs if report.id == job_id]
+    if job_id == "last":
+        matches = jobs[-1:]
+    matches = matches or [report for report in jobs if job_id and report.id.startswith(job_id)]
+    if len(matches) == 1:
+        return matches[0]
+    reason = f"{len(matches)} jobs have ids that start with" if matches else "No job has the id"
+    if job_id == "last":
+        reason = "No job has changed anything yet, so there is no"
+    raise JobNotFoundError(
+        f"{reason} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
+    )
+
+
+def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
+    """The proposal of this kind of job that waits for approval: there is one at most."""
+    waiting = (report for report in kept_jobs(folder) if report.status == "proposed")
+    return next((report for report in waiting if report.job == job), None)
+
+
+def prune_jobs(folder: Folder, keep: int) -> None:
+    """Delete the oldest reports beyond `keep`; proposals stay. Housekeeping, so it may fail."""
+    with suppress(OSError, MemolithError):
+        done = [report for report in kept_jobs(folder) if report.status != "proposed"]
+        for report in done[:-keep]:
+            atomic_write.remove(folder, job_path(report))
+
+
+def encode_report(report: JobReport) -> bytes:
+    """The file of a report."""
+    content = {
+        "version": 1,
+        "id": report.id,
+        "job": report.job,
+        "status": report.status,
+        "created": encode_time(report.created),
+        "reason": report.reason,
+        "lines": list(report.lines),
+        "counts": dict(report.counts),
+        "warnings": list(report.warnings),
+        "backup": report.backup,
+        "seconds": round(report.seconds, 3),
+        "changes": [_encode_change(change) for change in report.changes],
+    }
+    return json.dumps(content, indent=1).encode() + b"\n"
+
+
+def decode_report(data: bytes) -> JobReport | None:
+    """The report a file holds; None when it is not one of ours."""
+    try:
+        content = json.loads(data.decode())
+        match content:
+            case {
+                "id": str(job_id),
+                "job": str(job),
+                "status": str(status),
+                "created": str(created),
+                "reason": str(reason),
+                "changes": list(changes),
+            } if status in _STATUSES:
+                return JobReport(
+                    id=job_id,
+                    job=job,
+                    status=next(known for known in _STATUSES if known == status),
+                    created=parse_time(created, "created"),
+                    reason=reason,
+                    lines=tuple(str(line) for line in content.get("lines", ())),
+                    counts={str(key): int(n) for key, n in content.get("counts", {}).items()},
+                    warnings=tuple(str(line) for line in content.get("warnings", ())),
+                    backup=str(content.get("backup", "")),
+                    seconds=float(content.get("seconds", 0)),
+                    changes=tuple(_decode_change(change) for change in changes),
+                )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordFormatError):
+        pass
+    return None
+
+
+def _encode_change(change: Change) -> dict[str, object]:
+    return {
+        "path": change.path,
+        "created": change.created,
+        "before": [change.before.size, change.before.digest],
+        "after": [change.after.size, change.after.digest],
+        "hunks": [
+            [hunk.line, *map(_text, (hunk.removed, hunk.inserted, hunk.above, hunk.below))]
+            for hunk in change.hunks
+        ],
+    }
+
+
+def _decode_change(content: dict[str, object]) -> Change:
+    match content:
+        case {
+            "path": str(path),
+            "created": bool(created),
+            "before": [int(size_before), str(digest_before)],
+            "after": [int(size_after), str(digest_after)],
+            "hunks": list(hunks),
+        }:
+            return Change(
+                path=path,
+                created=created,
+                before=Snapped(size_before, digest_before),
+                after=Snapped(size_after, digest_after),
+                hunks=tuple(_decode_hunk(hunk) for hunk in hunks),
+            )
+    raise ValueError("not a change")
+
+
+def _decode_hunk(content: list[object]) -> Hunk:
+    match content:
+        case [int(line), str(removed), str(inserted), above, below]:
+            return Hunk(
+                line=line,
+                removed=removed.encode(*_BYTES),
+                inserted=inserted.encode(*_BYTES),
+                above=None if above is None else str(above).encode(*_BYTES),
+                below=None if below is None else str(below).encode(*_BYTES),
+            )
+    raise ValueError("not a hunk")
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode(*_BYTES)
+
+
+def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
+    """The report with every line of its changes cleaned of a forgotten record."""
+    return replace(
+        report, changes=tuple(_scrubbed_change(change, clean) for change in report.changes)
+    )
+
+
+def _scrubbed_change(change: Change, clean: LineCleaner) -> Change:
+    return replace(
+        change,
+        hunks=tuple(
+            replace(
+                hunk,
+                removed=clean(hunk.removed),
+                inserted=clean(hunk.inserted),
+                above=clean(hunk.above) if hunk.above else hunk.above,
+                below=clean(hunk.below) if hunk.below else hunk.below,
+            )
+            for hunk in change.hunks
+        ),
+    )

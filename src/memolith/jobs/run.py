@@ -1,0 +1,123 @@
+"""How every job runs: plan, draft, apply, report.
+
+The job lock is held for the whole run, so that there is one job at a time. The writer lock is held
+for `apply` only, never while a model writes: what was appended meanwhile stays behind the change.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith import clock as clocks
+from memolith.errors import FileChangedError, MemolithError
+from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.jobs.apply import apply_changes, still_fits
+from memolith.jobs.changes import only_appends
+from memolith.jobs.job import P, Snapshot
+from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
+from memolith.reports import JobReport
+
+if TYPE_CHECKING:
+    from memolith.files.folder import Folder
+    from memolith.jobs.job import Draft, Job, Plan, Workplace
+
+# How often a job plans again because somebody edited a file while its texts were written.
+_ATTEMPTS = 3
+
+
+def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobReport:
+    """Run a job to its end. A dry run writes nothing at all; `jobs.review = "ask"` leaves a proposal.
+
+    An error leaves every file as it was, and is raised.
+    """
+    started = clocks.monotonic()
+    report = JobReport(id="", job=job.name, status="planned", created=place.clock.now())
+    with place.reading() as folder:
+        plan = job.plan(Snapshot(folder.read))
+        if plan.skipped:
+            return _skipped(report, plan)
+        if dry_run:
+            return _drafted(report, plan, job.draft(plan, preview=True))
+        try:
+            with OwnerLock(folder, JOB_LOCK):
+                report = _run_alone(place, job, folder, report)
+        except BlockingIOError:
+            return replace(report, status="skipped", reason="another job is running")
+    return replace(report, seconds=clocks.monotonic() - started)
+
+
+def run_unattended(place: Workplace, job: Job[P]) -> JobReport:
+    """Run a job when nobody is there to see an error: it becomes a report, which is kept."""
+    report = JobReport(id="", job=job.name, status="failed", created=place.clock.now())
+    try:
+        return run_job(place, job)
+    except MemolithError as error:
+        return _keep_failure(place, replace(report, reason=error.message))
+    except Exception as error:  # noqa: BLE001 - a job runs unattended: it must report, not die
+        return _keep_failure(place, replace(report, reason=repr(error)))
+
+
+def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
+    for attempt in range(1, _ATTEMPTS + 1):
+        # Planned again under the job lock: a job that ended just now may have done it already.
+        plan = job.plan(Snapshot(folder.read))
+        if plan.skipped:
+            return _skipped(report, plan)
+        waiting = waiting_proposal(folder, job.name) if _asks(place) else None
+        if waiting is not None and still_fits(folder, waiting):
+            return replace(waiting, reason="this proposal waits for your answer")
+        drafted = _drafted(report, plan, job.draft(plan, preview=False))
+        if not drafted.changes:
+            return replace(drafted, status="skipped", reason="nothing would change")
+        try:
+            if _asks(place):
+                return _propose(place, drafted, waiting)
+            return apply_changes(place, drafted, job)
+        except FileChangedError:
+            if attempt == _ATTEMPTS:
+                raise
+    raise AssertionError("the loop returns or raises")
+
+
+def _asks(place: Workplace) -> bool:
+    return place.config.jobs.review == "ask"
+
+
+def _skipped(report: JobReport, plan: Plan) -> JobReport:
+    return replace(report, status="skipped", reason=plan.skipped, counts=dict(plan.counts))
+
+
+def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
+    return replace(
+        report,
+        lines=plan.lines,
+        counts={**plan.counts, **draft.counts},
+        changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
+        warnings=draft.warnings,
+    )
+
+
+def _propose(place: Workplace, report: JobReport, stale: JobReport | None) -> JobReport:
+    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
+    with place.writing() as transaction:
+        folder = transaction.folder
+        job_id = new_job_id(folder, report.job, report.created)
+        report = replace(report, id=job_id, status="proposed")
+        transaction.replace(job_path(report), encode_report(report), None)
+        if stale is not None:
+            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
+        transaction.commit()
+    return report
+
+
+def _keep_failure(place: Workplace, report: JobReport) -> JobReport:
+    """Keep the report of a failure too; if even that fails, the caller still has it."""
+    with suppress(MemolithError), place.writing() as transaction:
+        folder = transaction.folder
+        kept = replace(report, id=new_job_id(folder, report.job, report.created), changes=())
+        transaction.replace(job_path(kept), encode_report(kept), None)
+        transaction.commit()
+        return kept
+    return report

@@ -1,0 +1,112 @@
+"""A change can be made, shown, and taken back, whatever the bytes are and whatever came after it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith.errors import FileChangedError
+from memolith.jobs.changes import Edits, applied, diff, only_appends, replaced, undone
+from memolith.jobs.kept import _decode_change, _encode_change
+
+LINES = st.lists(
+    st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"\xff\0\n", b"d e\n"]), max_size=12
+)
+LAST = st.sampled_from([b"", b"no newline"])
+TAILS = st.sampled_from([b"", b"later\n", b"\nlater\nmore\n"])
+
+
+@given(LINES, LAST, st.sets(st.integers(1, 12)), st.dictionaries(st.integers(1, 13), LINES), TAILS)
+def test_undo_after_apply_gives_the_same_bytes_and_keeps_what_was_appended(
+    lines: list[bytes], last: bytes, gone: set[int], new: dict[int, list[bytes]], tail: bytes
+) -> None:
+    data = b"".join(lines) + last
+    edits = Edits("MEMORY.md", data)
+    count = len(lines) + bool(last)
+    edits.remove(number for number in gone if number <= count)
+    for number, inserted in new.items():
+        if number <= count:
+            edits.insert(number, b"".join(inserted))
+    change = edits.change()
+    if change is None:
+        return
+    assert _decode_change(_encode_change(change)) == change
+    after = applied(change, data + tail)
+    assert after.endswith(tail)
+    assert undone(change, after) == data + tail
+    assert undone(change, after + b"more\n") == data + tail + b"more\n"
+
+
+@given(LINES, LINES, LAST)
+def test_any_content_becomes_any_other_and_back(
+    before: list[bytes], after: list[bytes], last: bytes
+) -> None:
+    old, new = b"".join(before) + last, b"".join(after)
+    change = replaced("x.md", old, new)
+    if change is None:
+        assert old == new
+        return
+    assert applied(change, old) == new
+    assert undone(change, new) == old
+
+
+def test_a_file_that_was_edited_above_is_left_alone() -> None:
+    change = replaced("MEMORY.md", b"one\ntwo\n", b"one\n2\n")
+    assert change is not None
+    with pytest.raises(FileChangedError):
+        applied(change, b"ONE\ntwo\n")
+    with pytest.raises(FileChangedError):
+        applied(change, None)
+
+
+def test_undo_finds_its_lines_although_the_file_was_edited_elsewhere() -> None:
+    edits = Edits("MEMORY.md", b"title\nold 1\nkeep\nold 2\nend\n")
+    edits.insert(2, b"summary\n")
+    edits.remove([2, 4])
+    change = edits.change()
+    assert change is not None
+    assert applied(change, b"title\nold 1\nkeep\nold 2\nend\n") == b"title\nsummary\nkeep\nend\n"
+    edited = b"A new title\nby hand\nsummary\nkeep\nend\nappended\n"
+    assert undone(change, edited) == b"A new title\nby hand\nold 1\nkeep\nold 2\nend\nappended\n"
+
+
+def test_undo_refuses_when_what_it_wrote_was_rewritten_since() -> None:
+    change = replaced("MEMORY.md", b"a\nold\nb\n", b"a\nsummary\nb\n")
+    assert change is not None
+    with pytest.raises(FileChangedError):
+        undone(change, b"a\nsummary of summaries\nb\n")
+
+
+def test_undo_of_what_was_never_made_changes_nothing() -> None:
+    change = replaced("MEMORY.md", b"a\nold\n", b"a\nsummary\n")
+    assert change is not None
+    assert undone(change, b"a\nold\nlater\n") == b"a\nold\nlater\n"
+
+
+def test_lines_behind_the_end_are_told_from_others() -> None:
+    for data, is_addition in ((b"", True), (b"a\n", True), (b"a", False)):
+        edits = Edits("archive.md", data)
+        edits.append(b"new\n")
+        change = edits.change()
+        assert change is not None
+        assert only_appends(change) is is_addition
+        assert applied(change, data).endswith(b"\nnew\n" if data else b"new\n")
+
+
+def test_the_diff_is_one_that_patch_understands(tmp_path: Path) -> None:
+    before = b"title\nold 1\nkeep\nold 2\nend\n"
+    edits = Edits("MEMORY.md", before)
+    edits.insert(2, b"summary\n")
+    edits.remove([2, 4])
+    edits.append(b"last")
+    change = edits.change()
+    assert change is not None
+    Path(tmp_path, "MEMORY.md").write_bytes(before)
+    subprocess.run(
+        ["patch", "-s", "MEMORY.md"], input=diff([change]).encode(), cwd=tmp_path, check=True
+    )
+    assert Path(tmp_path, "MEMORY.md").read_bytes() == applied(change, before)

@@ -1,0 +1,209 @@
+"""Every job runs in one shape: planned, drafted, applied, kept, undone; with `ask` it is a proposal."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
+from memolith.files.folder import Folder
+from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.jobs.changes import replaced
+from memolith.jobs.job import Draft, Plan, Snapshot
+from memolith.jobs.run import run_job, run_unattended
+
+TRIM = {"trim.max_records": 3, "trim.slack": 0.0}
+
+
+@pytest.fixture
+def full(root: str, clock: Clock) -> Memory:
+    """A memory with six records, and a window of three."""
+    with Memory(root, clock=clock) as memory:
+        for number in range(6):
+            memory.remember(f"record {number}")
+    return Memory(root, clock=clock, settings=TRIM)
+
+
+def tree(root: str) -> dict[str, str]:
+    return {
+        path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in Path(root).rglob("*")
+        if path.is_file()
+    }
+
+
+class Shout:
+    """A job that writes MEMORY.md in capitals, with whatever happens while its text is written."""
+
+    name = "shout"
+
+    def __init__(self, meanwhile: object = None, problems: tuple[str, ...] = ()) -> None:
+        self.meanwhile = meanwhile
+        self.problems = list(problems)
+        self.drafts = 0
+
+    def plan(self, snapshot: Snapshot) -> Plan:
+        self.data = snapshot.read("MEMORY.md") or b""
+        return Plan(lines=("shout",))
+
+    def draft(self, plan: Plan, *, preview: bool) -> Draft:
+        self.drafts += 1
+        if callable(self.meanwhile):
+            self.meanwhile()
+        change = replaced("MEMORY.md", self.data, self.data.replace(b"record", b"RECORD"))
+        return Draft(changes=(change,) if change else ())
+
+    def problem(self, before: object, after: object) -> str:
+        return self.problems.pop(0) if self.problems else ""
+
+
+def memory_md(memory: Memory) -> str:
+    return Path(memory.root, "MEMORY.md").read_text("utf-8")
+
+
+def test_a_dry_run_changes_no_byte(full: Memory) -> None:
+    before = tree(full.root)
+    report = full.jobs.trim(dry_run=True)
+    assert (report.status, report.counts["archived"]) == ("planned", 3)
+    assert report.files == (".memolith/archive/MEMORY-archive.md", "MEMORY.md")
+    assert tree(full.root) == before
+
+
+def test_a_job_is_kept_shown_as_a_diff_and_undone_byte_for_byte(full: Memory) -> None:
+    before = memory_md(full)
+    report = full.jobs.trim()
+    assert report.status == "done"
+    assert full.jobs.list() == (full.jobs.show("last"),)
+    assert full.jobs.show(report.id[:8]).id == report.id
+    assert full.jobs.diff(report.id).count("\n-- {") == 3
+    undone = full.jobs.undo(report.id)
+    assert undone.status == full.jobs.show("last").status == "undone"
+    assert memory_md(full) == before
+    assert not Path(full.root, ".memolith/archive/MEMORY-archive.md").exists()
+    with pytest.raises(JobNotFoundError):
+        full.jobs.undo(report.id)
+
+
+def test_undo_keeps_what_was_written_after_the_job(full: Memory) -> None:
+    before = memory_md(full)
+    report = full.jobs.trim()
+    unlimited = Memory(full.root)
+    later = unlimited.remember("said later")
+    unlimited.jobs.undo(report.id)
+    assert memory_md(full).startswith(before)
+    assert later.id in memory_md(full).removeprefix(before)
+
+
+def test_with_ask_a_plan_waits_until_it_is_applied(full: Memory) -> None:
+    asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask"})
+    before = memory_md(full)
+    proposal = asking.jobs.trim()
+    assert (proposal.status, memory_md(full)) == ("proposed", before)
+    assert asking.jobs.trim().id == proposal.id  # one proposal of a kind is enough
+    done = asking.jobs.apply(proposal.id)
+    assert (done.status, done.id) == ("done", proposal.id)
+    assert len(full.records()) == 3
+    assert [report.status for report in asking.jobs.list()] == ["done"]
+    asking.jobs.undo("last")
+    assert memory_md(full) == before
+
+
+def test_a_proposal_that_no_longer_fits_is_refused_then_planned_anew(full: Memory) -> None:
+    asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask"})
+    proposal = asking.jobs.trim()
+    path = Path(full.root, "MEMORY.md")
+    path.write_text("Edited by hand\n" + path.read_text())
+    with pytest.raises(FileChangedError):
+        asking.jobs.apply(proposal.id)
+    newer = asking.jobs.trim()
+    assert newer.id != proposal.id
+    assert [report.id for report in asking.jobs.list()] == [newer.id]
+    assert asking.jobs.decline("last").status == "declined"
+    assert asking.jobs.list() == ()
+
+
+def test_records_appended_while_the_text_is_written_stay(full: Memory) -> None:
+    other = Memory(full.root)
+    job = Shout(meanwhile=lambda: other.remember("appended meanwhile"))
+    report = run_job(full._workplace(), job)
+    assert (report.status, job.drafts) == ("done", 1)
+    assert "RECORD 5" in memory_md(full)
+    assert memory_md(full).rstrip().splitlines()[-1].count("appended meanwhile") == 1
+
+
+def test_a_hand_edit_meanwhile_is_planned_again_and_never_overwritten(full: Memory) -> None:
+    path = Path(full.root, "MEMORY.md")
+    edits = ["By hand\n"]
+    job = Shout(
+        meanwhile=lambda: path.write_text("".join(edits[:1]) + path.read_text()) and edits.clear()
+    )
+    assert run_job(full._workplace(), job).status == "done"
+    assert job.drafts == 2
+    assert memory_md(full).startswith("By hand\n")
+
+
+def test_who_edits_every_time_wins_and_the_job_gives_up(full: Memory) -> None:
+    path = Path(full.root, "MEMORY.md")
+    job = Shout(meanwhile=lambda: path.write_text("By hand\n" + path.read_text()))
+    report = run_unattended(full._workplace(), job)
+    assert report.status == "failed"
+    assert "RECORD" not in memory_md(full)
+    assert memory_md(full).startswith("By hand\nBy hand\nBy hand\n")
+    assert full.jobs.show("last").reason == report.reason
+
+
+def test_what_its_own_judgement_refuses_is_not_written(full: Memory) -> None:
+    before = memory_md(full)
+    with pytest.raises(JobFailedError, match="nothing was changed"):
+        run_job(full._workplace(), Shout(problems=("too short",)))
+    assert memory_md(full) == before
+
+
+def test_what_is_found_wrong_after_the_write_is_put_back(full: Memory) -> None:
+    before = memory_md(full)
+    with pytest.raises(JobFailedError, match="put back"):
+        run_job(full._workplace(), Shout(problems=("", "the disk lies")))
+    assert memory_md(full) == before
+    assert full.jobs.list() == ()
+
+
+def test_an_unforeseen_error_becomes_a_report(full: Memory) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    before = memory_md(full)
+    report = run_unattended(full._workplace(), Shout(meanwhile=fail))
+    assert (report.status, report.reason) == ("failed", "ZeroDivisionError()")
+    assert full.jobs.list() == (report,)
+    assert memory_md(full) == before
+
+
+def test_one_job_at_a_time(full: Memory) -> None:
+    with Folder(full.root) as folder, OwnerLock(folder, JOB_LOCK):
+        assert full.jobs.trim().reason == "another job is running"
+        with pytest.raises(WriterBusyError):
+            full.jobs.undo("last")
+    assert full.jobs.trim().status == "done"
+
+
+def test_forget_reaches_reports_and_proposals_and_the_job_can_still_be_undone(
+    full: Memory,
+) -> None:
+    asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask", "trim.max_records": 1})
+    gone, stays = full.records()[0], full.records()[1]
+    report = full.jobs.trim()
+    proposal = asking.jobs.trim()
+    full.forget(gone.id)
+    holders = [
+        path for path in Path(full.root).rglob("*")
+        if path.is_file() and gone.text.encode() in path.read_bytes()
+    ]  # fmt: skip
+    assert holders == []
+    assert proposal.id in {job.id for job in full.jobs.list()}
+    full.jobs.undo(report.id)
+    assert stays.id in memory_md(full)
+    assert gone.id not in memory_md(full)
