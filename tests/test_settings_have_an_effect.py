@@ -135,6 +135,12 @@ def what_an_agent_may_write(memory: Memory) -> object:
     return [record.session for record in memory.records()]
 
 
+def recalls_noted(memory: Memory) -> object:
+    memory.remember("The dog eats carrots")
+    memory.search("carrots")
+    return Path(memory.root, ".memolith/recalls.jsonl").exists()
+
+
 EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
@@ -163,6 +169,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "mcp.allow_secret": (an_agents_tools, False, True, {}),
     **server_effects.EFFECTS,
     **lifecycle_effects.EFFECTS,
+    "dream.track": (recalls_noted, True, False, {}),
 }
 
 

@@ -66,3 +66,4 @@ class AsyncMemory:
     sync = _in_thread(Memory.sync)
     trim = _in_thread(Memory.trim)
     turns = _in_thread(Memory.turns)
+    used = _in_thread(Memory.used)

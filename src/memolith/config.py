@@ -222,6 +222,14 @@ class ServeConfig(Section):
     )
 
 
+class DreamConfig(Section):
+    """Recall tracking and dreaming."""
+
+    track: bool = setting(
+        True, "Whether it is noted which hits were shown and used; dreaming learns from that."
+    )
+
+
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
@@ -233,6 +241,7 @@ class Config:
     search: SearchConfig = SearchConfig()
     mcp: McpConfig = McpConfig()
     serve: ServeConfig = ServeConfig()
+    dream: DreamConfig = DreamConfig()
 
     def __init__(self, **sections: Section) -> None:
         """Take sections other than the defaults."""

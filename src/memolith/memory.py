@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
+from memolith.errors import FileChangedError
 from memolith.files.layout import INDEX_FOLDER
 from memolith.late import late
 from memolith.store import Store
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
     from memolith import lifecycle, reports, retrieval
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
+    from memolith.types import Citation
 else:
     lifecycle = late("memolith.lifecycle")
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
+
+
+_FORGET_ATTEMPTS = 20
 
 
 class Memory(Store):
@@ -74,16 +79,42 @@ class Memory(Store):
             now=None if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters)
+        self._note_shown(result.hits, text, "search")
         if explain:
             return result
         return SearchResult(hits=result.hits, sessions=result.sessions, warnings=result.warnings)
+
+    def get(
+        self,
+        path: str,
+        first_line: int = 1,
+        lines: int | None = None,
+        *,
+        include_secret: bool = False,
+    ) -> retrieval.Passage:
+        """Lines of a Markdown file as they stand there now; `path` may be a citation.
+
+        Lines of secret records are left blank unless asked for. Reading lines that a search has
+        shown counts as using them.
+        """
+        passage = super().get(path, first_line, lines, include_secret=include_secret)
+        if lines is not None or "#L" in path:
+            self._note_used(passage.citation)
+        return passage
+
+    def used(self, citation_or_id: str) -> None:
+        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it."""
+        from memolith.files.passages import parse_citation
+
+        place = parse_citation(citation_or_id)
+        self._note_used(place, "" if place else citation_or_id)
 
     def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
 
         The id may be shortened to its first characters. This cannot be undone.
         """
-        report = super().forget(record_id)
+        report = self._forget(record_id)
         self._sync_if_indexed()
         return report
 
@@ -91,6 +122,16 @@ class Memory(Store):
     def jobs(self) -> lifecycle.Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
         return lifecycle.Jobs(self._workplace(), self._sync_if_indexed)
+
+    def _forget(self, record_id: str) -> reports.ForgetReport:
+        """Forget in the files; the log of recalls is written without a lock, so it may have moved on."""
+        for _ in range(_FORGET_ATTEMPTS):
+            try:
+                return super().forget(record_id)
+            except FileChangedError as error:
+                if "recalls" not in error.path:
+                    raise
+        return super().forget(record_id)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
@@ -105,6 +146,19 @@ class Memory(Store):
     def _sync_if_indexed(self) -> None:
         if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
             self.sync()
+
+    def _note_shown(self, hits: Sequence[retrieval.Hit], question: str, surface: str) -> None:
+        """Note what was shown; every method that answers with hits calls this once."""
+        if hits and self.config.dream.track:
+            from memolith.files.recall_log import note_shown
+
+            note_shown(self.root, hits, question, surface, self._clock)
+
+    def _note_used(self, place: Citation | None, record_id: str = "") -> None:
+        if self.profile.exists and self.config.dream.track:
+            from memolith.files.recall_log import note_used
+
+            note_used(self.root, place, record_id, self._clock)
 
     def _writing(self) -> Transaction:
         """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""

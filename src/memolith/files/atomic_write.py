@@ -151,6 +151,21 @@ def write_private_file(folder: Folder, path: str, data: bytes) -> None:
     move(folder, stage(folder, data), path)
 
 
+def append_hint(folder: Folder, path: str, data: bytes, *, older: str, most_bytes: int) -> None:
+    """Add a line to a log that may be lost: one write, unsynced, no lock; a full log starts anew.
+
+    Only for machine state: two writers that find the log full at once may lose its older half.
+    """
+    fd, found = folder.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        os.write(fd, data)
+    finally:
+        close_quietly(fd)
+    if found.st_size + len(data) > most_bytes:
+        parent, name = folder.parent(path)
+        os.rename(name, folder.parent(older)[1], src_dir_fd=parent, dst_dir_fd=parent)
+
+
 class PatchableFile:
     """A derived file that is changed in place. Only for hints that may be wrong after a crash."""
 

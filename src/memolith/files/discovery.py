@@ -22,6 +22,7 @@ def discover(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
     """Every file that is searched, with its stamp; and warnings about what could not be looked at.
 
     That is the Markdown at the top and below `memory/`, without hidden files, and the chat history.
+    The dream diary is left out: it tells of recalls, and would answer questions with them.
     """
     found: dict[str, Stamp] = {}
     warnings: list[str] = []
@@ -41,7 +42,7 @@ def _scan(
             with folder.scan(path) as entries:
                 for entry in entries:
                     name = entry.name
-                    if name.startswith("."):
+                    if name.startswith(".") or prefix + name == layout.DREAM_DIARY:
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         if deep and path.count("/") < _DEEPEST:

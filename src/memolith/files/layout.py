@@ -14,6 +14,11 @@ ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"
 USER = "USER.md"
 SETTINGS = "memolith.toml"
+LONG_MEMORY = "LONGMEMORY.md"
+DREAM_DIARY = "DREAMS.md"
+EXPERIENCES = "memory/experiences.md"
+# Files that we write out of what stands in others: a dream learns nothing from them.
+OWN_OUTPUT = (LONG_MEMORY, DREAM_DIARY, EXPERIENCES)
 DAILY_FOLDER = "memory"
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"

@@ -26,10 +26,10 @@ def read_passage(
     folder: Folder, path: str, first_line: int, lines: int | None, *, include_secret: bool
 ) -> Passage:
     """The lines asked for; the whole file without a range. Lines beyond the end are simply not there."""
-    cited = _CITATION.fullmatch(path)
+    cited = parse_citation(path)
     if cited:
-        path, first_line = cited[1], int(cited[2])
-        lines = int(cited[3] or cited[2]) - first_line + 1
+        path, first_line = cited.path, cited.first_line
+        lines = cited.last_line - first_line + 1
     document = Document.parse(path, _read(folder, path))
     first = max(1, first_line)
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
@@ -44,6 +44,16 @@ def read_passage(
         total_lines=len(document.lines),
         hidden=sum(line.number in hidden for line in chosen),
     )
+
+
+def parse_citation(text: str) -> Citation | None:
+    """The place that a citation such as `MEMORY.md#L12-L15` names; None if it is none.
+
+    >>> parse_citation("MEMORY.md#L12-L15"), parse_citation("MEMORY.md")
+    (Citation(path='MEMORY.md', first_line=12, last_line=15), None)
+    """
+    cited = _CITATION.fullmatch(text)
+    return Citation(cited[1], int(cited[2]), int(cited[3] or cited[2])) if cited else None
 
 
 def _read(folder: Folder, path: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
-from memolith.files import layout
+from memolith.files import layout, recall_log, recall_state
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
@@ -14,12 +14,14 @@ from memolith.files.lookup import derived_copies, find_record, memory_files, rec
 from memolith.files.tombstones import tombstone_line
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.reports import ForgetReport
+from memolith.text.pieces import claim_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.files.transaction import Transaction
+    from memolith.types import Record
 
 
 def forget(
@@ -47,12 +49,34 @@ def forget(
     _mend_manifests(transaction, changed, removed)
     for path in removed:
         transaction.remove(path, folder.stamp(path))
+    _forget_recalls(transaction, record)
     for path in (*folder.walk(STAGING, suffix=""), FINGERPRINTS):
         # What a killed writer left behind, and digests of what is there: nobody needs either.
         if path not in transaction.staged():
             transaction.remove(path, folder.stamp(path))
     transaction.commit()
     return ForgetReport(record_id=record.id, files=tuple(touched))
+
+
+def _forget_recalls(transaction: Transaction, record: Record) -> None:
+    """Take the record out of what is known of past recalls; no backup has that."""
+    folder = transaction.folder
+    claim = claim_key(record.text)
+    for path in (recall_log.OLDER_LOG, recall_log.LOG):
+        stamp = folder.stamp(path)
+        data = folder.read(path) or b""
+        left = recall_log.without_record(data, record.id, claim)
+        if left != data:
+            transaction.replace(path, left, stamp)
+    state = recall_state.read_state(folder)
+    left_state = recall_state.without_record(state, record.id, claim)
+    if len(left_state.entries) == len(state.entries):
+        return
+    for path, data in (
+        (recall_state.RECALLS, recall_state.encode_recalls(left_state)),
+        (recall_state.SIGNALS, recall_state.encode_signals(left_state)),
+    ):
+        transaction.replace(path, data, folder.stamp(path))
 
 
 def _without(path: str, data: bytes, record_id: str) -> bytes | None:

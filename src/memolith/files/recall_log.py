@@ -1,0 +1,234 @@
+"""What was shown and what was used, noted as it happens: one small unsynced append for each search.
+
+The log is machine state in `.memolith/`. Dreaming folds it into `memory/.dreams/`; nothing else reads
+it, and losing it loses nothing that anybody wrote. Secret records never stand in it.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memolith.errors import MemolithError
+from memolith.files import atomic_write
+from memolith.files.folder import Folder
+from memolith.files.locks import STATE_FOLDER, make_state_folder
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.text.pieces import Piece, bare_text, claim_key, pieces
+from memolith.text.terms import stems
+from memolith.text.tokens import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from memolith.clock import Clock
+    from memolith.retrieval import Hit
+    from memolith.types import Citation
+
+LOG = f"{STATE_FOLDER}/recalls.jsonl"
+OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
+# About 20,000 shown hits; then the log begins anew and one older log is kept.
+MOST_BYTES = 8_000_000
+SNIPPET_CHARS = 200
+_MOST_HITS = 50
+# Up to here a note is one statement; of a longer one the part that answered counts.
+_SHORT_NOTE_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One statement that a surface showed, as the answer to one question."""
+
+    at: datetime
+    day: str
+    query: str  # a hash: the question itself is not kept
+    path: str
+    first_line: int
+    last_line: int
+    score: float  # from 0 to 1
+    snippet: str
+    claim: str
+    record_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """Lines that were read after they were shown, or a record that was said to have helped."""
+
+    at: datetime
+    day: str
+    path: str = ""
+    first_line: int = 0
+    last_line: int = 0
+    record_id: str = ""
+
+
+def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
+    """Note that these hits were shown. Best effort: a memory that cannot note still answers."""
+    asked = {stem for word in words(question[:2000]) for stem in stems(word)}
+    shown = [_shown_row(hit, asked) for hit in hits[:_MOST_HITS] if hit.sensitivity != "secret"]
+    if shown:
+        _append(root, clock, {"query": query_hash(question), "surface": surface, "hits": shown})
+
+
+def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -> None:
+    """Note that these lines, or this record, were used."""
+    lines = (place.path, place.first_line, place.last_line) if place else ("", 0, 0)
+    _append(root, clock, {"used": [*lines, record_id]})
+
+
+def query_hash(question: str) -> str:
+    """Twelve letters for a question; case and spacing do not count."""
+    from hashlib import sha1
+
+    plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
+    return sha1(plain, usedforsecurity=False).hexdigest()[:12]
+
+
+def read_log(folder: Folder, start: Cursor | None = None) -> tuple[list[Shown | Used], Cursor]:
+    """Everything noted since the cursor, oldest first, and the cursor behind it.
+
+    Lines that are torn or foreign are passed over.
+    """
+    logs = [folder.read(path) or b"" for path in (OLDER_LOG, LOG)]
+    begins = [0, 0]
+    for at, data in enumerate(logs):
+        if start and data and start.identity == _identity(data):
+            begins = [start.offset, 0] if at == 0 else [len(logs[0]), start.offset]
+    found: list[Shown | Used] = []
+    for data, begin in zip(logs, begins, strict=True):
+        # A last line without its end is being written right now: the next time it is whole.
+        for line in data[begin : data.rfind(b"\n") + 1].split(b"\n"):
+            found.extend(_parse(line))
+    return found, Cursor(_identity(logs[1]), logs[1].rfind(b"\n") + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Up to where a log has been read; `identity` tells one log from the next of the same name."""
+
+    identity: str
+    offset: int
+
+
+def without_record(data: bytes, record_id: str, claim: str) -> bytes:
+    """A log without what it says of a forgotten record."""
+    lines = (_line_without(line, record_id, claim) for line in data.split(b"\n"))
+    return b"".join(line.rstrip(b"\n") + b"\n" for line in lines if line)
+
+
+def _line_without(line: bytes, record_id: str, claim: str) -> bytes:
+    if record_id.encode() not in line and claim.encode() not in line:
+        return line
+    content = _content(line)
+    hits = content.get("hits")
+    if not isinstance(hits, list):
+        return b""
+    left = [
+        row for row in hits if isinstance(row, list) and record_id not in row and claim not in row
+    ]
+    return _encode({**content, "hits": left}) if left else b""
+
+
+def _append(root: str, clock: Clock, content: dict[str, object]) -> None:
+    now = clock.now()
+    line = _encode({"at": encode_time(now), "day": clock.day_of(now).isoformat(), **content})
+    with suppress(OSError, MemolithError), Folder(root) as folder:
+        make_state_folder(folder)
+        atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MOST_BYTES)
+
+
+def _encode(content: dict[str, object]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
+    piece = _answer(hit, asked)
+    score = max(0.0, hit.score)
+    return [
+        hit.citation.path,
+        piece.first_line,
+        piece.last_line,
+        round(score / (1 + score), 4),  # any score becomes one from 0 to 1, in the same order
+        hit.record_id,
+        piece.text[:SNIPPET_CHARS],
+        claim_key(piece.text),
+    ]
+
+
+def _answer(hit: Hit, asked: set[str]) -> Piece:
+    """The statement of a hit that answers: a record is one; of a longer text, the one that shares
+    most words with the question. Only that can be promoted later as a whole fact.
+    """
+    place = hit.citation
+    whole = Piece(bare_text(hit.text), place.first_line, place.last_line)
+    is_line = place.first_line == place.last_line
+    if hit.record_id and (is_line or len(whole.text) <= _SHORT_NOTE_CHARS):
+        return whole
+    parts = list(pieces(hit.text.split("\n"), place.first_line))
+    if len(parts) < 2:
+        return parts[0] if parts else whole
+    best = max(parts, key=lambda part: _shared(part, asked))
+    return best if _shared(best, asked) else whole
+
+
+def _shared(piece: Piece, asked: set[str]) -> int:
+    return len({stem for word in words(piece.text) for stem in stems(word)} & asked)
+
+
+def _identity(data: bytes) -> str:
+    from hashlib import blake2b
+
+    return blake2b(data[: data.find(b"\n") + 1], digest_size=8).hexdigest()
+
+
+def _content(line: bytes) -> dict[str, object]:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _parse(line: bytes) -> Iterator[Shown | Used]:
+    if not line:
+        return
+    match _content(line):
+        case {"at": str(at), "day": str(day), "query": str(query), "hits": list(rows)}:
+            with suppress(RecordFormatError):
+                yield from _shown(parse_time(at, "at"), day, query, rows)
+        case {"at": str(at), "day": str(day), "used": [str(p), int(first), int(last), str(name)]}:
+            with suppress(RecordFormatError):
+                moment = parse_time(at, "at")
+                yield Used(
+                    at=moment, day=day, path=p, first_line=first, last_line=last, record_id=name
+                )
+
+
+def _shown(at: datetime, day: str, query: str, rows: Iterable[object]) -> Iterator[Shown]:
+    for row in rows:
+        match row:
+            case [
+                str(path),
+                int(first),
+                int(last),
+                int() | float() as score,
+                str(name),
+                str(text),
+                str(claim),
+            ]:
+                yield Shown(
+                    at=at,
+                    day=day,
+                    query=query,
+                    path=path,
+                    first_line=first,
+                    last_line=last,
+                    score=score,
+                    snippet=text,
+                    claim=claim,
+                    record_id=name,
+                )

@@ -1,0 +1,265 @@
+"""What dreaming knows of past recalls: `memory/.dreams/`, in the JSON of the seed.
+
+`short-term-recall.json` has an entry for each statement that was shown; `phase-signals.json` has the
+strength that light and REM sleep gave it. Both may be written by hand or by another program: what
+cannot be read is said, and the file is set aside before it is written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+
+from memolith.files.layout import DAILY_FOLDER
+from memolith.files.recall_log import SNIPPET_CHARS, Cursor
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.text.pieces import claim_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from memolith.files.folder import Folder
+
+DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
+RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
+SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
+# Larger was never ours; reading it would only cost memory.
+_MOST_BYTES = 128_000_000
+MOST_DAYS = 16
+MOST_QUERIES = 32
+MOST_TAGS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """One statement and how often, how well and when it answered."""
+
+    path: str
+    first_line: int
+    last_line: int
+    snippet: str
+    shown: int
+    total_score: float
+    max_score: float
+    first_at: datetime
+    last_at: datetime
+    days: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+    used: int = 0
+    claim: str = ""
+    record_id: str = ""
+    promoted_at: datetime | None = None
+    dropped_at: datetime | None = None  # taken out of MEMORY.md again to stay within the budget
+    # The questions of the newest day: one question asked all day long is one recall.
+    last_queries: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The name of the entry, as in `memory:memory/2026-04-09.md:12:15`."""
+        return f"memory:{self.path}:{self.first_line}:{self.last_line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallState:
+    """All that is known of past recalls."""
+
+    entries: Mapping[str, Recalled] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
+    updated: datetime | None = None
+    signals_at: datetime | None = None
+    cursor: Cursor | None = None
+    damaged: tuple[str, ...] = ()  # files that hold something we cannot read
+
+
+def read_state(folder: Folder) -> RecallState:
+    """The state as it stands on the disk; a missing file is an empty one."""
+    damaged = []
+    content = _load(folder, RECALLS)
+    if content is None:
+        damaged.append(RECALLS)
+        content = {}
+    raw = content.get("entries", {})
+    entries = dict(_entries(raw)) if isinstance(raw, dict) else {}
+    if not isinstance(raw, dict) or len(entries) != len(raw):
+        damaged.append(RECALLS)
+    raw_signals = _load(folder, SIGNALS)
+    if raw_signals is None:
+        damaged.append(SIGNALS)
+    return RecallState(
+        entries=entries,
+        signals=dict(_signals(raw_signals or {})),
+        updated=_moment(content.get("updatedAt")),
+        signals_at=_moment(content.get("signalsAt")),
+        cursor=_cursor(content.get("log")),
+        damaged=tuple(dict.fromkeys(damaged)),
+    )
+
+
+def encode_recalls(state: RecallState) -> bytes:
+    """`short-term-recall.json`, one entry on each line."""
+    lines = [
+        f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}"
+        for key, entry in state.entries.items()
+    ]
+    head: dict[str, object] = {"version": 1}
+    if state.updated:
+        head["updatedAt"] = encode_time(state.updated)
+    if state.signals_at:
+        head["signalsAt"] = encode_time(state.signals_at)
+    if state.cursor:
+        head["log"] = {"identity": state.cursor.identity, "offset": state.cursor.offset}
+    top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    entries = ",\n".join(lines)
+    return f'{{\n{top}  "entries": {{\n{entries}\n  }}\n}}\n'.encode()
+
+
+def encode_signals(state: RecallState) -> bytes:
+    """`phase-signals.json`: the strength of each entry, from 0 to 1."""
+    lines = (f"  {json.dumps(key)}: {round(value, 4)}" for key, value in state.signals.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def without_record(state: RecallState, record_id: str, claim: str) -> RecallState:
+    """The state without what it knows of a forgotten record."""
+    gone = {
+        key
+        for key, entry in state.entries.items()
+        if entry.record_id == record_id or claim in (entry.claim, claim_key(entry.snippet))
+    }
+    return replace(
+        state,
+        entries={key: entry for key, entry in state.entries.items() if key not in gone},
+        signals={key: value for key, value in state.signals.items() if key not in gone},
+    )
+
+
+def _cursor(raw: object) -> Cursor | None:
+    match raw:
+        case {"identity": str(identity), "offset": int(offset)} if offset >= 0:
+            return Cursor(identity, offset)
+    return None
+
+
+def _load(folder: Folder, path: str) -> dict[str, object] | None:
+    """The object in a file; empty when there is none, None when it cannot be read."""
+    stamp = folder.stamp(path)
+    if stamp is None:
+        return {}
+    if stamp[1] > _MOST_BYTES:
+        return None
+    data = folder.read(path) or b""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _entries(raw: Mapping[str, object]) -> Iterator[tuple[str, Recalled]]:
+    for key, value in raw.items():
+        entry = _entry(value) if isinstance(value, dict) else None
+        if entry is not None:
+            yield key, entry
+
+
+def _entry(raw: Mapping[str, object]) -> Recalled | None:
+    path, first, last = raw.get("path"), raw.get("startLine"), raw.get("endLine")
+    last_at = _moment(raw.get("lastRecalledAt"))
+    if not (isinstance(path, str) and _is_line(first) and _is_line(last) and last_at):
+        return None
+    shown = _count(raw.get("recallCount"))
+    return Recalled(
+        path=path,
+        first_line=first if isinstance(first, int) else 1,
+        last_line=last if isinstance(last, int) else 1,
+        snippet=_text(raw.get("snippet"))[:SNIPPET_CHARS],
+        shown=shown,
+        total_score=min(_number(raw.get("totalScore")), float(shown)),
+        max_score=min(_number(raw.get("maxScore")), 1.0),
+        first_at=_moment(raw.get("firstRecalledAt")) or last_at,
+        last_at=last_at,
+        days=_texts(raw.get("recallDays"), MOST_DAYS),
+        tags=_texts(raw.get("conceptTags"), MOST_TAGS),
+        queries=_texts(raw.get("queryHashes"), MOST_QUERIES),
+        used=_count(raw.get("usedCount")),
+        claim=_text(raw.get("claimHash")),
+        record_id=_text(raw.get("recordId")),
+        promoted_at=_moment(raw.get("promotedAt")),
+        dropped_at=_moment(raw.get("droppedAt")),
+        last_queries=_texts(raw.get("lastQueries"), MOST_QUERIES),
+    )
+
+
+def _entry_json(entry: Recalled) -> dict[str, object]:
+    content: dict[str, object] = {
+        "path": entry.path,
+        "startLine": entry.first_line,
+        "endLine": entry.last_line,
+        "snippet": entry.snippet,
+        "recallCount": entry.shown,
+        "totalScore": round(entry.total_score, 4),
+        "maxScore": round(entry.max_score, 4),
+        "firstRecalledAt": encode_time(entry.first_at),
+        "lastRecalledAt": encode_time(entry.last_at),
+        "recallDays": entry.days,
+        "conceptTags": entry.tags,
+        "queryHashes": entry.queries,
+        "usedCount": entry.used,
+    }
+    optional: dict[str, object] = {
+        "claimHash": entry.claim,
+        "recordId": entry.record_id,
+        "promotedAt": entry.promoted_at and encode_time(entry.promoted_at),
+        "droppedAt": entry.dropped_at and encode_time(entry.dropped_at),
+        "lastQueries": entry.last_queries,
+    }
+    return content | {key: value for key, value in optional.items() if value}
+
+
+def _signals(raw: Mapping[str, object]) -> Iterator[tuple[str, float]]:
+    """The flat map of the seed, or the richer one with hits for each phase."""
+    nested = raw.get("entries")
+    for key, value in (nested if isinstance(nested, dict) else raw).items():
+        if isinstance(value, dict):
+            hits = _number(value.get("lightHits")) + _number(value.get("remHits"))
+            yield key, min(1.0, math.log1p(hits) / math.log(7))
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield key, min(1.0, _number(value))
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1_000_000_000
+
+
+def _count(value: object) -> int:
+    return int(min(_number(value), 1_000_000.0))
+
+
+def _number(value: object) -> float:
+    """A number that is not negative; 0 for anything else, such as NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return min(float(value), 1e9) if 0 < value < 1e300 else 0.0
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object, most: int) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(text[:100] for text in value if isinstance(text, str))[-most:]
+
+
+def _moment(value: object) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        return parse_time(value, "time")
+    except RecordFormatError:
+        return None

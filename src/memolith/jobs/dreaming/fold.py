@@ -1,0 +1,142 @@
+"""Fold what was noted into what is known: pure, so that a dry run does the same and writes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
+from memolith.files.recall_log import Shown, Used
+from memolith.files.recall_state import MOST_DAYS, MOST_QUERIES, Recalled, RecallState
+from memolith.text.concepts import concept_tags
+from memolith.text.pieces import claim_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def fold(state: RecallState, events: Sequence[Shown | Used]) -> RecallState:
+    """The state with these events in it. The same question on the same day counts once."""
+    if not events:
+        return state
+    entries = dict(state.entries)
+    signals = dict(state.signals)
+    by_claim = {_claim(entry): key for key, entry in entries.items()}
+    groups: dict[str, list[Shown]] = {}
+    used = []
+    for event in events:
+        if isinstance(event, Shown):
+            groups.setdefault(event.claim, []).append(event)
+        else:
+            used.append(event)
+    for claim, shown in groups.items():
+        key = by_claim.get(claim)
+        entry = _shown(entries.pop(key) if key else None, shown)
+        new_key = _free_key(entries, entry)
+        if key and key in signals and key != new_key:
+            signals[new_key] = signals.pop(key)
+        entries[new_key] = entry
+        by_claim[claim] = new_key
+    if used:
+        entries = _with_uses(entries, used)
+    updated = max(event.at for event in events)
+    return replace(
+        state,
+        entries=entries,
+        signals=signals,
+        updated=max(state.updated or updated, updated),
+    )
+
+
+def _claim(entry: Recalled) -> str:
+    """Entries of other programs have no claim; their beginning has to do."""
+    return entry.claim or claim_key(entry.snippet)
+
+
+def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:
+    """The key of its place; if another statement is known by that place, with the claim behind it."""
+    return entry.key if entry.key not in entries else f"{entry.key}:{entry.claim}"
+
+
+def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
+    last = max(reversed(events), key=lambda event: _standing(event.path))
+    if entry is None:
+        entry = Recalled(
+            path=last.path,
+            first_line=last.first_line,
+            last_line=last.last_line,
+            snippet=last.snippet,
+            shown=0,
+            total_score=0.0,
+            max_score=0.0,
+            first_at=events[0].at,
+            last_at=events[0].at,
+            tags=concept_tags(last.snippet),
+        )
+    counted = list(_once_a_day(entry, events))
+    newest_day = max([*entry.days, *(event.day for event in events)])
+    today = [event.query for event in counted if event.day == newest_day]
+    earlier = entry.last_queries if newest_day in entry.days[-1:] else ()
+    if _standing(last.path) >= _standing(entry.path):
+        entry = replace(
+            entry,
+            path=last.path,
+            first_line=last.first_line,
+            last_line=last.last_line,
+            snippet=last.snippet,
+        )
+    return replace(
+        entry,
+        shown=entry.shown + len(counted),
+        total_score=entry.total_score + sum(event.score for event in counted),
+        max_score=max([entry.max_score, *(event.score for event in events)]),
+        last_at=max([entry.last_at, *(event.at for event in events)]),
+        days=_newest({*entry.days, *(event.day for event in events)}),
+        queries=tuple(dict.fromkeys([*entry.queries, *(e.query for e in events)]))[-MOST_QUERIES:],
+        claim=last.claim,
+        record_id=last.record_id or entry.record_id,
+        last_queries=tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:],
+    )
+
+
+def _standing(path: str) -> int:
+    """Of several places that say the same, the one to cite: rather a source than our copy of it."""
+    if path in OWN_OUTPUT:
+        return 0
+    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else 2
+
+
+def _once_a_day(entry: Recalled, events: Iterable[Shown]) -> Iterable[Shown]:
+    """The events without a question that was counted on that day already."""
+    last_day = entry.days[-1] if entry.days else ""
+    seen = {(last_day, query) for query in entry.last_queries}
+    for event in events:
+        if (event.day, event.query) not in seen:
+            seen.add((event.day, event.query))
+            yield event
+
+
+def _newest(days: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(days)[-MOST_DAYS:])
+
+
+def _with_uses(entries: dict[str, Recalled], used: Sequence[Used]) -> dict[str, Recalled]:
+    """Count what was read after it was shown; what nobody was shown is not a recall."""
+    by_path: dict[str, list[str]] = {}
+    by_record: dict[str, list[str]] = {}
+    for key, entry in entries.items():
+        by_path.setdefault(entry.path, []).append(key)
+        if entry.record_id:
+            by_record.setdefault(entry.record_id, []).append(key)
+    for event in used:
+        for key in {*by_record.get(event.record_id, ()), *by_path.get(event.path, ())}:
+            entry = entries[key]
+            if entry.first_at <= event.at and _means(event, entry):
+                entries[key] = replace(entry, used=entry.used + 1)
+    return entries
+
+
+def _means(event: Used, entry: Recalled) -> bool:
+    if event.record_id:
+        return event.record_id == entry.record_id
+    return event.first_line <= entry.last_line and entry.first_line <= event.last_line

@@ -1,0 +1,87 @@
+"""The statements of a Markdown text: its paragraphs and list items, each whole, with its lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memolith.text.folding import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={3,})")
+_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
+# What dreaming adds behind a promoted fact; without it the fact is the same as where it came from.
+_TRAILER = re.compile(r"\s*\*\(score: [\d.]{1,8}, source: [^*\n]{1,500}\)\*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One statement and the lines it stands on, 1-based and inclusive."""
+
+    text: str
+    first_line: int
+    last_line: int
+
+
+def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
+    """The statements of these lines, without headings, rules, code, tables and comments.
+
+    >>> [piece.text for piece in pieces(["# Dogs", "", "Cookie weighs", "12 kg.", "- eats carrots"])]
+    ['Cookie weighs 12 kg.', 'eats carrots']
+    """
+    open_lines: list[str] = []
+    start = first_line
+    in_code = False
+    for number, line in enumerate(lines, first_line):
+        item = _ITEM.match(line)
+        ends = in_code or bool(item) or _ends_a_statement(line)
+        if ends and open_lines:
+            yield from _piece(open_lines, start, number - 1)
+            open_lines = []
+        if _FENCE.match(line):
+            in_code = not in_code
+        elif not in_code and (item or not _ends_a_statement(line)):
+            if not open_lines:
+                start = number
+            open_lines.append(line[item.end() :] if item else line)
+    if open_lines:
+        yield from _piece(open_lines, start, first_line + len(lines) - 1)
+
+
+def _ends_a_statement(line: str) -> bool:
+    bare = line.strip()
+    return (
+        not bare
+        or bool(_HEADING.match(line) or _FENCE.match(line) or _RULE.fullmatch(line))
+        or bare.startswith(("|", "<!--"))
+    )
+
+
+def _piece(lines: list[str], first: int, last: int) -> Iterator[Piece]:
+    text = bare_text(" ".join(lines))
+    if text:
+        yield Piece(text, first, last)
+
+
+def bare_text(text: str) -> str:
+    """The text on one line, without comments and without what dreaming adds to a fact."""
+    without = _COMMENT.sub(" ", text) if "<!--" in text else text
+    return _TRAILER.sub("", " ".join(without.lstrip("> ").split()))
+
+
+def claim_key(text: str) -> str:
+    """Twelve letters that are the same for the same statement, wherever and however it is spaced.
+
+    >>> claim_key("Cookie weighs  12 kg.") == claim_key("cookie WEIGHS 12 kg")
+    True
+    """
+    from hashlib import blake2b
+
+    folded = " ".join(fold(bare_text(text)).split()).rstrip(".!;, ")
+    return blake2b(folded.encode(errors="surrogatepass"), digest_size=6).hexdigest()

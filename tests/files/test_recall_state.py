@@ -1,0 +1,135 @@
+"""The state of dreaming is read as the seed writes it, and whatever else stands there harms nobody."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memolith import Memory
+from memolith.files.folder import Folder
+from memolith.files.recall_log import Cursor
+from memolith.files.recall_state import (
+    RECALLS,
+    SIGNALS,
+    RecallState,
+    encode_recalls,
+    encode_signals,
+    read_state,
+)
+
+# As the seed shows it.
+SEED = {
+    "version": 1,
+    "updatedAt": "2026-04-12T14:03:22.118Z",
+    "entries": {
+        "memory:memory/2026-04-09.md:12:15": {
+            "path": "memory/2026-04-09.md",
+            "startLine": 12,
+            "endLine": 15,
+            "snippet": "Cookie weighs 12 kg and loves carrots",
+            "recallCount": 5,
+            "totalScore": 2.31,
+            "maxScore": 0.61,
+            "firstRecalledAt": "2026-04-09T18:20:01.000Z",
+            "lastRecalledAt": "2026-04-12T14:03:22.118Z",
+            "recallDays": ["2026-04-09", "2026-04-10", "2026-04-12"],
+            "conceptTags": ["cookie", "dog", "weighs", "12kg", "carrots"],
+        }
+    },
+}
+
+
+def state_of(root: str | Path, recalls: object = None, signals: object = None) -> RecallState:
+    for path, content in ((RECALLS, recalls), (SIGNALS, signals)):
+        if content is not None:
+            data = content if isinstance(content, bytes) else json.dumps(content).encode()
+            Path(root, path).parent.mkdir(parents=True, exist_ok=True)
+            Path(root, path).write_bytes(data)
+    with Folder(str(root), create=True) as folder:
+        return read_state(folder)
+
+
+def test_the_state_of_the_seed_is_read(root: str) -> None:
+    state = state_of(root, SEED, {"memory:memory/2026-04-09.md:12:15": 2.7364})
+    (entry,) = state.entries.values()
+    assert (entry.shown, entry.total_score, entry.days[0]) == (5, 2.31, "2026-04-09")
+    assert state.signals == {"memory:memory/2026-04-09.md:12:15": 1.0}  # bounded
+    assert not state.damaged
+
+
+def test_what_is_written_has_the_shape_of_the_seed_and_is_read_back(root: str) -> None:
+    state = state_of(root, SEED, {"memory:memory/2026-04-09.md:12:15": 0.25})
+    written = json.loads(encode_recalls(state))
+    (entry,) = written["entries"].values()
+    (seed,) = SEED["entries"].values()  # type: ignore[attr-defined]
+    assert {key: entry[key] for key in seed} == seed
+    assert (written["version"], written["updatedAt"]) == (1, SEED["updatedAt"])
+    assert json.loads(encode_signals(state)) == {"memory:memory/2026-04-09.md:12:15": 0.25}
+    assert state_of(root, encode_recalls(state), encode_signals(state)) == state
+
+
+def test_signals_with_hits_for_each_phase_are_read_too(root: str) -> None:
+    rich = {"version": 1, "entries": {"memory:a.md:1:2": {"lightHits": 3, "remHits": 1}}}
+    assert 0 < state_of(root, SEED, rich).signals["memory:a.md:1:2"] < 1
+
+
+def test_a_broken_state_is_an_empty_one_and_is_named(root: str) -> None:
+    for broken in (b"", b"{", b"[]", b"\xff\xfe", b"1" * 5000, b"[" * 100_000):
+        state = state_of(root, broken, broken)
+        assert state.entries == {}
+        assert state.damaged == (RECALLS, SIGNALS)
+
+
+def test_one_bad_entry_spoils_no_other(root: str) -> None:
+    entries = {**SEED["entries"], "bad": {"path": 7}, "worse": None}  # type: ignore[dict-item]
+    state = state_of(root, {**SEED, "entries": entries})
+    assert len(state.entries) == 1
+    assert state.damaged == (RECALLS,)
+
+
+def test_forgetting_takes_a_record_out_of_the_state_even_if_only_its_text_is_known(
+    memory: Memory,
+) -> None:
+    record = memory.remember("Cookie weighs 12 kg and loves carrots")
+    state_of(memory.root, SEED, {"memory:memory/2026-04-09.md:12:15": 0.5})
+    memory.forget(record.id)
+    left = state_of(memory.root)
+    assert (left.entries, left.signals) == ({}, {})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+(_SEED_ENTRY,) = SEED["entries"].values()  # type: ignore[attr-defined]
+
+
+@settings(max_examples=200)
+@given(
+    changed=st.dictionaries(st.sampled_from(sorted(_SEED_ENTRY)), json_values, max_size=4),
+    signals=json_values,
+)
+def test_no_hand_made_state_is_fatal(
+    tmp_path_factory: object, changed: dict[str, object], signals: object
+) -> None:
+    root = tmp_path_factory.mktemp("state")  # type: ignore[attr-defined]
+    state = state_of(root, {"entries": {"key": _SEED_ENTRY | changed}}, signals)
+    for entry in state.entries.values():
+        assert entry.shown >= 0
+        assert 0 <= entry.total_score <= entry.shown
+    assert all(0 <= value <= 1 for value in state.signals.values())
+    again = state_of(root, encode_recalls(state), encode_signals(state))
+    assert again.entries.keys() == state.entries.keys()
+
+
+def test_cursor_and_moments_survive(root: str) -> None:
+    moment = datetime(2026, 11, 15, 3, tzinfo=UTC)
+    state = RecallState(updated=moment, signals_at=moment, cursor=Cursor("ab", 12))
+    assert state_of(root, encode_recalls(state), encode_signals(state)) == state

@@ -1,0 +1,205 @@
+"""Recalls are folded into bounded, fading signals: what is asked for again rises, nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from memolith.files.recall_log import Shown, Used
+from memolith.files.recall_state import Recalled, RecallState
+from memolith.jobs.dreaming.fold import fold
+from memolith.jobs.dreaming.phases import sleep
+from memolith.jobs.dreaming.score import MOST_BOOST, score
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+def shown(
+    day: int = 15, query: str = "q", path: str = "memory/2026-11-01.md", **more: object
+) -> Shown:
+    values = {
+        "at": NOW.replace(day=day),
+        "day": f"2026-11-{day:02d}",
+        "query": query,
+        "path": path,
+        "first_line": 3,
+        "last_line": 3,
+        "score": 0.5,
+        "snippet": "Cookie weighs 12 kg",
+        "claim": "c1",
+    }
+    return Shown(**(values | more))  # type: ignore[arg-type]
+
+
+def entry_of(*events: Shown | Used, state: RecallState | None = None) -> Recalled:
+    (entry,) = fold(state or RecallState(), events).entries.values()
+    return entry
+
+
+def test_the_same_question_on_the_same_day_is_one_recall_even_across_folds() -> None:
+    state = fold(RecallState(), [shown(), shown(), shown(query="other")])
+    assert [entry.shown for entry in state.entries.values()] == [2]
+    again = entry_of(shown(), shown(day=16), state=state)
+    assert again.shown == 3
+    assert again.days == ("2026-11-15", "2026-11-16")
+
+
+def test_a_statement_whose_lines_moved_stays_one_entry() -> None:
+    state = fold(RecallState(signals={}), [shown()])
+    moved = fold(
+        replace(state, signals=dict.fromkeys(state.entries, 0.4)),
+        [shown(day=16, first_line=30, last_line=31)],
+    )
+    assert list(moved.entries) == ["memory:memory/2026-11-01.md:30:31"]
+    assert moved.signals == {"memory:memory/2026-11-01.md:30:31": 0.4}
+
+
+def test_another_statement_on_the_same_lines_is_another_entry() -> None:
+    state = fold(RecallState(), [shown(), shown(claim="c2", snippet="Rent is paid")])
+    assert sorted(entry.snippet for entry in state.entries.values()) == [
+        "Cookie weighs 12 kg",
+        "Rent is paid",
+    ]
+
+
+def test_the_source_is_cited_rather_than_our_own_copy_of_it() -> None:
+    entry = entry_of(
+        shown(), shown(day=16, path="MEMORY.md"), shown(day=17, path="memory/experiences.md")
+    )
+    assert entry.path == "memory/2026-11-01.md"
+    assert entry.shown == 3
+
+
+def test_shown_and_used_are_counted_apart() -> None:
+    use = Used(
+        at=NOW.replace(hour=13),
+        day="2026-11-15",
+        path="memory/2026-11-01.md",
+        first_line=1,
+        last_line=9,
+    )
+    entry = entry_of(shown(), use)
+    assert (entry.shown, entry.used) == (1, 1)
+
+
+def test_reading_what_was_never_shown_or_elsewhere_is_no_use() -> None:
+    before = Used(
+        at=NOW - timedelta(days=9),
+        day="2026-11-06",
+        path="memory/2026-11-01.md",
+        first_line=3,
+        last_line=3,
+    )
+    elsewhere = Used(
+        at=NOW.replace(hour=13),
+        day="2026-11-15",
+        path="memory/2026-11-01.md",
+        first_line=4,
+        last_line=9,
+    )
+    assert entry_of(shown(), before, elsewhere).used == 0
+    assert fold(RecallState(), [before]).entries == {}
+
+
+def test_a_record_is_used_by_its_id() -> None:
+    use = Used(at=NOW.replace(hour=13), day="2026-11-15", record_id="r1")
+    assert entry_of(shown(record_id="r1"), use).used == 1
+
+
+def test_an_entry_of_another_program_is_continued_by_its_text() -> None:
+    (key, entry), *_ = fold(RecallState(), [shown(claim="")]).entries.items()
+    foreign = RecallState(entries={key: replace(entry, claim="", queries=())})
+    from memolith.text.pieces import claim_key
+
+    continued = entry_of(shown(day=16, claim=claim_key("Cookie weighs 12 kg")), state=foreign)
+    assert continued.shown == entry.shown + 1
+
+
+def recalled(**values: object) -> Recalled:
+    usual: dict[str, object] = {
+        "path": "memory/2026-11-01.md",
+        "first_line": 1,
+        "last_line": 1,
+        "snippet": "x",
+        "shown": 5,
+        "total_score": 4.0,
+        "max_score": 0.9,
+        "first_at": NOW - timedelta(days=4),
+        "last_at": NOW - timedelta(days=1),
+        "days": ("2026-11-11", "2026-11-12", "2026-11-14"),
+        "queries": ("a", "b", "c", "d"),
+        "tags": ("t",) * 6,
+    }
+    return Recalled(**(usual | values))  # type: ignore[arg-type]
+
+
+def test_the_score_is_that_of_the_known_example() -> None:
+    found = score(recalled(), 0.0, NOW)
+    assert round(found.value, 4) == 0.7989
+
+
+def test_every_signal_is_bounded_whatever_the_counts() -> None:
+    huge = recalled(
+        shown=10**6,
+        used=10**6,
+        total_score=10.0**6,
+        days=tuple(f"2026-11-{d:02d}" for d in range(1, 17)),
+    )
+    found = score(huge, 99.0, NOW)
+    assert all(0 <= value <= 1 for value in found.signals.values())
+    assert found.value <= 1 + MOST_BOOST
+
+
+def test_a_use_counts_more_than_a_showing() -> None:
+    assert score(recalled(used=2), 0, NOW).value > score(recalled(), 0, NOW).value
+
+
+def state_with(entry: Recalled) -> RecallState:
+    return RecallState(entries={entry.key: entry})
+
+
+def test_sweeping_alone_raises_nothing() -> None:
+    """Elsewhere an entry recalled twice on one day, and never again, rose with every sweep."""
+    entry = recalled(shown=2, total_score=0.8, days=("2026-11-14",), queries=("a", "b"))
+    state = state_with(entry)
+    scores = []
+    for day in range(70):
+        now = NOW + timedelta(days=day)
+        state = replace(state, signals=sleep(state, now).signals, signals_at=now)
+        scores.append(score(entry, state.signals.get(entry.key, 0.0), now).value)
+    assert scores == sorted(scores, reverse=True)
+    assert state.signals == {}
+
+
+def test_two_dreams_at_the_same_moment_are_one() -> None:
+    state = state_with(recalled())
+    first = sleep(state, NOW)
+    again = sleep(replace(state, signals=first.signals, signals_at=NOW), NOW)
+    assert again.signals == first.signals
+    assert again.lightened == 0
+
+
+def test_strength_never_passes_one() -> None:
+    entry = recalled()
+    state = state_with(entry)
+    for hour in range(500):
+        now = NOW + timedelta(hours=hour)
+        fresh = replace(entry, last_at=now)
+        state = RecallState(
+            entries={entry.key: fresh},
+            signals=sleep(replace(state, entries={entry.key: fresh}), now).signals,
+        )
+    assert 0.9 < state.signals[entry.key] <= 1
+
+
+def test_themes_are_tags_of_several_statements_of_the_week() -> None:
+    entries = [
+        recalled(tags=("cookie", "dog"), snippet="a", first_line=1),
+        recalled(tags=("cookie",), snippet="b", first_line=2),
+        recalled(
+            tags=("cookie", "dog"), snippet="c", first_line=3, last_at=NOW - timedelta(days=30)
+        ),
+    ]
+    found = sleep(RecallState(entries={entry.key: entry for entry in entries}), NOW)
+    assert found.themes == (("cookie", 2),)
+    assert len(found.patterns) == 2
