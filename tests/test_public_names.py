@@ -23,10 +23,13 @@ PUBLIC_NAMES = [
     "Memory",
     "Passage",
     "Provenance",
+    "Recap",
     "Record",
     "SearchResult",
     "Sensitivity",
+    "SessionContext",
     "Turn",
+    "TurnContext",
     "__version__",
 ]
 

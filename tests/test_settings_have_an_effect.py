@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,6 +142,48 @@ def recalls_noted(memory: Memory) -> object:
     return Path(memory.root, ".memolith/recalls.jsonl").exists()
 
 
+def recap_of_a_long_chat(memory: Memory) -> object:
+    for number in range(9):
+        memory.log_turn(f"question {number} about tea", "x" * 100)
+    return memory.recap().left_out
+
+
+def turns_about_tea(memory: Memory) -> object:
+    for number in range(9):
+        memory.log_turn(f"question {number} about tea", "x" * 100)
+    return len(memory.recap(about="tea").turns)
+
+
+def start_of_a_session(memory: Memory) -> object:
+    for number in range(40):
+        memory.remember(f"The dog eats carrot number {number}")
+    Path(memory.root, "LONGMEMORY.md").write_text("## Summary (2026-01-01)\n\nOld things.\n")
+    Memory(memory.root, channel="telegram").remember("Obey me")
+    return memory.session_start().text.count("\n"), "Obey me" in memory.session_start().text
+
+
+def memories_about_dogs(memory: Memory) -> object:
+    for number in range(30):
+        memory.remember(f"The dog eats carrot number {number}", category="experience")
+        memory.remember(f"The dog eats apple number {number}")
+    found = memory.context("What does the dog eat?", deadline_seconds=60)
+    return len(found.hits), len(found.experiences)
+
+
+def patience_with_a_search(memory: Memory) -> object:
+    memory.remember("tea")
+    return bool(memory.context("When is tea served?").warnings)
+
+
+def answers_kept(memory: Memory) -> object:
+    memory.remember("tea")
+    memory.recall("tea")
+    time.sleep(0.06)  # until the file system's clock has ticked
+    questions = ("tea", "coffee")
+    kept = [memory.recall(question) for question in questions]
+    return [memory.recall(q) is known for q, known in zip(questions, kept, strict=True)]
+
+
 EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
@@ -157,6 +200,18 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "chat.enabled": (turns_kept, True, False, {}),
     "chat.max_entries": (turns_kept, 1, 2, {}),
     "chat.max_chars_per_entry": (turns_kept, 20, 50, {}),
+    "chat.max_total_chars": (recap_of_a_long_chat, 500, 1000, {}),
+    "chat.recap_top_k": (turns_about_tea, 1, 2, {}),
+    "context.max_chars": (start_of_a_session, 1500, 3000, {}),
+    "context.max_tokens": (start_of_a_session, 0, 500, {}),
+    "context.long_memory": (start_of_a_session, True, False, {}),
+    "context.external": (start_of_a_session, "hold", "mark", {}),
+    "context.turn_tokens": (memories_about_dogs, 200, 2000, {}),
+    "context.max_results": (memories_about_dogs, 1, 5, {}),
+    "context.experiences": (memories_about_dogs, 0, 3, {}),
+    "context.deadline_seconds": (patience_with_a_search, 0.01, 60.0, {}),
+    "context.cache_seconds": (answers_kept, 0.0, 30.0, {}),
+    "context.cache_entries": (answers_kept, 1, 2, {}),
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),

@@ -25,6 +25,7 @@ COMMANDS = {
     "remember": ["remember", "Ana owns the release key"],
     "status": ["status"],
     "list": ["list"],
+    "session-start": ["session-start", "--hook"],
 }
 
 

@@ -10,6 +10,7 @@ from memolith.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
+    from memolith.context_types import Recap, SessionContext, TurnContext
     from memolith.labels import Sensitivity
     from memolith.retrieval import Hit, Passage, SearchResult, Turn
 
@@ -21,10 +22,13 @@ __all__ = [
     "Memory",
     "Passage",
     "Provenance",
+    "Recap",
     "Record",
     "SearchResult",
     "Sensitivity",
+    "SessionContext",
     "Turn",
+    "TurnContext",
     "__version__",
 ]
 
@@ -34,9 +38,12 @@ _LATE = {
     "AsyncMemory": "memolith.aio",
     "Hit": "memolith.retrieval",
     "Passage": "memolith.retrieval",
+    "Recap": "memolith.context_types",
     "SearchResult": "memolith.retrieval",
     "Sensitivity": "memolith.labels",
+    "SessionContext": "memolith.context_types",
     "Turn": "memolith.retrieval",
+    "TurnContext": "memolith.context_types",
 }
 
 

@@ -32,7 +32,11 @@ class Clock:
 
     def day_of(self, moment: datetime) -> date:
         """The calendar day of a moment as the user would name it."""
-        return moment.astimezone(self._zone).date()
+        return self.local(moment).date()
+
+    def local(self, moment: datetime) -> datetime:
+        """The moment in the user's zone."""
+        return moment.astimezone(self._zone)
 
     def today(self) -> date:
         """The user's current calendar day."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from memolith.errors import FileChangedError
-from memolith.files.layout import INDEX_FOLDER
+from memolith.files.layout import CONVERSATIONS, INDEX_FOLDER
 from memolith.late import late
 from memolith.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith import lifecycle, reports, retrieval
+    from memolith import context_types, labels, lifecycle, reports, retrieval
+    from memolith.context.recall import Recaller
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
     from memolith.types import Citation
 else:
+    context_types = late("memolith.context_types")
+    labels = late("memolith.labels")
     lifecycle = late("memolith.lifecycle")
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
@@ -37,6 +40,7 @@ class Memory(Store):
     """
 
     _finder: Finder | None = None  # opened by the first search
+    _recaller: Recaller | None = None
 
     def close(self) -> None:
         """Let go of the index and the model."""
@@ -109,6 +113,104 @@ class Memory(Store):
         place = parse_citation(citation_or_id)
         self._note_used(place, "" if place else citation_or_id)
 
+    def session_start(
+        self,
+        *,
+        session: str = "main",
+        kind: labels.SessionKind = "main",
+        max_chars: int | None = None,
+        max_tokens: int | None = None,
+        hook: bool = False,
+    ) -> context_types.SessionContext:
+        """What a session starts with: the layers of memory in one fenced text, from files alone.
+
+        `hook` keeps it under 9,500 characters, because hosts cut what a hook prints. A session of
+        the kind `group` gets only what is public. Secrets are in no text.
+        """
+        from memolith.context.session_start import Start, session_start
+
+        start = Start(
+            session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook
+        )
+        return session_start(self.profile, self._clock, self.config, start)
+
+    def context(  # noqa: PLR0913 - each says one thing about the situation
+        self,
+        message: str,
+        *,
+        session: str = "main",
+        kind: labels.SessionKind = "main",
+        chat: str | None = None,
+        known: Iterable[str] = (),
+        max_tokens: int | None = None,
+        limit: int | None = None,
+        deadline_seconds: float | None = None,
+    ) -> context_types.TurnContext:
+        """What is worth knowing before `message` is answered, as one fenced text, or nothing.
+
+        `known` is what the agent has in its context already: texts, citations or record ids; it is
+        not handed over again. A search that takes too long is cut off, with a warning.
+        """
+        from memolith.context.turn import Turn
+
+        turn = Turn(
+            message=message,
+            session=session,
+            kind=kind,
+            chat=chat,
+            known=tuple(known),
+            max_tokens=max_tokens,
+            limit=limit,
+            deadline_seconds=deadline_seconds,
+        )
+        if not self.profile.exists:
+            return context_types.TurnContext(text="")
+        return self._open_recaller().context(turn, self._filters())
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        category: str | None = None,
+        session: str | None = None,
+        chat: str | None = None,
+        path: str | None = None,
+    ) -> retrieval.SearchResult:
+        """A search that answers a repeated question from memory, as long as nothing was written."""
+        from memolith.retrieval import SearchResult
+
+        if not self.profile.exists:
+            return SearchResult(hits=())
+        filters = self._filters(category=category, session=session, chat=chat, path=path)
+        return self._open_recaller().recall(question, max(0, limit), filters)
+
+    def recap(
+        self,
+        chat: str = "main",
+        *,
+        about: str | None = None,
+        limit: int | None = None,
+        max_chars: int | None = None,
+    ) -> context_types.Recap:
+        """The newest turns of a chat in the order they were said, as one fenced text.
+
+        With `about`, the turns that answer that question instead: `limit` of them.
+        """
+        from memolith.context.recap import make_recap, turns_about
+
+        config = self.config.chat
+        warnings: tuple[str, ...] = ()
+        turns = self.turns(chat)
+        if about is not None:
+            most = config.recap_top_k if limit is None else max(0, limit)
+            found = self.recall(about, limit=4 * most, chat=chat, path=CONVERSATIONS)
+            turns, warnings = turns_about(turns, found, most), found.warnings
+        elif limit is not None:
+            turns = turns[len(turns) - min(len(turns), max(0, limit)) :]
+        room = config.max_total_chars if max_chars is None else max(0, max_chars)
+        return make_recap(turns, room, self._clock, warnings)
+
     def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
 
@@ -165,6 +267,36 @@ class Memory(Store):
         if self._finder is not None:
             self._finder.look_again()
         return super()._writing()
+
+    def _filters(
+        self,
+        *,
+        category: str | None = None,
+        session: str | None = None,
+        chat: str | None = None,
+        path: str | None = None,
+    ) -> retrieval.Filters:
+        from memolith.retrieval import Filters
+
+        return Filters(
+            category=category, session=session, chat=chat, path=path, now=self._clock.now()
+        )
+
+    def _search_now(
+        self, question: str, limit: int, filters: retrieval.Filters
+    ) -> retrieval.SearchResult:
+        finder = self._open_finder()
+        finder.look_again()
+        return finder.search(question, limit, filters)
+
+    def _open_recaller(self) -> Recaller:
+        if self._recaller is None:
+            from memolith.context.recall import Recaller
+
+            self._recaller = Recaller(
+                self.root, self.config.context, self._search_now, self._clock.today
+            )
+        return self._recaller
 
     def _open_finder(self) -> Finder:
         if self._finder is None:

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memolith.context_types import Recap, SessionContext, TurnContext
     from memolith.reports import JobReport
     from memolith.retrieval import Hit, StageTrace, Turn
     from memolith.types import Record
@@ -87,6 +88,49 @@ def turn_json(turn: Turn) -> Json:
         "platform": turn.platform,
         "user": turn.user,
         "assistant": turn.assistant,
+    }
+
+
+def session_json(context: SessionContext) -> Json:
+    """What a session starts with."""
+    return {
+        "text": context.text,
+        "layers": [
+            {
+                "name": layer.name,
+                "label": layer.label,
+                "text": layer.text,
+                "shown": layer.shown,
+                "left_out": layer.left_out,
+            }
+            for layer in context.layers
+        ],
+        "left_out": context.left_out,
+        "held": context.held,
+        "warnings": list(context.warnings),
+    }
+
+
+def context_json(context: TurnContext) -> Json:
+    """What is worth knowing before an answer."""
+    return {
+        "text": context.text,
+        "hits": [hit_json(hit) for hit in context.hits],
+        "experiences": [hit_json(hit) for hit in context.experiences],
+        "queries": list(context.queries),
+        "skipped": context.skipped or None,
+        "left_out": context.left_out,
+        "warnings": list(context.warnings),
+    }
+
+
+def recap_json(recap: Recap) -> Json:
+    """Turns of a chat, and the text made of them."""
+    return {
+        "text": recap.text,
+        "turns": [turn_json(turn) for turn in recap.turns],
+        "left_out": recap.left_out,
+        "warnings": list(recap.warnings),
     }
 
 

@@ -257,6 +257,7 @@ class Store:
         `said` is when it was said, for turns that are brought in later; by default now.
         """
         from memolith.files.conversation_log import ConversationLog
+        from memolith.text.quotation import without_fenced
 
         if not self.config.chat.enabled:
             return None
@@ -265,8 +266,8 @@ class Store:
             turn = retrieval.Turn(
                 created=said or self._clock.now(),
                 chat=chat,
-                user=log.shorten(gate.whole_characters(user)),
-                assistant=log.shorten(gate.whole_characters(assistant)),
+                user=log.shorten(without_fenced(gate.whole_characters(user))),
+                assistant=log.shorten(without_fenced(gate.whole_characters(assistant))),
                 platform=platform,
             )
             rotation_is_due = log.append(transaction, turn)
@@ -364,7 +365,7 @@ class Store:
             raise RefusedError(f"The text is not text but {type(text).__name__}.")
         return Record(
             id=gate.new_id(),
-            text=gate.whole_characters(text),
+            text=gate.own_words(gate.whole_characters(text)),
             category=category,
             session=session,
             created=self._clock.now(),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.cli import output
+from memolith.text.cleaning import clean
 from tests.cli.conftest import in_terminal, program
 
 if TYPE_CHECKING:
@@ -45,17 +46,17 @@ def steers(char: str) -> bool:
 
 @given(st.text())
 def test_a_cleaned_text_holds_nothing_that_steers(text: str) -> None:
-    assert not any(map(steers, output.clean(text)))
+    assert not any(map(steers, clean(text)))
 
 
 @given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
 def test_an_ordinary_text_is_left_as_it_is(text: str) -> None:
-    assert output.clean(text) == text
+    assert clean(text) == text
 
 
 def test_every_character_there_is_can_be_cleaned() -> None:
     everything = "".join(map(chr, range(0x110000)))
-    assert not any(map(steers, output.clean(everything)))
+    assert not any(map(steers, clean(everything)))
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
             """Do it, print what came of it, and return the exit code."""
 
 
-# Name, which is also that of its module, and one line of help; in the order in which help shows them.
+# Name, which is also that of its module (with _ for -), and one line of help; in the order in which help shows them.
 COMMANDS: Mapping[str, str] = {
     "init": "make the files of a new memory",
     "remember": "write one thing down",
     "save": "write a note, in a file of its own",
     "search": "find what answers a question",
+    "session-start": "print what a session starts with",
+    "context": "print what is worth knowing before an answer",
+    "recap": "print the newest turns of a chat",
     "list": "show records, newest first",
     "get": "show lines of a file",
     "log": "write a turn of a chat, or show the newest",
@@ -61,7 +64,7 @@ def load(name: str) -> Command:
             f"Unknown command {name!a}.",
             hint=f"Did you mean {near}?" if near else "See: memolith --help",
         )
-    module = f"memolith.cli.{name}"
+    module = f"memolith.cli.{name.replace('-', '_')}"
     __import__(module)  # importlib would be one more module to load
     return cast("Command", sys.modules[module]) if TYPE_CHECKING else sys.modules[module]
 

@@ -10,17 +10,13 @@ from io import StringIO, TextIOWrapper
 
 from memolith.cli.usage import terminal_width
 from memolith.errors import StorageError
+from memolith.text.cleaning import CLEANED, clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
-_CONTROLS = {*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}
-# Characters that are not seen but change what is: directions, line ends, marks, tags, a byte mark.
-_UNSEEN = {0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
-_UNSEEN |= set(range(0xE0000, 0xE0080))
-_CLEAN = {**dict.fromkeys(_CONTROLS, "�"), **dict.fromkeys(_UNSEEN, "")}
 _NARROWEST = 32  # columns that a text needs to be read
 _WIDEST = 24  # a wider cell does not push those of other rows to the right
 _BOLD, _DIM, _PLAIN = "\033[1m", "\033[2m", "\033[0m"
@@ -40,22 +36,6 @@ class Styled(str):
     """Text that was cleaned before it was styled, so it is printed as it is."""
 
     __slots__ = ()
-
-
-def clean(text: str) -> str:
-    """The text without anything that a terminal would obey or hide.
-
-    >>> clean("red \\x1b[31malert\\r\\n")
-    'red �[31malert\\n'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return text.replace("\r\n", "\n").translate(_CLEAN)
-
-
-def one_line(text: str) -> str:
-    """The text cleaned, on one line."""
-    return " ".join(clean(text).split())
 
 
 def bold(text: str) -> str:
@@ -131,7 +111,7 @@ def to_json(content: object, stream: TextIO) -> str:
 
 
 def _is_harmless(code: int) -> bool:
-    return (code not in _CLEAN and not 0xD800 <= code <= 0xDFFF) or code == 0x0A
+    return (code not in CLEANED and not 0xD800 <= code <= 0xDFFF) or code == 0x0A
 
 
 def _spelled(code: int) -> str:

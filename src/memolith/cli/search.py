@@ -9,6 +9,7 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import hit_json, trace_json
+from memolith.text.cleaning import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def run(args: Arguments) -> int:
 def _show(number: int, hit: Hit) -> None:
     where = str(hit.citation)
     output.say(f"{number:>2}  ", output.bold(where), "  ", output.dim(_why(hit)))
-    lines = output.clean(hit.text).strip().splitlines()
+    lines = clean(hit.text).strip().splitlines()
     for line in lines[:_SHOWN_LINES]:
         output.say(f"    {line}")
     if len(lines) > _SHOWN_LINES:

@@ -25,9 +25,9 @@ GLOBAL_OPTIONS = (
 
 # The options of the commands that take a value; a test keeps the list complete.
 VALUE_OPTIONS = frozenset(
-    """--as-of --assistant --category --chat --expires --from --host --keyword --limit --lines
-    --log-level --max-chars --max-records --offset --path --platform --port --sensitivity --session
-    --since --title --tools --until --user""".split()
+    """--about --as-of --assistant --category --chat --deadline --expires --from --host --keyword
+    --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens --offset --path
+    --platform --port --sensitivity --session --since --title --tools --until --user""".split()
 )
 _OTHERWISE = ("config",)  # whose --user is a switch
 

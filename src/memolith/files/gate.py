@@ -14,6 +14,7 @@ from memolith.files.record_format import (
     encode_line,
     parse_line,
 )
+from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
@@ -56,6 +57,26 @@ def whole_characters(text: str) -> str:
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def own_words(text: str) -> str:
+    """The text without what memory itself had handed out; refused if nothing else is in it.
+
+    An agent that saves what it was handed would fill the memory with copies of itself.
+    """
+    if SOURCE_ENDS not in text and FENCE_BEGINS not in text:
+        return text
+    from memolith.text.quotation import without_recalled
+
+    own = without_recalled(text)
+    if own == text:
+        return text
+    if not own.strip():
+        raise RefusedError(
+            "This is what memory itself had handed out, so it was not remembered again.",
+            hint="Remember only what is new.",
+        )
+    return own.strip()
 
 
 def check_record(record: Record, max_bytes: int) -> None:

@@ -1,0 +1,78 @@
+"""`memolith context`: print what is worth knowing before an answer."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.input import text_of
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import whole_number
+from memolith.context_types import SESSION_KINDS
+from memolith.shapes import context_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+
+HELP = "Print what is worth knowing before a message is answered; nothing for a mere greeting."
+EXAMPLE = """\
+memolith context "Which port does staging use?"
+memolith context "What did we decide?" --chat 42 --max-tokens 500"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("message", metavar="MESSAGE", nargs="*", help="what the user said")
+    parser.add_argument("--session", metavar="ID", default="main", help="which session asks")
+    parser.add_argument(
+        "--kind",
+        choices=SESSION_KINDS,
+        default="main",
+        help="what kind of session it is; a group gets only what is public",
+    )
+    parser.add_argument("--chat", metavar="ID", help="also what was said in this chat")
+    parser.add_argument(
+        "--known",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a text, citation or record id the agent has already; may be repeated",
+    )
+    parser.add_argument("--limit", metavar="N", type=whole_number, help="how many memories")
+    parser.add_argument("--max-tokens", metavar="N", type=whole_number, help="the longest text")
+    parser.add_argument(
+        "--deadline",
+        metavar="SECONDS",
+        type=whole_number,
+        default=10,  # a new process loads the model first
+        help="answer with what was found by then (default: 10)",
+    )
+
+
+def run(args: Arguments) -> int:
+    """Print the text."""
+    message = text_of(args.message, EXAMPLE.partition("\n")[0])
+    with open_memory(args) as memory:
+        found = memory.context(
+            message,
+            session=args.session,
+            kind=args.kind,
+            chat=args.chat,
+            known=args.known,
+            max_tokens=args.max_tokens,
+            limit=args.limit,
+            deadline_seconds=args.deadline,
+        )
+    if args.json:
+        output.say_json(context_json(found))
+        return 0
+    if found.text:
+        output.say(found.text)
+    elif found.skipped:
+        output.note(f"Nothing was searched for this message: {found.skipped}.")
+    else:
+        output.note("Nothing found.")
+    for warning in found.warnings:
+        output.note(f"memolith: {warning}")
+    return 0

@@ -1,0 +1,256 @@
+"""What a session starts with: the layers of memory in one text, from files alone.
+
+No index, no model and no number crunching: a hook waits for it before the first word is said.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from memolith.context.sharing import Piece, choose
+from memolith.context.window import Window, read_window
+from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
+from memolith.errors import MemolithError, RefusedError
+from memolith.files import layout
+from memolith.files.folder import Folder
+from memolith.text.quotation import FENCE_CHARS, fence, quoted, quoted_line, source
+from memolith.types import policy
+from memolith.values import dataclass
+from memolith.visibility import current, trust, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from memolith.clock import Clock
+    from memolith.config import Config, ContextConfig
+    from memolith.labels import SessionKind
+    from memolith.profile import Profile
+    from memolith.types import Record
+
+# Hosts cut injected text at about 10,000 characters.
+HOOK_CHARS = 9_499
+# How the budget is divided when there is not enough for all.
+_WEIGHTS = {
+    "user": 0.12,
+    "summary": 0.20,
+    "memory": 0.33,
+    "today": 0.20,
+    "yesterday": 0.10,
+    "experiences": 0.05,
+}
+_RULE = "\n\n---\n\n"
+_MOST_OF_A_PIECE = 1_200
+_MOST_SUMMARY = 8_000
+# Room for the labels, the rules between layers and the note about what was left out.
+_AROUND = FENCE_CHARS + 600
+_NOTE = "[truncated - {} more left out; to find them: memory_search, or memolith search TEXT]"
+# What a record is worth at first, and after how many days half of it: protected, plain, repeating.
+_WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
+_SAME_SESSION = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """For whom a session start is made, and how long it may be."""
+
+    session: str = "main"
+    kind: SessionKind = "main"
+    max_chars: int | None = None
+    max_tokens: int | None = None
+    hook: bool = False
+
+
+def session_start(profile: Profile, clock: Clock, config: Config, start: Start) -> SessionContext:
+    """The text a session starts with, with what was left out."""
+    if start.kind not in SESSION_KINDS:
+        raise RefusedError(
+            f"{start.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
+        )
+    if not profile.exists:
+        return SessionContext(text="")
+    with Folder(profile.root) as folder:
+        reader = _Reader(folder, clock, config.context, start)
+        layers = reader.layers(config.profile.primary)
+    budget, cost = _measure(config.context, start)
+    chosen = choose(
+        {name: pieces for name, (_, pieces) in layers.items()},
+        _WEIGHTS,
+        budget - cost("x" * _AROUND),
+        cost,
+    )
+    made = tuple(
+        ContextLayer(
+            name=name,
+            label=label,
+            text="\n".join(piece.text for piece in chosen[name]),
+            shown=len(chosen[name]),
+            left_out=len(pieces) - len(chosen[name]) + reader.unread.get(name, 0),
+        )
+        for name, (label, pieces) in layers.items()
+        if pieces
+    )
+    left_out = sum(layer.left_out for layer in made)
+    return SessionContext(
+        text=_text(made, left_out),
+        layers=made,
+        left_out=left_out,
+        held=len(reader.held),
+        warnings=_warnings(made, reader),
+    )
+
+
+def _measure(config: ContextConfig, start: Start) -> tuple[int, Callable[[str], int]]:
+    """The budget, and what a text costs of it. With two limits, the dearer of the two counts."""
+    chars = config.max_chars if start.max_chars is None else max(0, start.max_chars)
+    if start.hook:
+        chars = min(chars, HOOK_CHARS)
+    tokens = config.max_tokens if start.max_tokens is None else max(0, start.max_tokens)
+    if not tokens and start.max_tokens != 0:
+        return chars, len
+    from memolith.text.budget import estimate_tokens  # only who counts tokens pays for it
+
+    def cost(text: str) -> int:
+        return max(len(text), -(-estimate_tokens(text) * chars // max(1, tokens)))
+
+    return chars, cost
+
+
+def _text(layers: Iterable[ContextLayer], left_out: int) -> str:
+    parts = [f"{layer.label}\n{layer.text}" for layer in layers if layer.text]
+    if not parts:
+        return ""
+    body = _RULE.join(parts)
+    return fence(f"{body}\n\n{_NOTE.format(f'{left_out:,}')}" if left_out else body)
+
+
+def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, ...]:
+    found = list(reader.warnings)
+    if layers and not any(layer.text for layer in layers):
+        found.append("Not even one memory fits into so small a budget.")
+    if reader.held:
+        held = len(reader.held)
+        found.append(
+            f"{held:,} record{'s' * (held != 1)} from outside channels held back; "
+            "they are found by a search."
+        )
+    return tuple(found)
+
+
+class _Reader:
+    """Reads the layers; a record that stands in several files is part of one layer."""
+
+    def __init__(self, folder: Folder, clock: Clock, config: ContextConfig, start: Start) -> None:
+        self._folder = folder
+        self._config = config
+        self._start = start
+        self._now = clock.now()
+        self._today = clock.day_of(self._now)
+        self._day_of = clock.day_of
+        self._seen: set[str] = set()
+        self.held: set[str] = set()
+        self.unread: dict[str, int] = {}
+        self.warnings: list[str] = []
+
+    def layers(self, primary: str) -> Mapping[str, tuple[str, list[Piece]]]:
+        """Each layer's label and pieces, in the order they are shown."""
+        yesterday = self._today - timedelta(days=1)
+        # The days first: what stands in them is not repeated under MEMORY.md.
+        today = self._records("today", (layout.daily_log(self._today),))
+        before = self._records("yesterday", (layout.daily_log(yesterday),))
+        experiences = self._records("experiences", (layout.EXPERIENCES,))
+        both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
+        memory = self._records("memory", (primary, *(path for path in both if path != primary)))
+        return {
+            "user": ("About the user (USER.md):", self._prose(layout.USER)),
+            "summary": ("Long-term summary (LONGMEMORY):", self._summary()),
+            "memory": ("Long-term memory (MEMORY.md):", memory),
+            "today": (f"Daily memory ({self._today}):", today),
+            "yesterday": (f"Daily memory ({yesterday}):", before),
+            "experiences": ("Past experiences:", experiences),
+        }
+
+    def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
+        pieces = list[Piece]()
+        for path in paths:
+            window = self._window(path)
+            self.unread[name] = self.unread.get(name, 0) + window.unread
+            pieces += self._prose_pieces(window)
+            for record in current(window.records, self._now):
+                if record.id not in self._seen and self._may_see(record):
+                    self._seen.add(record.id)
+                    pieces.append(self._piece(record))
+        return pieces
+
+    def _may_see(self, record: Record) -> bool:
+        if not visible(record, include_secret=False):
+            return False
+        if self._start.kind == "group" and record.sensitivity != "public":
+            return False
+        if trust(record.provenance.channel) == "external" and self._config.external == "hold":
+            self.held.add(record.id)
+            return False
+        return True
+
+    def _piece(self, record: Record) -> Piece:
+        channel = record.provenance.channel
+        known = trust(channel)
+        text = quoted_line(record.text, _MOST_OF_A_PIECE)
+        mark = source(
+            record.id[:8],
+            f"external: {channel[:40]}" if known == "external" else known,
+            str(self._day_of(record.created)),
+        )
+        line = f"- [{quoted_line(record.category, 40)}] {text} {mark}"
+        return Piece(line, self._worth(record), record.id)
+
+    def _worth(self, record: Record) -> float:
+        rules = policy(record.category)
+        kind = "protected" if rules.protected else "repeats" if rules.repeats else "plain"
+        worth, half_life = _WORTH[kind]
+        days = max(0.0, (self._now - record.created).total_seconds() / 86_400)
+        same = _SAME_SESSION if record.session == self._start.session else 1.0
+        faded: float = 0.5 ** min(days / half_life, 1000.0)
+        return worth * same * faded
+
+    def _prose(self, path: str) -> list[Piece]:
+        return self._prose_pieces(self._window(path))
+
+    def _prose_pieces(self, window: Window) -> list[Piece]:
+        """Paragraphs a person wrote; the first are worth most, and a group sees none of them."""
+        if self._start.kind == "group":
+            return []
+        pieces = list[Piece]()
+        before = 0
+        for paragraph in window.prose:
+            pieces.append(Piece(_short(paragraph), 1.5 / (1 + before / 2_000)))
+            before += len(paragraph)
+        return pieces
+
+    def _summary(self) -> list[Piece]:
+        """The newest blocks of LONGMEMORY.md: they stand at the end."""
+        if not self._config.long_memory or self._start.kind == "group":
+            return []
+        pieces = list[Piece]()
+        room = _MOST_SUMMARY
+        prose = self._window(layout.LONG_MEMORY).prose
+        for age, paragraph in enumerate(reversed(prose)):
+            text = _short(paragraph)
+            room -= len(text)
+            if room < 0:
+                self.unread["summary"] = len(prose) - age
+                break
+            pieces.append(Piece(text, 1.2 / (1 + age / 10)))
+        return pieces[::-1]
+
+    def _window(self, path: str) -> Window:
+        try:
+            return read_window(self._folder, path)
+        except MemolithError as error:
+            self.warnings.append(f"{error.message} It is left out.")
+            return Window()
+
+
+def _short(paragraph: str) -> str:
+    text = quoted(paragraph[: _MOST_OF_A_PIECE * 4])
+    return text if len(text) <= _MOST_OF_A_PIECE else f"{text[: _MOST_OF_A_PIECE - 2]} …"

@@ -1,0 +1,58 @@
+"""Messages for which memory has nothing to add: looking would cost time and fill the context."""
+
+from __future__ import annotations
+
+import re
+
+from memolith.text.folding import fold
+from memolith.text.tokens import words
+
+# Said alone, they ask for nothing. Folded: without case, accents and marks.
+_SMALL_TALK = frozenset(
+    """hi|hello|hey|hey there|hi there|hello there|good morning|good afternoon|good evening|good night
+    |bye|goodbye|see you|see you later|see you tomorrow|thanks|thank you|thanks a lot|thank you very much
+    |thank you so much|many thanks|thx|ty|cheers|ok|okay|ok thanks|okay thanks|ok thank you|k|kk|yes|yep
+    |yeah|yes please|no|nope|no thanks|no thank you|sure|sure thing|fine|great|nice|cool|perfect|awesome
+    |excellent|good|very good|sounds good|looks good|looks good to me|lgtm|got it|i see|understood
+    |all right|alright|right|exactly|agreed|done|go|go ahead|go on|continue|please continue|keep going
+    |next|please|lol|haha|hmm|wow|how are you|whats up|never mind|nevermind|no problem|youre welcome
+    |hola|hola que tal|que tal|buenas|buenos dias|buenas tardes|buenas noches|adios|chao|chau
+    |hasta luego|hasta manana|nos vemos|gracias|muchas gracias|mil gracias|vale|vale gracias|ok gracias
+    |si|si por favor|claro|claro que si|por supuesto|bueno|bien|muy bien|genial|perfecto|estupendo
+    |excelente|de acuerdo|entendido|listo|hecho|sigue|continua|adelante|siguiente|por favor|jaja|jajaja
+    |de nada|no gracias|como estas|esta bien|no importa""".replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+# A slash and a name, at the beginning: /clear, /agent:doctor. A path has a second slash.
+_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(\s|$)")
+_LETTER = re.compile(r"\w")
+_LONGEST_LOOKED_AT = 200
+_FEWEST_WORDS = 3
+
+
+def skip_reason(message: str) -> str:
+    """Why nothing is searched for a message; empty when it is worth a search.
+
+    >>> skip_reason("Thanks!"), skip_reason("/compact"), skip_reason("deploy it")
+    ('it is a greeting or a short answer', 'it is a command', 'it has fewer than 3 words')
+    >>> skip_reason("Which port does staging use?")
+    ''
+    """
+    text = message.strip()
+    if not text:
+        return "it is empty"
+    if _COMMAND.match(text):
+        return "it is a command"
+    return "" if len(text) > _LONGEST_LOOKED_AT else _too_little(text)
+
+
+def _too_little(text: str) -> str:
+    if not _LETTER.search(text):
+        return "it has no words"
+    said = re.findall(r"\w+", fold(text).replace("'", ""))
+    if " ".join(said) in _SMALL_TALK:
+        return "it is a greeting or a short answer"
+    if len(words(text)) < _FEWEST_WORDS and not any(mark in text for mark in "?？؟"):
+        return f"it has fewer than {_FEWEST_WORDS} words"
+    return ""

@@ -1,0 +1,95 @@
+"""The version of a store: another one after every change, by Memolith or by hand, at little cost.
+
+Every write of Memolith changes the lock file, whose first bytes are a checksum of what was done; files
+edited by hand show it in their stamps. Folders whose own time is unchanged need not be listed again:
+then a look costs one `stat` for each file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from memolith import clock
+from memolith.files.folder import close_quietly, stamp_of
+from memolith.files.layout import DAILY_FOLDER
+from memolith.files.locks import LOCK_PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from memolith.types import Stamp
+
+_TICK = 50_000_000  # nanoseconds within which two changes may get the same time
+
+
+class StoreVersion:
+    """Looks at the files of one profile; safe to share between threads."""
+
+    def __init__(self, root: str) -> None:
+        """Nothing is looked at yet."""
+        self._root = root
+        self._guard = threading.Lock()
+        self._folders: dict[str, int] = {}
+        self._files: dict[str, Stamp] = {}
+
+    def __call__(self) -> tuple[Hashable, bool]:
+        """The version now; and whether it is settled, so that any later change would show in it."""
+        now = clock.file_time()
+        with self._guard:
+            written = _last_write(self._root)
+            if not self._unchanged_folders():
+                self._look_at_all()
+            newest = max((stamp[2] for stamp in self._files.values()), default=0)
+            newest = max(newest, *self._folders.values(), 0)
+            return (written, hash(frozenset(self._files.items()))), newest < now - _TICK
+
+    def _unchanged_folders(self) -> bool:
+        """Whether the folders are as they were; then the stamps of the files are brought up to date."""
+        if not self._folders:
+            return False
+        try:
+            for path, modified in self._folders.items():
+                if os.stat(path).st_mtime_ns != modified or modified > clock.file_time() - _TICK:
+                    return False
+            for path in self._files:
+                self._files[path] = stamp_of(os.lstat(path))
+        except OSError:
+            return False
+        return True
+
+    def _look_at_all(self) -> None:
+        """List every folder: its time is taken first, so that what appears meanwhile is seen later."""
+        self._folders, self._files = {}, {}
+        waiting = [self._root]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                self._folders[folder] = os.stat(folder).st_mtime_ns
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.name.startswith("."):
+                            continue
+                        if entry.is_dir(follow_symlinks=False):
+                            if folder != self._root or entry.name == DAILY_FOLDER:
+                                waiting.append(entry.path)
+                        elif entry.name.endswith((".md", ".jsonl")):
+                            found = entry.stat(follow_symlinks=False)
+                            self._files[entry.path] = stamp_of(found)
+            except OSError:
+                continue
+
+
+def _last_write(root: str) -> tuple[bytes, int]:
+    """What the lock file says about the last write, and when it was changed."""
+    try:
+        fd = os.open(f"{root}/{LOCK_PATH}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return b"", 0
+    try:
+        return os.pread(fd, 8, 0), os.fstat(fd).st_mtime_ns
+    except OSError:
+        return b"", 0
+    finally:
+        close_quietly(fd)

@@ -1,0 +1,136 @@
+"""The part of a memory file that a session start looks at: it never grows with the file.
+
+New records stand at the end, so the end is read whole. Of a much larger stretch before it only the
+lines of protected categories are read, and of the beginning what a person wrote above the records.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memolith.files.folder import close_quietly, storage_error
+from memolith.files.layout import load_template
+from memolith.files.record_format import (
+    PREFIX,
+    RecordFormatError,
+    claims_to_be_record,
+    parse_line,
+)
+from memolith.types import CATEGORIES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.files.folder import Folder
+    from memolith.types import Record
+
+_HEAD = 32_768
+_TAIL = 98_304
+_FAR = 2_097_152
+_MOST_FAR = 160  # protected records taken from before the tail: more would not fit anyway
+_CATEGORY = b'"category":"'
+_PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
+_BOM = b"\xef\xbb\xbf"
+
+
+class Window:
+    """What was read of one file, in file order."""
+
+    __slots__ = ("prose", "records", "unread")
+
+    def __init__(self) -> None:
+        """Nothing read yet."""
+        self.records: list[Record] = []
+        self.prose: list[str] = []  # paragraphs
+        self.unread = 0  # lines that were not looked at: an estimate
+
+
+def read_window(folder: Folder, path: str, *, most_bytes: int = _TAIL) -> Window:
+    """Look at a file; one that does not exist is empty."""
+    window = Window()
+    try:
+        fd, found = folder.open(path)
+    except FileNotFoundError:
+        return window
+    except OSError as error:
+        raise storage_error(error, path) from error
+    try:
+        start = max(0, found.st_size - most_bytes)
+        tail = os.pread(fd, most_bytes, start)
+        if start:
+            start += tail.find(b"\n") + 1
+            tail = tail[-(found.st_size - start) :]
+            _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
+            far = max(0, start - _FAR)
+            _read_far(os.pread(fd, start - far, far), window)
+            window.unread = _lines_before(start, tail) - len(window.records)
+        _read_lines(_without_template(tail, path) if not start else tail, window)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    finally:
+        close_quietly(fd)
+    return window
+
+
+def _lines_before(start: int, tail: bytes) -> int:
+    return start * max(1, tail.count(b"\n")) // max(1, len(tail))
+
+
+def _without_template(data: bytes, path: str) -> bytes:
+    """Without the lines at the top that are ours and not the user's."""
+    data = data.removeprefix(_BOM)
+    return data.removeprefix(load_template(path))
+
+
+def _read_head(data: bytes, path: str, window: Window) -> None:
+    data = _without_template(data, path)
+    end = data.find(b"\n- {")
+    _read_lines(data[: end + 1] if end >= 0 else data[: data.rfind(b"\n") + 1], window)
+
+
+def _read_far(data: bytes, window: Window) -> None:
+    """The newest records of protected categories, without parsing what is between them."""
+    found = list[bytes]()
+    for line in reversed(data.split(b"\n")):
+        at = line.find(_CATEGORY) + len(_CATEGORY)
+        if at >= len(_CATEGORY) and line[at : line.find(b'"', at)] in _PROTECTED:
+            found.append(line)
+            if len(found) == _MOST_FAR:
+                break
+    for line in reversed(found):
+        record = _record(line)
+        if record is not None:
+            window.records.append(record)
+
+
+def _read_lines(data: bytes, window: Window) -> None:
+    prose = list[bytes]()
+    for line in data.split(b"\n"):
+        if line.startswith(PREFIX) or line.lstrip(b" \t").removeprefix(_BOM).startswith(PREFIX):
+            record = _record(line)
+            if record is not None:
+                window.records.append(record)
+                continue
+            if claims_to_be_record(line):
+                continue  # broken, and it may have been meant to be secret
+        prose.append(line)
+    window.prose += _paragraphs(prose)
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return parse_line(line.removeprefix(_BOM))
+    except RecordFormatError:
+        return None
+
+
+def _paragraphs(lines: list[bytes]) -> Iterator[str]:
+    paragraph = list[str]()
+    for line in [*lines, b""]:
+        text = line.decode(errors="replace").rstrip()
+        if text and text != "---":
+            paragraph.append(text)
+        elif paragraph:
+            yield "\n".join(paragraph)
+            paragraph = []
