@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memolith import clock as clocks
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError, IndexUnavailableError
+from memolith.files.change_hint import ChangeHint
 from memolith.files.chunk_text import read_texts
 from memolith.files.folder import Folder
 from memolith.files.layout import INDEX_FOLDER
@@ -38,15 +39,18 @@ if TYPE_CHECKING:
     from memolith.retrieval import Filters
     from memolith.search.candidates import Stage
 
-# A second search right after the first does not look at every file again; an edit is still found
-# long before a person has typed a question about it.
-_LOOKED_SECONDS = 0.02
-# … and so few take less than a millisecond to look at: then every search does.
+# So few files take a millisecond to look at: then every search does.
 _FEW_FILES = 300
+# Of more files, a search believes the kernel that nothing has changed, for at most so long.
+_BELIEVED_SECONDS = 1.0
+# Where the kernel cannot tell, a second search right after the first does not look again; an edit is
+# still found long before a person has typed a question about it.
+_LOOKED_SECONDS = 0.02
 # After a change of model, a search embeds old chunks for at most so long before it answers.
 _EMBEDDING_SECONDS = 1.0
 # How often a search begins again because the index was made anew meanwhile.
 _ATTEMPTS = 5
+_NEVER = float("-inf")
 T = TypeVar("T")
 
 
@@ -62,15 +66,18 @@ class Finder:
         self._index: Index | None = None
         self._embedder: Embedder | None = None
         self._model_problem = ""
-        self._looked = float("-inf")
+        self._looked = _NEVER
+        self._hint = ChangeHint()
 
     def look_again(self) -> None:
         """Something is about to be written: what was seen on the disk a moment ago counts no more."""
-        self._looked = float("-inf")
+        self._looked = _NEVER
 
     def close(self) -> None:
         """Let go of the index."""
         with self._guard:
+            self._hint.close()
+            self._looked = _NEVER
             if self._index is not None:
                 self._index.close()
                 self._index = None
@@ -86,11 +93,15 @@ class Finder:
             self._again_if_replaced(lambda: self._open_index().clear())
             return self.sync(progress)
 
-    def search(self, question: str, limit: int, filters: Filters) -> SearchResult:
+    def search(
+        self, question: str, limit: int, filters: Filters, *, explain: bool = False
+    ) -> SearchResult:
         """Look at the disk, then search; an index that cannot be used is said in the warnings."""
         with self._guard:
             try:
-                return self._again_if_replaced(lambda: self._search(question, limit, filters))
+                return self._again_if_replaced(
+                    lambda: self._search(question, limit, filters, explain=explain)
+                )
             except IndexUnavailableError as error:
                 self.close()
                 return SearchResult(hits=(), warnings=(f"{error.message} Nothing was searched.",))
@@ -107,14 +118,19 @@ class Finder:
                 return work()
             except IndexReplacedError:
                 self.close()
-                self._looked = float("-inf")
         return work()
 
     def _sync(
         self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
     ) -> SyncReport:
+        root = os.path.realpath(self._root)
+        self._hint.is_quiet()  # what was noticed until now is seen by the look that follows
         with Folder(self._root) as folder:
-            sources = Sources(folder, lambda item: self._clock.day_of(item.created))
+            sources = Sources(
+                folder,
+                day_of=lambda item: self._clock.day_of(item.created),
+                about_to_look=lambda path: self._hint.watch(os.path.join(root, path)),
+            )
             report = sync(
                 sources,
                 self._open_index(),
@@ -122,13 +138,21 @@ class Finder:
                 progress,
                 embedding_seconds=embedding_seconds,
             )
-        if report.files > _FEW_FILES:
+        if report.files > _FEW_FILES and not report.warnings:
             self._looked = clocks.monotonic()
         return report
 
-    def _search(self, question: str, limit: int, filters: Filters) -> SearchResult:
+    def _may_have_changed(self) -> bool:
+        since = clocks.monotonic() - self._looked
+        if since > _BELIEVED_SECONDS:
+            return True
+        return not self._hint.is_quiet() and (self._hint.works or since > _LOOKED_SECONDS)
+
+    def _search(
+        self, question: str, limit: int, filters: Filters, *, explain: bool
+    ) -> SearchResult:
         warnings: tuple[str, ...] = ()
-        if clocks.monotonic() - self._looked > _LOOKED_SECONDS:
+        if self._may_have_changed():
             try:
                 warnings = self._sync(None, _EMBEDDING_SECONDS).warnings
             except IndexReplacedError:
@@ -142,6 +166,8 @@ class Finder:
                 read_texts=lambda chunks: read_texts(folder, chunks),
                 digest=chunk_digest,
                 stages=self._stages(),
+                text_stages=self._text_stages(),
+                explain=explain,
                 by_words=self._config.words,
             )
             situation = Situation(question=question, today=self._clock.today(), limit=limit)
@@ -163,9 +189,12 @@ class Finder:
         ]
         if self._config.decay:
             stages.append(("decay", decay(self._config.half_life_days)))
-        if self._config.diversify:
-            stages.append(("diversify", diversify(self._config.mmr_lambda)))
         return stages
+
+    def _text_stages(self) -> list[tuple[str, Stage]]:
+        if not self._config.diversify:
+            return []
+        return [("diversify", diversify(self._config.mmr_lambda))]
 
     def _open_index(self) -> Index:
         if self._index is None:

@@ -83,7 +83,7 @@ class Found:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Signals:
     """Everything that speaks for one chunk. Raw values: higher is better, 0 is nothing."""
 

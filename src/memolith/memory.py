@@ -82,11 +82,9 @@ class Memory(Store):
             as_of=as_of,
             now=None if as_of else self._clock.now(),
         )
-        result = self._open_finder().search(text, max(0, limit), filters)
+        result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
         self._note_shown(result.hits, text, "search")
-        if explain:
-            return result
-        return SearchResult(hits=result.hits, sessions=result.sessions, warnings=result.warnings)
+        return result
 
     def get(
         self,

@@ -13,13 +13,13 @@ from memolith.files.record_format import RecordFormatError, parse_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from memolith.files.folder import Folder
     from memolith.retrieval import Chunk
 
 
-def read_texts(folder: Folder, chunks: Iterable[Chunk]) -> Iterator[Chunk | None]:
+def read_texts(folder: Folder, chunks: Iterable[Chunk]) -> Generator[Chunk | None]:
     """The chunks with their texts, in the same order; None for one that is not there any more."""
     handles: dict[str, int | None] = {}
     try:

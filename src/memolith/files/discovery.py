@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 
 from memolith.files import layout
@@ -10,6 +9,8 @@ from memolith.files.folder import stamp_of, storage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memolith.files.folder import Folder
     from memolith.types import Stamp
 
@@ -18,49 +19,57 @@ _DEEPEST = 50
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 
 
-def discover(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
+def discover(
+    folder: Folder, about_to_look: Callable[[str], None] | None = None
+) -> tuple[dict[str, Stamp], list[str]]:
     """Every file that is searched, with its stamp; and warnings about what could not be looked at.
 
     That is the Markdown at the top and below `memory/`, without hidden files, and the chat history.
     The dream diary is left out: it tells of recalls, and would answer questions with them.
+    `about_to_look` is told the path of every folder just before it is looked at.
     """
     found: dict[str, Stamp] = {}
     warnings: list[str] = []
-    _scan(folder, "", found, warnings, deep=False)
-    _scan(folder, layout.DAILY_FOLDER, found, warnings, deep=True)
-    return found, warnings
-
-
-def _scan(
-    folder: Folder, top: str, found: dict[str, Stamp], warnings: list[str], *, deep: bool
-) -> None:
-    waiting = [top]
+    waiting = [layout.DAILY_FOLDER, ""]
     while waiting:
         path = waiting.pop()
-        prefix = f"{path}/" if path else ""
+        if about_to_look is not None:
+            about_to_look(path)
         try:
-            with folder.scan(path) as entries:
-                for entry in entries:
-                    name = entry.name
-                    if name.startswith(".") or prefix + name == layout.DREAM_DIARY:
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        if deep and path.count("/") < _DEEPEST:
-                            waiting.append(prefix + name)
-                    elif name.endswith(".md") or prefix + name == layout.CONVERSATIONS:
-                        _note(entry, prefix + name, found)
+            below = _look(folder, path, found)
         except FileNotFoundError:
             continue
         except OSError as error:
             warnings.append(storage_error(error, path or folder.root).message)
+            continue
+        if path and path.count("/") < _DEEPEST:
+            waiting += below
+    return found, warnings
 
 
-def _note(entry: os.DirEntry[str], path: str, found: dict[str, Stamp]) -> None:
-    if any(mark in path for mark in _CONFLICT_MARKS):
-        return
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return  # gone since the folder was listed
-    if stat.S_ISREG(status.st_mode):
-        found[path] = stamp_of(status)
+def _look(folder: Folder, path: str, found: dict[str, Stamp]) -> list[str]:
+    """Note the files of one folder and give the folders in it. Every search waits for this loop."""
+    below = []
+    prefix = f"{path}/" if path else ""
+    chats = "" if path else layout.CONVERSATIONS
+    with folder.scan(path) as entries:
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                below.append(prefix + name)
+            elif (name.endswith(".md") or name == chats) and not _is_left_out(prefix + name):
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # gone since the folder was listed
+                if stat.S_ISREG(status.st_mode):
+                    found[prefix + name] = stamp_of(status)
+    return below
+
+
+def _is_left_out(path: str) -> bool:
+    if path == layout.DREAM_DIARY:
+        return True
+    return "conflict" in path and any(mark in path for mark in _CONFLICT_MARKS)

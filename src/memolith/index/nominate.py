@@ -42,21 +42,18 @@ def nominate(
         sums.add(live.segment, vector)
     whole = group_bm25(sums.counts, sums.lengths, choices, terms)
     mine = group_bm25(sums.user_counts, sums.user_lengths, choices, terms)
-    return Nomination(
-        [
-            Signals(
-                key=int(found.keys[row]),
-                words=float(found.words[row]),
-                meaning=float(found.meaning[row]),
-                words_rank=int(words_rank[row]),
-                meaning_rank=int(meaning_rank[row]),
-                by_user=bool(found.role[row] == USER),
-                **_of_group(int(found.grouped[row]), groups, whole, mine, sums.titles),
-            )
-            for row in kept
-        ],
-        _usual_meaning(segments, vector),
+    at = np.searchsorted(groups, found.grouped[kept])
+    columns = (
+        found.keys[kept],
+        found.words[kept],
+        found.meaning[kept],
+        words_rank[kept],
+        meaning_rank[kept],
+        *(_of_groups(values, at, found.grouped[kept]) for values in (whole, mine, sums.titles)),
+        found.role[kept] == USER,
     )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return Nomination([Signals(*row) for row in rows], _usual_meaning(segments, vector))
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
@@ -71,17 +68,11 @@ def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.in
     return ranks
 
 
-def _of_group(
-    group: int, groups: NDArray[np.int64], whole: Floats, mine: Floats, titles: Floats
-) -> dict[str, float]:
-    if not group:
-        return {}
-    at = int(np.searchsorted(groups, group))
-    return {
-        "group_words": float(whole[at]),
-        "group_user_words": float(mine[at]),
-        "group_title": float(titles[at]),
-    }
+def _of_groups(values: Floats, at: NDArray[np.int64], grouped: NDArray[np.int64]) -> Floats:
+    """The value of each chunk's group; 0 for those that belong to none."""
+    if not len(values):
+        return np.zeros(len(at), np.float32)
+    return np.where(grouped > 0, values[np.minimum(at, len(values) - 1)], np.float32(0))
 
 
 def _usual_meaning(segments: Sequence[LiveSegment], vector: Vectors | None) -> float:

@@ -38,9 +38,12 @@ MOVE = (
     " WHERE key = ?6 AND sum <> ?5"
 )
 FIND = (
-    "SELECT key, file, kind, first_line, last_line, offset, chunks.size, role, heading, dated,"
-    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, chunks.digest,"
-    " identity, chunks.sum, path FROM chunks JOIN files ON files.id = chunks.file WHERE key = ?"
+    "SELECT key, file, kind, first_line, last_line, offset, size, role, heading, dated,"
+    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest,"
+    " identity, sum FROM chunks WHERE key IN"
+)
+NEWER = (
+    "SELECT DISTINCT supersedes FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
 )
 SEARCHED = (
     "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
@@ -77,19 +80,20 @@ class Rows:
         whole = self.sum(*_columns(key, file, item, number))
         return (chunk.first_line, chunk.last_line, chunk.offset, chunk.size, whole, key)
 
-    def found(self, row: tuple[Any, ...], names: Mapping[int, str]) -> Found:
+    def found(
+        self, row: tuple[Any, ...], names: Mapping[int, str], paths: Mapping[int, str]
+    ) -> Found:
         """The chunk of a row of FIND, without its text."""
         if self.sum(*row[:20]) != row[20]:
             raise DamageError(f"chunk {row[0]}")
-        name = names.__getitem__
         return Found(
             row[0],
             Chunk(
-                kind=row[2], text="", path=os.fsdecode(row[21]), first_line=row[3],
+                kind=row[2], text="", path=paths[row[1]], first_line=row[3],
                 last_line=row[4], offset=row[5], size=row[6], role=row[7], heading=row[8],
                 dated=date.fromordinal(row[9]) if row[9] else None,
-                category=name(row[10]), session=name(row[11]), chat=name(row[12]),
-                sensitivity=row[13], channel=name(row[14]), record_id=row[15], supersedes=row[16],
+                category=names[row[10]], session=names[row[11]], chat=names[row[12]],
+                sensitivity=row[13], channel=names[row[14]], record_id=row[15], supersedes=row[16],
                 expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
             ),
             row[18],

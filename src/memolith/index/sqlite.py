@@ -7,16 +7,16 @@ time: then the next generation is made from the files of the memory (see `genera
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from datetime import date
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
+from memolith.index.file_table import FileTable
 from memolith.index.live import NumberedFilters
 from memolith.index.nominate import nominate
-from memolith.index.rows import FIND, INSERT, MOVE, Rows, clean, pack_vector
+from memolith.index.rows import FIND, INSERT, MOVE, NEWER, Rows, clean, pack_vector
 from memolith.index.segments import Segments
 from memolith.interfaces import IndexReplacedError, IndexStats
 
@@ -30,7 +30,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 # What vectors are made for while no model has embedded anything.
 _NO_MODEL = ("", 256)
-_ONE_FILE = "SELECT id FROM files WHERE path = ?"
 
 
 def _guarded(
@@ -57,6 +56,7 @@ class SqliteIndex:
         self._database = Database(folder)
         self._db = self._database.connection
         self._rows = Rows(self._database.salt)
+        self._files = FileTable(self._database, self._rows)
         self._names: dict[str, int] = {}
         self._numbers: dict[int, str] = {}
         with self._database.operation():
@@ -70,14 +70,14 @@ class SqliteIndex:
         self._database.close()
 
     @_guarded
-    def files(self) -> dict[str, FileState]:
+    def files(self) -> Mapping[str, FileState]:
         """What the index believes it holds."""
-        return dict(map(self._rows.file_state, self._db.execute("SELECT * FROM files")))
+        return self._files.states()
 
     @_guarded
     def identities(self, path: str) -> Counter[bytes]:
         """What of a file is indexed already, and how often, wherever in the file it stands."""
-        known = self._known(self._file(path))
+        known = self._known(self._files.number(path))
         return Counter({identity: len(keys) for identity, keys in known.items()})
 
     @_guarded
@@ -89,17 +89,19 @@ class SqliteIndex:
                     self._replace(change)
         except BaseException:
             self._names.clear()  # some may have been given in the transaction that failed
+            self._files.forget()
             raise
 
     @_guarded
     def touch_files(self, states: Mapping[str, FileState]) -> None:
         """Note new stamps of files whose content is the same."""
-        with self._database.writing():
-            for path, state in states.items():
-                for number, count in self._db.execute(
-                    "SELECT id, chunks FROM files WHERE path = ?", (os.fsencode(path),)
-                ):
-                    self._store_file(self._rows.file(number, path, state, count))
+        try:
+            with self._database.writing():
+                for path, state in states.items():
+                    self._files.restamp(path, state)
+        except BaseException:
+            self._files.forget()
+            raise
 
     @_guarded
     def nominate(
@@ -123,12 +125,9 @@ class SqliteIndex:
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
-        newer = "SELECT 1 FROM chunks WHERE supersedes = ? AND supersedes <> '' AND dated <= ?"
-        return {
-            record_id
-            for record_id in record_ids
-            if self._database.one(newer, clean(record_id), until)
-        }
+        by_clean = {clean(record_id): record_id for record_id in record_ids if record_id}
+        newer = f"{NEWER} ({_marks(by_clean)})"
+        return {by_clean[row[0]] for row in self._db.execute(newer, (until, *by_clean))}
 
     @_guarded
     def without_vector(self, limit: int) -> list[Found]:
@@ -194,18 +193,13 @@ class SqliteIndex:
 
     def _replace(self, change: FileChange) -> None:
         """Chunks that were there already only get their new places."""
-        old = self._file(change.path)
-        known = self._known(old)
+        known = self._known(self._files.number(change.path))
         if change.state is not None:
-            number = old or 1 + (
-                self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'files'") or 0
-            )
-            file = self._rows.file(number, change.path, change.state, len(change.chunks))
-            self._store_file(file)
+            number = self._files.store(change.path, change.state, len(change.chunks))
             self._store_chunks(number, change, known)
         self._remove([key for keys in known.values() for key in keys])
         if change.state is None:
-            self._db.execute("DELETE FROM files WHERE id = ?", (old,))
+            self._files.remove(change.path)
 
     def _store_chunks(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
         key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
@@ -225,13 +219,6 @@ class SqliteIndex:
         self._db.executemany(MOVE, moved)
         self._db.executemany(INSERT, new)
 
-    def _store_file(self, row: tuple[object, ...]) -> None:
-        self._db.execute("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)", row)
-
-    def _file(self, path: str) -> int | None:
-        number: int | None = self._database.one(_ONE_FILE, os.fsencode(path))
-        return number
-
     def _known(self, file: int | None) -> dict[bytes, list[int]]:
         known: dict[bytes, list[int]] = {}
         if file is not None:
@@ -249,12 +236,17 @@ class SqliteIndex:
     def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         with self._db:  # one snapshot for all of it
             current = self._segments.is_current()
-            parts = [row for key in keys for row in self._db.execute(FIND, (key,))]
+            by_key = {
+                row[0]: row for row in self._db.execute(f"{FIND} ({_marks(keys)})", tuple(keys))
+            }
             names = self._names_by_number()
-        if current and len(parts) < len(keys):
+            paths = self._files.paths()
+        if current and len(by_key) < len(keys):
             raise DamageError("chunks that were found are not there")
         try:
-            return {row[0]: self._rows.found(row, names) for row in parts}
+            return {
+                key: self._rows.found(by_key[key], names, paths) for key in keys if key in by_key
+            }
         except KeyError as error:
             raise DamageError("a name is missing") from error
 
@@ -287,9 +279,12 @@ class SqliteIndex:
         if filters.path is not None:
             folder = filters.path.rstrip("/") + "/"
             files = [
-                row[0]
-                for row in self._db.execute("SELECT * FROM files")
-                if (path := self._rows.file_state(row)[0]) == filters.path
-                or path.startswith(folder)
+                number
+                for number, path in self._files.paths().items()
+                if path == filters.path or path.startswith(folder)
             ]
         return NumberedFilters.of(filters, number, files)
+
+
+def _marks(values: Collection[object]) -> str:
+    return ",".join("?" * len(values))

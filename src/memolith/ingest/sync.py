@@ -44,6 +44,7 @@ class Sources:
 
     folder: Folder
     day_of: Callable[[Record | Turn], date]
+    about_to_look: Callable[[str], None] | None = None  # told the path of every folder
 
 
 def sync(
@@ -59,7 +60,7 @@ def sync(
     Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
     `embedding_seconds`, the rest is left to the next one.
     """
-    on_disk, warnings = discover(sources.folder)
+    on_disk, warnings = discover(sources.folder, sources.about_to_look)
     known = index.files()
     gone = [path for path in known if path not in on_disk]
     if gone:

@@ -26,6 +26,26 @@ class Candidate:
     group: float = 0.0  # how well the whole chat or file fits, from 0 to 3
     superseded: bool = False
 
+    def reading(self, chunk: Chunk) -> Candidate:
+        """The same with the text of its chunk."""
+        return Candidate(
+            chunk=chunk,
+            signals=self.signals,
+            score=self.score,
+            group=self.group,
+            superseded=self.superseded,
+        )
+
+    def scored(self, score: float) -> Candidate:
+        """The same with another score; `dataclasses.replace` takes five times as long."""
+        return Candidate(
+            chunk=self.chunk,
+            signals=self.signals,
+            score=score,
+            group=self.group,
+            superseded=self.superseded,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.text.dates import SURE
@@ -34,5 +33,5 @@ def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequen
 
     if not situation.days:
         return candidates
-    lifted = [replace(hit, score=hit.score + lift(hit)) for hit in candidates]
+    lifted = [hit.scored(hit.score + lift(hit)) for hit in candidates]
     return sorted(lifted, key=lambda hit: -hit.score)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +22,7 @@ def decay(half_life_days: float) -> Stage:
         if situation.days:
             return candidates  # who asks about March does not want March to fade
         aged = [
-            replace(hit, score=hit.score + bonus(hit.chunk.dated, situation.today, half_life_days))
+            hit.scored(hit.score + bonus(hit.chunk.dated, situation.today, half_life_days))
             for hit in candidates
         ]
         return sorted(aged, key=lambda hit: -hit.score)

@@ -5,6 +5,7 @@ Every stage is a function of the candidates; switching one off is leaving it out
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,19 @@ from memolith.search.fuse import fuse, fused
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
-    from memolith.interfaces import Embedder, Index, Signals, Vectors
+    from memolith.interfaces import Embedder, Found, Index, Signals, Vectors
     from memolith.retrieval import Chunk, Filters
     from memolith.search.candidates import Situation, Stage
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
 
-# How many of each ranking take part in the fusion, and how many of those are read and staged.
+# How many of each ranking take part in the fusion, and how many of those are staged.
 NOMINATED = 200
 CONSIDERED = 200
+# How many of the best are read from their files: opening a file costs more than all stages do.
+READ = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +37,12 @@ class Parts:
 
     index: Index
     embedder: Embedder | None
-    read_texts: Callable[[Iterable[Chunk]], Iterator[Chunk | None]]
+    read_texts: Callable[[Iterable[Chunk]], Generator[Chunk | None]]
     digest: Callable[[Chunk], bytes]
     stages: Sequence[tuple[str, Stage]]
+    text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
     by_words: bool = True
+    explain: bool = True
 
 
 def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
@@ -46,23 +51,25 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     words = plan.words if parts.by_words else ()
     vector = _vector(parts, plan, warnings)
     nominated = parts.index.nominate(words, vector, NOMINATED, filters)
-    signals = {found.key: found for found in nominated.signals}
+    signals = {item.key: item for item in nominated.signals}
     for days in plan.days:
         # Of these days also what would not be among the best of all days.
         within = _within(filters, days)
-        for found in parts.index.nominate(words, vector, NOMINATED, within).signals:
-            signals.setdefault(found.key, found)
+        for item in parts.index.nominate(words, vector, NOMINATED, within).signals:
+            signals.setdefault(item.key, item)
     situation = replace(situation, usual_meaning=nominated.usual_meaning, days=plan.days)
-    candidates = _read(parts, fuse(signals.values())[:CONSIDERED], filters, warnings)
-    trace = [_traced("fuse", candidates)]
+    found = parts.index.fetch([item.key for item in fuse(signals.values())[:CONSIDERED]])
+    traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
     for name, stage in parts.stages:
-        candidates = stage(situation, candidates)
-        trace.append(_traced(name, candidates))
+        traced.append((name, candidates := stage(situation, candidates)))
+    read, rest = _read(parts, candidates, found, max(READ, situation.limit), warnings)
+    for name, stage in parts.text_stages:
+        traced.append((name, read := stage(situation, read)))
     return SearchResult(
-        hits=tuple(_hit(candidate) for candidate in candidates[: situation.limit]),
-        sessions=rank_sessions(candidates, situation.limit),
+        hits=tuple(_hit(candidate) for candidate in read[: situation.limit]),
+        sessions=rank_sessions([*read, *rest], situation.limit),
         warnings=tuple(warnings),
-        trace=tuple(trace),
+        trace=tuple(_traced(*step) for step in traced) if parts.explain else (),
     )
 
 
@@ -85,30 +92,47 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
     return vector if vector.any() else None
 
 
-def _read(
-    parts: Parts, nominated: Sequence[Signals], filters: Filters, warnings: list[str]
+def _candidates(
+    parts: Parts, found: Mapping[int, Found], signals: Mapping[int, Signals], filters: Filters
 ) -> Sequence[Candidate]:
-    """Candidates with their texts, as they stand in the files; a record that stands twice, once."""
-    found = parts.index.fetch([signals.key for signals in nominated])
-    texts = dict(zip(found, parts.read_texts(item.chunk for item in found.values()), strict=True))
-    candidates: dict[object, Candidate] = {}
-    moved = 0
-    for signals in nominated:
-        key = signals.key
-        if key not in found:
-            continue
-        chunk = texts[key]
-        if chunk is None or parts.digest(chunk) != found[key].digest:
-            moved += 1
-            continue
-        candidates.setdefault(
-            chunk.record_id or key, Candidate(chunk=chunk, signals=signals, score=fused(signals))
+    """Candidates, still without their texts; a record that stands twice, once."""
+    once: dict[object, Found] = {}
+    for item in found.values():
+        once.setdefault(item.chunk.record_id or item.key, item)
+    records = {item.chunk.record_id for item in once.values() if item.chunk.record_id}
+    past = parts.index.superseded(records, filters)
+    return [
+        Candidate(
+            chunk=item.chunk,
+            signals=signals[item.key],
+            score=fused(signals[item.key]),
+            superseded=item.chunk.record_id in past,
         )
+        for item in once.values()
+    ]
+
+
+def _read(
+    parts: Parts,
+    candidates: Sequence[Candidate],
+    found: Mapping[int, Found],
+    wanted: int,
+    warnings: list[str],
+) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
+    """The best with their texts, as they stand in the files, and those nobody will look at."""
+    read: list[Candidate] = []
+    moved = 0
+    with closing(parts.read_texts(hit.chunk for hit in candidates)) as chunks:
+        for hit, chunk in zip(candidates, chunks, strict=True):
+            if chunk is None or parts.digest(chunk) != found[hit.signals.key].digest:
+                moved += 1
+                continue
+            read.append(hit.reading(chunk))
+            if len(read) == wanted:
+                break
     if moved:
         warnings.append(f"{moved} hits were left out: their files changed during the search.")
-    records = {hit.chunk.record_id for hit in candidates.values() if hit.chunk.record_id}
-    past = parts.index.superseded(records, filters)
-    return [replace(hit, superseded=hit.chunk.record_id in past) for hit in candidates.values()]
+    return read, candidates[len(read) + moved :]
 
 
 def _traced(name: str, candidates: Sequence[Candidate]) -> StageTrace:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +16,5 @@ def demote_superseded(
     _situation: Situation, candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
     """A stage that takes most of the score of records that are history; they are still found."""
-    demoted = [
-        replace(hit, score=hit.score * _KEPT) if hit.superseded else hit for hit in candidates
-    ]
+    demoted = [hit.scored(hit.score * _KEPT) if hit.superseded else hit for hit in candidates]
     return sorted(demoted, key=lambda hit: -hit.score)

@@ -8,14 +8,15 @@ added. The weights are round numbers from a flat optimum; see benchmarks/README.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from memolith.search.candidates import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memolith.interfaces import Signals
-    from memolith.search.candidates import Candidate, Situation
+    from memolith.search.candidates import Situation
 
 # Own words and own meaning count 1 each. Of the group (the chat, the file) each of three signals
 # counts a quarter: all its words, the user's own words in it, how near its beginning is.
@@ -55,7 +56,13 @@ def weigh(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Can
         found = hit.signals
         group = group_words(found) + group_user_words(found) + title(found)
         score = words(found) + meaning(found) + GROUP * group + user * found.by_user
-        return replace(hit, score=score, group=group)
+        return Candidate(
+            chunk=hit.chunk,
+            signals=found,
+            score=score,
+            group=group,
+            superseded=hit.superseded,
+        )
 
     return sorted(map(weighed, candidates), key=lambda hit: (-hit.score, -hit.signals.key))
 

@@ -1,0 +1,108 @@
+"""The kernel's notices: silence means that nothing changed, and doubt is no silence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.files.change_hint import ChangeHint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+
+
+@pytest.fixture
+def hint(tmp_path: Path) -> Iterator[ChangeHint]:
+    (tmp_path / "there.md").write_text("old")
+    (tmp_path / "below").mkdir()
+    made = ChangeHint()
+    made.watch(str(tmp_path))
+    yield made
+    made.close()
+
+
+def edit_in_place(root: Path) -> None:
+    with (root / "there.md").open("r+") as file:
+        file.write("new")
+
+
+def save_as_editors_do(root: Path) -> None:
+    (root / ".there.swp").write_text("new")
+    (root / ".there.swp").replace(root / "there.md")
+
+
+CHANGES: list[Callable[[Path], object]] = [
+    edit_in_place,
+    save_as_editors_do,
+    lambda root: (root / "another.md").write_text("x"),
+    lambda root: (root / "there.md").unlink(),
+    lambda root: (root / "there.md").rename(root / "moved.md"),
+    lambda root: (root / "folder").mkdir(),
+    lambda root: (root / "below").rename(root / "renamed"),
+    lambda root: os.utime(root / "there.md", (1, 1)),
+    lambda root: os.truncate(root / "there.md", 0),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_is_noticed_at_once(
+    hint: ChangeHint, tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    assert hint.is_quiet()
+    change(tmp_path)
+    assert not hint.is_quiet()
+    assert hint.is_quiet()  # said once
+
+
+def test_reading_is_no_change(hint: ChangeHint, tmp_path: Path) -> None:
+    (tmp_path / "there.md").read_text()
+    list(tmp_path.iterdir())
+    assert hint.is_quiet()
+
+
+def test_without_a_watched_folder_there_is_no_silence_to_believe() -> None:
+    hint = ChangeHint()
+    assert not hint.works
+    assert not hint.is_quiet()
+
+
+def test_a_folder_that_cannot_be_watched_makes_the_whole_hint_worthless(
+    hint: ChangeHint, tmp_path: Path
+) -> None:
+    hint.watch(str(tmp_path / "missing"))
+    assert not hint.works
+    assert not hint.is_quiet()
+    hint.watch(str(tmp_path))
+    assert not hint.works  # half a hint is a lie
+    hint.close()
+    hint.watch(str(tmp_path))
+    assert hint.is_quiet()
+
+
+def test_a_link_is_not_watched(hint: ChangeHint, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "below")
+    hint.watch(str(tmp_path / "link"))
+    assert not hint.works
+
+
+def test_a_forked_child_does_not_eat_its_parents_notices(hint: ChangeHint, tmp_path: Path) -> None:
+    (tmp_path / "another.md").write_text("x")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if not hint.is_quiet() else 1)  # in doubt, and without reading
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not hint.is_quiet()
+
+
+def test_what_is_closed_holds_no_handle(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    hint = ChangeHint()
+    hint.watch(str(tmp_path))
+    hint.close()
+    assert len(os.listdir("/proc/self/fd")) == len(before)
