@@ -71,3 +71,4 @@ class AsyncMemory:
     trim = _in_thread(Memory.trim)
     turns = _in_thread(Memory.turns)
     used = _in_thread(Memory.used)
+    warm = _in_thread(Memory.warm)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import date
 
-from memolith.errors import FileChangedError
+from memolith.errors import FileChangedError, MemolithError
 from memolith.files.layout import CONVERSATIONS, INDEX_FOLDER
 from memolith.late import late
 from memolith.store import Store
@@ -165,6 +166,20 @@ class Memory(Store):
             return context_types.TurnContext(text="")
         return self._open_recaller().context(turn, self._filters())
 
+    def warm(self) -> None:
+        """Open the index and the model in the background, so that the first answer is quick.
+
+        Returns at once; what cannot be opened is said by the first search.
+        """
+        if self.profile.exists:
+            from threading import Thread
+
+            Thread(target=self._warm, name="memolith-warm", daemon=True).start()
+
+    def _warm(self) -> None:
+        with suppress(MemolithError):
+            self._search_now("warm", 1, self._filters())
+
     def recall(
         self,
         question: str,
@@ -288,13 +303,14 @@ class Memory(Store):
         return finder.search(question, limit, filters)
 
     def _open_recaller(self) -> Recaller:
-        if self._recaller is None:
+        recaller = self._recaller
+        if recaller is None or recaller.config is not self.config.context:
             from memolith.context.recall import Recaller
 
-            self._recaller = Recaller(
-                self.root, self.config.context, self._search_now, self._clock.today
+            self._recaller = recaller = Recaller(
+                self.root, self.config.context, self._search_now, self._note_shown, self._clock
             )
-        return self._recaller
+        return recaller
 
     def _open_finder(self) -> Finder:
         if self._finder is None:

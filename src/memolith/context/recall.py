@@ -12,24 +12,27 @@ from memolith.context_types import TurnContext
 from memolith.retrieval import SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-    from datetime import date
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
+    from memolith.clock import Clock
     from memolith.config import ContextConfig
     from memolith.context.turn import Search, Turn
-    from memolith.retrieval import Filters
+    from memolith.retrieval import Filters, Hit
+
+    NoteShown = Callable[[Sequence[Hit], str, str], None]
 
 
 class Recaller:
     """The cached searches of one memory in one process; safe to share between threads."""
 
     def __init__(
-        self, root: str, config: ContextConfig, search: Search, today: Callable[[], date]
+        self, root: str, config: ContextConfig, search: Search, note_shown: NoteShown, clock: Clock
     ) -> None:
-        """`search` looks at the disk, whatever was seen a moment ago."""
-        self._config = config
+        """`search` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
+        self.config = config
         self._search = search
-        self._today = today
+        self._note_shown = note_shown
+        self._clock = clock
         version = StoreVersion(root)
         size, seconds = config.cache_entries, config.cache_seconds
         self._results = AnswerCache[SearchResult](size, seconds, version)
@@ -37,20 +40,26 @@ class Recaller:
 
     def recall(self, question: str, limit: int, filters: Filters) -> SearchResult:
         """A search whose answer may be a moment old, but never older than the last write."""
-        return self._results.answer(
-            (*_without_moment(filters), limit, self._today(), _digest([question])),
-            lambda: self._search(question, limit, filters),
-            lambda result: not result.warnings,
-        )
+
+        def make() -> SearchResult:
+            found = self._search(question, limit, filters)
+            self._note_shown(found.hits, question, "recall")
+            return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
+
+        key = (*_without_moment(filters), limit, self._clock.today(), _digest([question]))
+        return self._results.answer(key, make, lambda result: not result.warnings)
 
     def context(self, turn: Turn, filters: Filters) -> TurnContext:
         """What is worth knowing before an answer, from the cache if nothing changed."""
-        key = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit, self._today())
-        return self._contexts.answer(
-            (*key, _digest([turn.message, *turn.known])),
-            lambda: turn_context(turn, self._config, self._search, filters),
-            lambda context: not context.warnings,
-        )
+
+        def make() -> TurnContext:
+            found = turn_context(turn, self.config, self._search, filters)
+            self._note_shown((*found.hits, *found.experiences), turn.message, "context")
+            return found
+
+        key = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
+        key = (*key, self._clock.today(), _digest([turn.message, *turn.known]))
+        return self._contexts.answer(key, make, lambda context: not context.warnings)
 
 
 def _digest(texts: Iterable[str]) -> bytes:

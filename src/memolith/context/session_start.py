@@ -41,6 +41,10 @@ _WEIGHTS = {
 }
 _RULE = "\n\n---\n\n"
 _MOST_OF_A_PIECE = 1_200
+# How many bytes of each file are read, for each character of the budget. What is too far back in
+# the log of a day is still looked for in MEMORY.md.
+_BYTES = {"memory": 2.0, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
+_FEWEST_BYTES = 16_384
 _MOST_SUMMARY = 8_000
 # Room for the labels, the rules between layers and the note about what was left out.
 _AROUND = FENCE_CHARS + 600
@@ -69,10 +73,10 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         )
     if not profile.exists:
         return SessionContext(text="")
-    with Folder(profile.root) as folder:
-        reader = _Reader(folder, clock, config.context, start)
-        layers = reader.layers(config.profile.primary)
     budget, cost = _measure(config.context, start)
+    with Folder(profile.root) as folder:
+        reader = _Reader(folder, clock, config.context, start, budget)
+        layers = reader.layers(config.profile.primary)
     chosen = choose(
         {name: pieces for name, (_, pieces) in layers.items()},
         _WEIGHTS,
@@ -140,14 +144,18 @@ def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, .
 class _Reader:
     """Reads the layers; a record that stands in several files is part of one layer."""
 
-    def __init__(self, folder: Folder, clock: Clock, config: ContextConfig, start: Start) -> None:
+    def __init__(
+        self, folder: Folder, clock: Clock, config: ContextConfig, start: Start, chars: int
+    ) -> None:
         self._folder = folder
+        self._chars = chars
         self._config = config
         self._start = start
         self._now = clock.now()
         self._today = clock.day_of(self._now)
         self._day_of = clock.day_of
         self._seen: set[str] = set()
+        self._replaced: set[str] = set()
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
@@ -173,12 +181,14 @@ class _Reader:
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
         pieces = list[Piece]()
         for path in paths:
-            window = self._window(path)
+            window = self._window(path, _BYTES[name])
             self.unread[name] = self.unread.get(name, 0) + window.unread
             pieces += self._prose_pieces(window)
-            for record in current(window.records, self._now):
-                if record.id not in self._seen and self._may_see(record):
-                    self._seen.add(record.id)
+            # The newest files are read first, so whatever takes a record's place is known by now.
+            self._replaced.update(r.supersedes for r in window.records if r.supersedes)
+            self._seen.update(record.id for record in window.records)
+            for record in current(window.records, self._now, self._replaced):
+                if self._may_see(record):
                     pieces.append(self._piece(record))
         return pieces
 
@@ -243,9 +253,10 @@ class _Reader:
             pieces.append(Piece(text, 1.2 / (1 + age / 10)))
         return pieces[::-1]
 
-    def _window(self, path: str) -> Window:
+    def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
+        most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))
         try:
-            return read_window(self._folder, path)
+            return read_window(self._folder, path, most, self._seen)
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out.")
             return Window()

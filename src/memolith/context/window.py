@@ -20,15 +20,16 @@ from memolith.types import CATEGORIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from memolith.files.folder import Folder
     from memolith.types import Record
 
 _HEAD = 32_768
-_TAIL = 98_304
 _FAR = 2_097_152
-_MOST_FAR = 160  # protected records taken from before the tail: more would not fit anyway
+# Bytes of the far part from which one protected record is taken: more would not fit anyway.
+_BYTES_FOR_ONE = 512
+_BEGINNING = b'- {"id":"'
 _CATEGORY = b'"category":"'
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
 _BOM = b"\xef\xbb\xbf"
@@ -37,18 +38,19 @@ _BOM = b"\xef\xbb\xbf"
 class Window:
     """What was read of one file, in file order."""
 
-    __slots__ = ("prose", "records", "unread")
+    __slots__ = ("known", "prose", "records", "unread")
 
-    def __init__(self) -> None:
+    def __init__(self, known: Collection[str] = ()) -> None:
         """Nothing read yet."""
+        self.known = known
         self.records: list[Record] = []
         self.prose: list[str] = []  # paragraphs
         self.unread = 0  # lines that were not looked at: an estimate
 
 
-def read_window(folder: Folder, path: str, *, most_bytes: int = _TAIL) -> Window:
-    """Look at a file; one that does not exist is empty."""
-    window = Window()
+def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[str] = ()) -> Window:
+    """Look at a file; one that does not exist is empty. Records with `known` ids are left out."""
+    window = Window(known)
     try:
         fd, found = folder.open(path)
     except FileNotFoundError:
@@ -63,7 +65,7 @@ def read_window(folder: Folder, path: str, *, most_bytes: int = _TAIL) -> Window
             tail = tail[-(found.st_size - start) :]
             _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
             far = max(0, start - _FAR)
-            _read_far(os.pread(fd, start - far, far), window)
+            _read_far(os.pread(fd, start - far, far), window, most_bytes // _BYTES_FOR_ONE)
             window.unread = _lines_before(start, tail) - len(window.records)
         _read_lines(_without_template(tail, path) if not start else tail, window)
     except OSError as error:
@@ -89,40 +91,42 @@ def _read_head(data: bytes, path: str, window: Window) -> None:
     _read_lines(data[: end + 1] if end >= 0 else data[: data.rfind(b"\n") + 1], window)
 
 
-def _read_far(data: bytes, window: Window) -> None:
+def _read_far(data: bytes, window: Window, most: int) -> None:
     """The newest records of protected categories, without parsing what is between them."""
     found = list[bytes]()
     for line in reversed(data.split(b"\n")):
         at = line.find(_CATEGORY) + len(_CATEGORY)
         if at >= len(_CATEGORY) and line[at : line.find(b'"', at)] in _PROTECTED:
             found.append(line)
-            if len(found) == _MOST_FAR:
+            if len(found) >= most:
                 break
     for line in reversed(found):
-        record = _record(line)
-        if record is not None:
-            window.records.append(record)
+        _read_record(line, window)
 
 
 def _read_lines(data: bytes, window: Window) -> None:
     prose = list[bytes]()
     for line in data.split(b"\n"):
         if line.startswith(PREFIX) or line.lstrip(b" \t").removeprefix(_BOM).startswith(PREFIX):
-            record = _record(line)
-            if record is not None:
-                window.records.append(record)
+            # One that is broken may have been meant to be secret.
+            if _read_record(line, window) or claims_to_be_record(line):
                 continue
-            if claims_to_be_record(line):
-                continue  # broken, and it may have been meant to be secret
         prose.append(line)
     window.prose += _paragraphs(prose)
 
 
-def _record(line: bytes) -> Record | None:
+def _read_record(line: bytes, window: Window) -> bool:
+    """Add the record of a line, if it is one."""
+    bare = line.removeprefix(_BOM)
+    if bare.startswith(_BEGINNING) and bare[8:44].decode(errors="replace") in window.known:
+        return True
     try:
-        return parse_line(line.removeprefix(_BOM))
+        record = parse_line(bare)
     except RecordFormatError:
-        return None
+        return False
+    if record is not None and record.id not in window.known:
+        window.records.append(record)
+    return record is not None
 
 
 def _paragraphs(lines: list[bytes]) -> Iterator[str]:

@@ -98,9 +98,7 @@ def parse_json(data: bytes) -> object:
     if len(data) > MAX_LINE_BYTES:
         raise RecordFormatError(f"longer than {MAX_LINE_BYTES:,} bytes")
     try:
-        return json.loads(
-            data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant
-        )
+        return _decoder.decode(data.decode())
     except UnicodeDecodeError as error:
         raise RecordFormatError(f"not UTF-8 at byte {error.start + 1}") from error
     except json.JSONDecodeError as error:
@@ -191,3 +189,7 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(name: str) -> float:
     raise RecordFormatError(f"{name} is not a JSON number")
+
+
+# `json.loads` would make a new one for every line.
+_decoder = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
