@@ -57,8 +57,9 @@ class Recaller:
             self._note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 
-        key = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
-        key = (*key, self._clock.today(), _digest([turn.message, *turn.known]))
+        asked = _digest([turn.message, *turn.known])
+        options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
+        key = (*options, self._clock.today(), asked)
         return self._contexts.answer(key, make, lambda context: not context.warnings)
 
 

@@ -11,7 +11,6 @@ import os
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
-    PREFIX,
     RecordFormatError,
     claims_to_be_record,
     parse_line,
@@ -107,11 +106,9 @@ def _read_far(data: bytes, window: Window, most: int) -> None:
 def _read_lines(data: bytes, window: Window) -> None:
     prose = list[bytes]()
     for line in data.split(b"\n"):
-        if line.startswith(PREFIX) or line.lstrip(b" \t").removeprefix(_BOM).startswith(PREFIX):
-            # One that is broken may have been meant to be secret.
-            if _read_record(line, window) or claims_to_be_record(line):
-                continue
-        prose.append(line)
+        # A record that is broken may have been meant to be secret.
+        if not _read_record(line, window) and not claims_to_be_record(line):
+            prose.append(line)
     window.prose += _paragraphs(prose)
 
 
