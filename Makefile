@@ -38,6 +38,7 @@ crash: .venv/dev-installed  ## the long tier of the crash tests
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/context.py
 
 docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs
 	$(BIN)/python -m tests.docs.test_configuration_page

@@ -1,0 +1,161 @@
+"""What it costs to hand memory to an agent: session start, turn context, and answers from the cache.
+
+Run:  python benchmarks/context.py [--records N] [--chunks N] [--folder DIR]
+
+Every figure is a ratio of one run on one machine, or has the limit it must stay below beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import memolith
+from memolith import Memory
+from memolith.files.gate import new_id
+from memolith.files.layout import daily_log
+from memolith.files.record_format import encode_line
+from memolith.types import Record
+
+MEMOLITH = str(Path(sys.executable).with_name("memolith"))
+# Every first English word of the synonyms that come with the package: some 1,700 that people use.
+_SYNONYMS = Path(memolith.__file__).with_name("text") / "synonyms.en-es.tsv"
+WORDS = [
+    line.split("\t")[0].split(",")[0]
+    for line in _SYNONYMS.read_text("utf-8").splitlines()
+    if line and line[0] != "#"
+]
+CATEGORIES = ("turn-summary", "note", "note", "fact", "decision", "user-preference", "event")
+PER_DAY = 1000
+
+
+def records(count: int, chance: random.Random) -> Iterator[Record]:
+    """Records of many days up to now, as many a day as a busy agent writes."""
+    now = datetime.now(UTC)
+    for number in range(count):
+        age = timedelta(days=(count - 1 - number) / PER_DAY)
+        text = " ".join(chance.choices(WORDS, k=chance.randint(8, 24)))
+        yield Record(
+            id=new_id(),
+            text=f"{text} {number}",
+            category=chance.choice(CATEGORIES),
+            session="main",
+            created=now - age,
+        )
+
+
+def fill(root: Path, count: int) -> Memory:
+    """A memory with so many records, in MEMORY.md and in daily logs, without an index."""
+    memory = Memory(root)
+    memory.init()
+    days: dict[str, list[bytes]] = {}
+    for record in records(count, random.Random(count)):
+        line = encode_line(record)
+        days.setdefault(daily_log(memory._clock.day_of(record.created)), []).append(line)
+    with (root / "MEMORY.md").open("ab") as file:
+        for lines in days.values():
+            file.writelines(lines)
+    for path, lines in days.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_bytes(b"".join(lines))
+    return memory
+
+
+def cpu_seconds(command: list[str], runs: int = 15) -> float:
+    """Median CPU time (user + system) of a command."""
+    times = []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return statistics.median(times)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def session_start(folder: Path, many: int) -> dict[str, float]:
+    """Whole commands against a bare Python, and a large memory against a small one."""
+    small, large = folder / "small", folder / "large"
+    fill(small, 1000)
+    fill(large, many)
+    bare = cpu_seconds([sys.executable, "-c", "pass"])
+    one = cpu_seconds([MEMOLITH, "session-start", "--root", str(small)])
+    other = cpu_seconds([MEMOLITH, "session-start", "--root", str(large)])
+    calls = {root: Memory(root).session_start for root in (small, large)}
+    inside = {
+        root: statistics.median(timed(calls[root]) for _ in range(30)) for root in (small, large)
+    }
+    return {
+        "python -c pass, ms": bare * 1000,
+        "session-start / python -c pass (limit 6)": max(one, other) / bare,
+        f"session-start, {many:,} / 1,000 records, whole command (limit 1.5)": other / one,
+        f"session-start, {many:,} / 1,000 records, in-process (limit 1.5)": inside[large]
+        / inside[small],
+        "session-start in-process, ms": inside[large] * 1000,
+    }
+
+
+def turn_context(folder: Path, chunks: int, questions: int = 200) -> dict[str, float]:
+    """A turn against a single search, taken in turns; and the same question again."""
+    root = folder / "indexed"
+    memory = fill(root, chunks // 2)  # each record stands in two files
+    started = time.perf_counter()
+    memory.sync()
+    print(f"  (indexed {chunks:,} chunks in {time.perf_counter() - started:.0f} s)")
+    chance = random.Random(7)
+    asked = [" ".join(chance.choices(WORDS, k=6)) + f"? {n}" for n in range(questions)]
+    memory.search("warm up")
+    searches, turns, again = [], [], []
+    for question in asked:
+        searches.append(timed(partial(memory.search, question)))
+        turns.append(timed(partial(memory.context, question)))
+        again.append(timed(partial(memory.context, question)))
+    turns.sort()
+    p50, p99 = statistics.median(turns), turns[int(len(turns) * 0.99)]
+    return {
+        "search p50, ms": statistics.median(searches) * 1000,
+        "turn p50 / search p50 (limit 2)": p50 / statistics.median(searches),
+        "turn p99, ms (limit 150)": p99 * 1000,
+        "from the cache p50, ms (limit 1)": statistics.median(again) * 1000,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--only", choices=("start", "turn"))
+    args = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(dir=args.folder))
+    try:
+        figures: dict[str, float] = {}
+        if args.only != "turn":
+            figures |= session_start(folder, args.records)
+        if args.only != "start":
+            figures |= turn_context(folder, args.chunks)
+    finally:
+        shutil.rmtree(folder)
+    for name, figure in figures.items():
+        print(f"  {name:<75} {figure:8.3f}")
+
+
+if __name__ == "__main__":
+    main()
