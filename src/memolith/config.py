@@ -31,7 +31,7 @@ def _is_zone(value: Value) -> bool:
 
 # Files with a meaning of their own: records archived into one of them would be read as current.
 _OWN_FILES = re.compile(
-    r"(memory/)?memory\.md|(user|longmemory|experiences|dreams)\.md|memory/\d{4}-\d\d-\d\d\.md"
+    r"(memory/)?memory\.md|(user|longmemory|dreams)\.md|memory/(experiences|\d{4}-\d\d-\d\d)\.md"
 )
 
 

@@ -43,7 +43,7 @@ _RULE = "\n\n---\n\n"
 _MOST_OF_A_PIECE = 1_200
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
-_BYTES = {"memory": 2.0, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
+_BYTES = {"memory": 3.0, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
 _FEWEST_BYTES = 16_384
 _MOST_SUMMARY = 8_000
 # Room for the labels, the rules between layers and the note about what was left out.
@@ -92,7 +92,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
             left_out=len(pieces) - len(chosen[name]) + reader.unread.get(name, 0),
         )
         for name, (label, pieces) in layers.items()
-        if pieces
+        if pieces or reader.unread.get(name)
     )
     left_out = sum(layer.left_out for layer in made)
     return SessionContext(
@@ -156,6 +156,7 @@ class _Reader:
         self._day_of = clock.day_of
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
+        self._said: set[str] = set()  # an experience repeats the record it was made of
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
@@ -182,13 +183,15 @@ class _Reader:
         pieces = list[Piece]()
         for path in paths:
             window = self._window(path, _BYTES[name])
-            self.unread[name] = self.unread.get(name, 0) + window.unread
+            if name == "memory" or not window.records:  # records of a day are counted there
+                self.unread[name] = self.unread.get(name, 0) + window.unread
             pieces += self._prose_pieces(window)
             # The newest files are read first, so whatever takes a record's place is known by now.
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
             for record in current(window.records, self._now, self._replaced):
-                if self._may_see(record):
+                if record.text not in self._said and self._may_see(record):
+                    self._said.add(record.text)
                     pieces.append(self._piece(record))
         return pieces
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memolith.types import Record
 
 _HEAD = 32_768
+_HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 512
@@ -57,6 +58,8 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
     except OSError as error:
         raise storage_error(error, path) from error
     try:
+        if _is_marked_secret(os.pread(fd, _HEADER, 0)):
+            return window
         start = max(0, found.st_size - most_bytes)
         tail = os.pread(fd, most_bytes, start)
         if start:
@@ -72,6 +75,15 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
     finally:
         close_quietly(fd)
     return window
+
+
+def _is_marked_secret(head: bytes) -> bool:
+    """Whether the file as a whole begins like one that was marked secret."""
+    if not head.removeprefix(_BOM).startswith(b"---"):
+        return False
+    from memolith.files.front_matter import is_broken_secret
+
+    return is_broken_secret(head)
 
 
 def _lines_before(start: int, tail: bytes) -> int:
