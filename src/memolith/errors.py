@@ -49,6 +49,8 @@ __all__ = [
 class MemolithError(Exception):
     """Anything Memolith itself reports; `hint` tells the reader what to do next."""
 
+    kind = "bug"  # what every surface calls it
+
     def __init__(self, message: str, *, hint: str = "") -> None:
         """Keep message and hint apart, so that surfaces can lay them out."""
         super().__init__(message)
@@ -63,6 +65,8 @@ class MemolithError(Exception):
 class ConfigError(MemolithError):
     """A setting is unknown, of the wrong type, or not allowed where it was found."""
 
+    kind = "config"
+
     def __init__(self, message: str, *, setting: str, origin: str, hint: str = "") -> None:
         """Remember which setting, and where its value came from."""
         super().__init__(message, hint=hint)
@@ -73,9 +77,13 @@ class ConfigError(MemolithError):
 class ProfileError(MemolithError):
     """The profile does not exist, or its name cannot be one."""
 
+    kind = "profile"
+
 
 class PathOutsideProfileError(ProfileError):
     """A path points out of the profile, through a link, or at something we do not serve."""
+
+    kind = "path"
 
     def __init__(self, message: str, *, path: str, hint: str = "") -> None:
         """Remember the path as it was given."""
@@ -86,6 +94,8 @@ class PathOutsideProfileError(ProfileError):
 class FileFormatError(MemolithError):
     """A file is not what it should be; we never repair or overwrite it silently."""
 
+    kind = "file-format"
+
     def __init__(self, message: str, *, path: str, line: int | None = None, hint: str = "") -> None:
         """Remember file and line, which `doctor` prints."""
         super().__init__(message, hint=hint)
@@ -95,6 +105,8 @@ class FileFormatError(MemolithError):
 
 class NotFoundError(MemolithError):
     """What was asked for does not exist in this profile."""
+
+    kind = "not-found"
 
     def __init__(self, message: str, *, name: str, hint: str = "") -> None:
         """Remember what was asked for."""
@@ -116,6 +128,8 @@ class JobNotFoundError(NotFoundError):
 
 class RefusedError(MemolithError):
     """The write gate did not let this text in; nothing was changed."""
+
+    kind = "refused"
 
 
 class TextTooLargeError(RefusedError):
@@ -140,6 +154,8 @@ class ForgottenError(RefusedError):
 class WriterBusyError(MemolithError):
     """Another process held the writer lock for the whole of our patience; try again later."""
 
+    kind = "busy"
+
     def __init__(self, message: str, *, holder: str, waited_seconds: float, hint: str = "") -> None:
         """Remember who held the lock, as far as the lock file tells, and how long we waited."""
         super().__init__(message, hint=hint)
@@ -150,6 +166,8 @@ class WriterBusyError(MemolithError):
 class FileChangedError(MemolithError):
     """A file was edited by somebody else while a rewrite was being prepared; nothing was changed."""
 
+    kind = "changed"
+
     def __init__(self, message: str, *, path: str, hint: str = "") -> None:
         """Remember which file."""
         super().__init__(message, hint=hint)
@@ -159,9 +177,13 @@ class FileChangedError(MemolithError):
 class JobFailedError(MemolithError):
     """A job could not be done; every file is as it was."""
 
+    kind = "job"
+
 
 class BackupDamagedError(MemolithError):
     """A backup's bytes do not match the SHA-256 in its manifest; it is not restored."""
+
+    kind = "backup-damaged"
 
     def __init__(self, message: str, *, path: str, hint: str = "") -> None:
         """Remember which file of the backup."""
@@ -172,6 +194,8 @@ class BackupDamagedError(MemolithError):
 class IndexUnavailableError(MemolithError):
     """The index cannot be read or written right now; the memory itself is not touched by that."""
 
+    kind = "index"
+
     def __init__(self, message: str, *, path: str, hint: str = "") -> None:
         """Remember which file."""
         super().__init__(message, hint=hint)
@@ -181,9 +205,13 @@ class IndexUnavailableError(MemolithError):
 class EmbeddingError(MemolithError):
     """The embedding model cannot be loaded or does not answer."""
 
+    kind = "embedding"
+
 
 class StorageError(MemolithError):
     """The operating system refused to read or write a file."""
+
+    kind = "storage"
 
     def __init__(self, message: str, *, path: str, errno: int, hint: str = "") -> None:
         """Remember file and error number."""

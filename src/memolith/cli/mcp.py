@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
+from memolith.cli import output
 from memolith.cli.opening import open_memory
+from memolith.cli.usage import UsageError, whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
     from memolith.settings import Value
 
 HELP = (
@@ -18,7 +24,8 @@ HELP = (
 EXAMPLE = """\
 memolith mcp
 memolith mcp --tools all
-memolith mcp --profile work --tools memory_search,memory_get"""
+memolith mcp --profile work --tools memory_search,memory_get
+memolith mcp --http --port 8789"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,15 +35,53 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="core (default), all, or names with commas between them; also the setting mcp.tools",
     )
+    parser.add_argument(
+        "--http",
+        action="store_true",
+        help="serve over HTTP instead, on this machine, to callers with the token",
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=whole_number, help="with --http; 0 takes any free one"
+    )
 
 
 def run(args: Arguments) -> int:
-    """Serve until the client goes."""
-    settings: dict[str, Value] = {"mcp.tools": args.tools} if args.tools else {}
-    memory = open_memory(args, settings=settings, channel="mcp")
+    """Serve until the client goes, or over HTTP until we are told to stop."""
+    if args.port is not None and not args.http:
+        raise UsageError("--port is for --http.", hint="memolith mcp --http --port 8789")
+    options = {"mcp.tools": args.tools, "serve.port": args.port}
+    given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
+    with open_memory(args, settings=given, channel="mcp") as memory:
+        if args.http:
+            _serve_http(memory, as_json=args.json)
+        else:
+            from memolith.mcp_server.server import MemoryServer
+            from memolith.mcp_server.stdio import serve
 
-    from memolith.mcp_server.server import MemoryServer
-    from memolith.mcp_server.stdio import serve
-
-    serve(MemoryServer(memory))
+            serve(MemoryServer(memory))
     return 0
+
+
+def _serve_http(memory: Memory, *, as_json: bool) -> None:
+    from memolith.files.server_token import TOKEN, server_token
+    from memolith.mcp_server.http import PATH, http_app
+    from memolith.rest.guard import Guard
+    from memolith.rest.metrics import Metrics
+    from memolith.rest.running import listen, run, set_up_logs
+
+    set_up_logs("warning")
+    sock = listen(memory.config.serve.host, memory.config.serve.port)
+    server_token(memory.root, memory.config.store)
+    host, port = sock.getsockname()[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+    token_file = os.path.join(memory.root, TOKEN)
+
+    def say_ready() -> None:
+        if as_json:
+            output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
+        else:
+            output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
+            output.say(f"  token   {token_file}")
+        sys.stdout.flush()
+
+    run(Guard(http_app(memory, port=port), memory, Metrics(), port), sock, say_ready)

@@ -35,6 +35,8 @@ _OTHERWISE = ("config",)  # whose --user is a switch
 class UsageError(MemolithError):
     """The command line cannot be understood; nothing was done."""
 
+    kind = "usage"
+
 
 class Arguments(argparse.Namespace):
     """What was asked for: the options of every command, and those of this one."""

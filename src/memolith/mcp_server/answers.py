@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import mcp_types as types
 
-from memolith.mcp_server.arguments import ArgumentError
-
 if TYPE_CHECKING:
     from memolith.errors import MemolithError
     from memolith.mcp_server.tool import Answer, Tool
@@ -25,21 +23,9 @@ def result_of(answer: Answer) -> types.CallToolResult:
 
 def error_result(error: MemolithError) -> types.CallToolResult:
     """Why a call came to nothing. As text only: what is structured must fit the output schema."""
-    kind = "argument" if isinstance(error, ArgumentError) else kind_of(error)
-    content = {"error": {"kind": kind, "message": error.message, "hint": error.hint}}
+    content = {"error": {"kind": error.kind, "message": error.message, "hint": error.hint}}
     text = json.dumps(content, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=whole(text))], is_error=True)
-
-
-def kind_of(error: MemolithError) -> str:
-    """The kind of an error by its class.
-
-    >>> from memolith.errors import RecordNotFoundError
-    >>> kind_of(RecordNotFoundError("No record.", name="x"))
-    'record-not-found'
-    """
-    name = type(error).__name__.removesuffix("Error")
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
 
 
 def definition(tool: Tool) -> types.Tool:

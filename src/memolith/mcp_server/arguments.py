@@ -19,6 +19,8 @@ _SHOWN = 60
 class ArgumentError(MemolithError):
     """A call that cannot be understood; nothing was done."""
 
+    kind = "argument"
+
 
 class Arguments:
     """Checked arguments: what was not given has the default of the schema, or is empty."""

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
 import mcp_types as types
 from anyio import from_thread, to_thread
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
+from memolith.mcp_server import prompts, resources
 from memolith.mcp_server.answers import definition, error_result, result_of
 from memolith.mcp_server.tool import read_text
 from memolith.mcp_server.toolset import answer, chosen
 from memolith.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp.server.context import ServerRequestContext
+    from mcp.server.models import InitializationOptions
 
     from memolith.mcp_server.tool import Answer, Progress
     from memolith.memory import Memory
+    from memolith.shapes import Json
 
     Context: TypeAlias = ServerRequestContext[object]
+
+T = TypeVar("T")
 
 _CALLS_AT_ONCE = 8
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
@@ -31,6 +38,23 @@ _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
 
 class CallCancelledError(Exception):
     """The client no longer wants the answer: ends the work in its thread."""
+
+
+class Protocol(Server[object]):
+    """The SDK's server, which tells clients that our list of tools may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, Json] | None = None,
+        extensions: dict[str, Json] | None = None,
+    ) -> InitializationOptions:
+        """What a new connection is told about us."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True),
+            experimental_capabilities,
+            extensions,
+        )
 
 
 class MemoryServer:
@@ -41,13 +65,18 @@ class MemoryServer:
         chosen(memory.config.mcp)
         self.memory = memory
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
-        self.protocol: Server[object] = Server(
+        self.protocol = Protocol(
             "memolith",
             version=__version__,
             title="Memolith",
             instructions=read_text("server"),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
         )
 
     async def _list_tools(
@@ -66,13 +95,41 @@ class MemoryServer:
             return answer(self.memory, params.name, params.arguments or {}, progress)
 
         try:
-            # The client is answered at once when it cancels; the work ends at its next step.
-            done = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-            return result_of(done)
+            return result_of(await self._in_thread(work))
         except MemolithError as error:
             return error_result(error)
         finally:
             cancelled.set()
+
+    async def _list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        cursor = params.cursor if params else None
+        return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
+
+    async def _list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
+
+    async def _read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
+
+    async def _list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=list(prompts.PROMPTS.values()))
+
+    async def _get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

@@ -22,7 +22,6 @@ def serve(server: MemoryServer) -> None:
     # A thread that waits for input cannot be woken, so Ctrl-C has to end the process.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(_serve, server)
-    server.memory.close()
 
 
 async def _serve(server: MemoryServer) -> None:

@@ -16,6 +16,8 @@ from memolith.rest.app import build_app
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.types import ASGIApp
+
     from memolith.memory import Memory
 
 _KEEP_ALIVE_SECONDS = 30
@@ -61,7 +63,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
-    app = build_app(memory, port=sock.getsockname()[1])
+    run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
+
+
+def run(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Run an application on a port that is ours already."""
     config = uvicorn.Config(
         app,
         log_config=None,

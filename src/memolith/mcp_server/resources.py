@@ -1,0 +1,106 @@
+"""Files and days as resources, for clients that show them or put them into a context themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from memolith.errors import MemolithError, NotFoundError
+from memolith.files.discovery import discover
+from memolith.files.folder import Folder
+from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
+from memolith.mcp_server.answers import whole
+
+if TYPE_CHECKING:
+    from memolith.memory import Memory
+
+FILE = "memolith://file/"
+DAY = "memolith://day/"
+_MARKDOWN = "text/markdown"
+_PAGE = 100
+_FIRST = (ROOT_MEMORY, USER)
+
+TEMPLATES = [
+    types.ResourceTemplate(
+        name="file",
+        title="A memory file",
+        uri_template=FILE + "{+path}",
+        description="A Markdown file of the memory, such as MEMORY.md; secret records are left out.",
+        mime_type=_MARKDOWN,
+    ),
+    types.ResourceTemplate(
+        name="day",
+        title="The log of a day",
+        uri_template=DAY + "{date}",
+        description="What was written down on a day, such as 2026-11-15; secret records are left out.",
+        mime_type=_MARKDOWN,
+    ),
+]
+
+
+def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesResult:
+    """One page of the files: the main ones, then days from the newest, then notes."""
+    paths = _paths(memory)
+    start = int(cursor) if cursor and re.fullmatch(r"[0-9]{1,9}", cursor) else 0
+    more = start + _PAGE < len(paths)
+    return types.ListResourcesResult(
+        resources=[_resource(path) for path in paths[start : start + _PAGE]],
+        next_cursor=str(start + _PAGE) if more else None,
+    )
+
+
+def _paths(memory: Memory) -> list[str]:
+    if not memory.profile.exists:
+        return []
+    with Folder(memory.root) as folder:
+        found = [path for path in discover(folder)[0] if path.endswith(".md")]
+    days = sorted(filter(is_daily_log, found), reverse=True)
+    top = sorted((path for path in found if "/" not in path), key=_importance)
+    return [*top, *days, *sorted(set(found) - {*days, *top})]
+
+
+def _importance(path: str) -> tuple[int, str]:
+    return (_FIRST.index(path) if path in _FIRST else len(_FIRST), path)
+
+
+def _resource(path: str) -> types.Resource:
+    if is_daily_log(path):
+        day = path[-len("2026-11-15.md") : -len(".md")]
+        return types.Resource(name=day, uri=DAY + day, mime_type=_MARKDOWN)
+    return types.Resource(
+        name=whole(path), uri=FILE + quote(os.fsencode(path)), mime_type=_MARKDOWN
+    )
+
+
+def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
+    """The text of a file or day; what cannot be read is an error of the protocol, as it demands."""
+    try:
+        passage = memory.get(_path_of(uri))
+    except MemolithError as error:
+        raise MCPError(
+            types.INVALID_PARAMS, f"{error.message} {error.hint}".strip(), {"uri": uri[:1000]}
+        ) from error
+    return types.ReadResourceResult(
+        contents=[
+            types.TextResourceContents(uri=uri, text=whole(passage.text), mime_type=_MARKDOWN)
+        ]
+    )
+
+
+def _path_of(uri: str) -> str:
+    if uri.startswith(FILE):
+        return os.fsdecode(unquote_to_bytes(uri.removeprefix(FILE)))
+    try:
+        return daily_log(date.fromisoformat(uri.removeprefix(DAY)))
+    except ValueError:
+        raise NotFoundError(
+            f"There is no resource {uri[:100]!a}.",
+            name=uri,
+            hint=f"There are {FILE}MEMORY.md and {DAY}2026-11-15, for example.",
+        ) from None
