@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 
 from memolith import Memory
 from memolith.mcp_server.server import MemoryServer
@@ -47,13 +48,19 @@ class Talk:
         self.mode = mode
 
     def with_client(self, use: Callable[[Client], Any], **options: Any) -> Any:
-        """Connect, do something, and leave."""
+        """Connect, do something, and leave; an error of the protocol is raised afterwards."""
 
         async def run() -> Any:
             async with Client(self.server.protocol, mode=self.mode, **options) as client:
-                return await use(client)
+                try:
+                    return await use(client)
+                except MCPError as error:  # to raise it in here would end the connection too
+                    return error
 
-        return anyio.run(run)
+        result = anyio.run(run)
+        if isinstance(result, MCPError):
+            raise result
+        return result
 
     def tools(self) -> list[Any]:
         """What is listed."""

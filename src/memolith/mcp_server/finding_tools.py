@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.shapes import hit_json
+from memolith.text.quotation import fence, quoted
+from memolith.visibility import trust
 
 if TYPE_CHECKING:
     from memolith.mcp_server.tool import Call
@@ -13,7 +15,16 @@ if TYPE_CHECKING:
     from memolith.shapes import Json
 
 QUERY: Json = {"type": "string", "minLength": 1, "maxLength": 8000}
-HITS: Json = {"type": "array", "items": {"type": "object"}}
+TEXT: Json = {"type": "string"}
+NUMBER: Json = {"type": "integer"}
+HITS: Json = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"citation": TEXT, "text": TEXT, "score": {"type": "number"}},
+        "required": ["citation", "text", "score"],
+    },
+}
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
 _LINES = 50  # of a file, where only the first line was named
 _MOST_CHARS = 40_000  # of one answer: more would fill a model's context
@@ -31,12 +42,13 @@ def memory_search(call: Call) -> Answer:
 
 
 def found(question: str, result: SearchResult) -> Answer:
-    """The answer of a search."""
+    """The answer of a search; the hits are quoted, because they may hold anything."""
     head = f'Found {len(result.hits)} results for: "{question}"'
     pieces = [_shown(number, hit) for number, hit in enumerate(result.hits, 1)]
     notes = [f"Warning: {warning}" for warning in result.warnings]
+    body = fence("\n---\n".join(pieces)) if pieces else ""
     return Answer(
-        text="\n\n".join(filter(None, (head, *notes, "\n---\n".join(pieces)))),
+        text="\n\n".join(filter(None, (head, *notes, body))),
         content={
             "hits": [hit_json(hit) for hit in result.hits],
             "warnings": list(result.warnings),
@@ -45,8 +57,12 @@ def found(question: str, result: SearchResult) -> Answer:
 
 
 def _shown(number: int, hit: Hit) -> str:
-    old = ", superseded" if hit.superseded else ""
-    return f"[{number}] {hit.citation} (score: {hit.score:.3f}{old})\n{hit.text}"
+    known = [f"score: {hit.score:.3f}", trust(hit.channel) if hit.channel else "user"]
+    if hit.superseded:
+        known.append("superseded")
+    if hit.record_id:
+        known.append(f"id {hit.record_id[:8]}")
+    return f"[{number}] {quoted(str(hit.citation))} ({', '.join(known)})\n{quoted(hit.text)}"
 
 
 def memory_get(call: Call) -> Answer:
@@ -73,10 +89,11 @@ def _passage(passage: Passage) -> Answer:
         shown.append(line[:_MOST_CHARS])
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
+    text = fence(quoted("\n".join(numbered)))
     if last < passage.total_lines:
-        numbered.append(f"({passage.total_lines - last} more lines; from={last + 1} goes on)")
+        text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
     return Answer(
-        text="\n".join(numbered),
+        text=text,
         content={
             "path": passage.citation.path,
             "first_line": first,
@@ -86,9 +103,6 @@ def _passage(passage: Passage) -> Answer:
         },
     )
 
-
-NUMBER: Json = {"type": "integer"}
-TEXT: Json = {"type": "string"}
 
 FINDING_TOOLS = (
     Tool(

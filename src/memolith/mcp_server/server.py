@@ -125,7 +125,8 @@ class MemoryServer:
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name))
+        given = params.arguments or {}
+        return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from memolith.labels import SessionKind
     from memolith.mcp_server.arguments import Arguments
     from memolith.memory import Memory
     from memolith.shapes import Json
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 
-PRIVATE_KINDS = ("main", "dm", "heartbeat")
+PRIVATE_KINDS: tuple[SessionKind, ...] = ("main", "dm", "heartbeat")
 SESSION_KIND: dict[str, object] = {"enum": [*PRIVATE_KINDS, "group"]}
 
 
@@ -28,6 +29,7 @@ class Call:
     memory: Memory
     arguments: Arguments
     progress: Progress
+    kind: SessionKind = "main"  # of the session the call is made in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Tool:
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
-    private: bool = False  # only for sessions with one person: main, dm, heartbeat
+    for_groups: bool = False  # shows a group only what is public; others are refused there
     shows_secrets: bool = False  # may be asked for secret records, where the settings allow it
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memolith.errors import ConfigError
 from memolith.mcp_server.arguments import ArgumentError, Arguments
+from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS
 from memolith.mcp_server.tool import PRIVATE_KINDS, Call
 from memolith.mcp_server.writing_tools import WRITING_TOOLS
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memolith.config import McpConfig
+    from memolith.labels import SessionKind
     from memolith.mcp_server.tool import Answer, Progress, Tool
     from memolith.memory import Memory
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*FINDING_TOOLS, *WRITING_TOOLS)}
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool for tool in (*CONTEXT_TOOLS, *FINDING_TOOLS, *WRITING_TOOLS)
+}
 # What an agent needs every day. Nothing here can destroy anything.
-CORE = ("memory_search", "memory_get", "remember_this")
+CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")
 
 
 def chosen(config: McpConfig) -> dict[str, Tool]:
@@ -59,16 +63,24 @@ def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Pro
         raise ArgumentError(
             f"There is no tool {name[:60]!a}.", hint=f"There are: {', '.join(chosen(config))}"
         )
+    return run(memory, tool, given, progress)
+
+
+def run(memory: Memory, tool: Tool, given: Mapping[str, object], progress: Progress) -> Answer:
+    """Run a call of a tool that is offered."""
+    config = memory.config.mcp
     arguments = Arguments(tool, given)
-    if tool.private:
-        _check_session(tool, config.session_kind, arguments.text("session_kind"))
-    return tool.run(Call(memory=memory, arguments=arguments, progress=progress))
-
-
-def _check_session(tool: Tool, *kinds: str) -> None:
-    """A caller may say that others are listening; it cannot say that they are not."""
-    if any(kind and kind not in PRIVATE_KINDS for kind in kinds):
+    kind = _kind(config.session_kind, arguments.text("session_kind"))
+    if kind == "group" and not tool.for_groups:
         raise ArgumentError(
             f"{tool.name} is not for group sessions: others would read along.",
             hint=f"It works in sessions of the kinds {', '.join(PRIVATE_KINDS)}.",
         )
+    return tool.run(Call(memory=memory, arguments=arguments, progress=progress, kind=kind))
+
+
+def _kind(of_server: str, of_call: str) -> SessionKind:
+    """A caller may say that others are listening; it cannot say that they are not."""
+    if "group" in (of_server, of_call):
+        return "group"
+    return next((kind for kind in PRIVATE_KINDS if kind == (of_call or of_server)), "main")

@@ -150,7 +150,6 @@ WRITING_TOOLS = (
         required=("text",),
         output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT},
         idempotent=True,
-        private=True,
     ),
     Tool(
         name="memory",

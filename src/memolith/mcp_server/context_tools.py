@@ -1,0 +1,105 @@
+"""The tools that hand over what an agent should know: at the start, before an answer, on a question."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
+from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
+from memolith.shapes import context_json
+
+if TYPE_CHECKING:
+    from memolith.mcp_server.tool import Call
+
+
+def session_start(call: Call) -> Answer:
+    """What a session starts with."""
+    context = call.memory.session_start(session=call.memory.config.mcp.session, kind=call.kind)
+    return Answer(
+        text=context.text or "(The memory is empty.)",
+        content={
+            "text": context.text,
+            "left_out": context.left_out,
+            "warnings": list(context.warnings),
+        },
+    )
+
+
+def memory_context(call: Call) -> Answer:
+    """What is worth knowing before a message is answered."""
+    arguments = call.arguments
+    context = call.memory.context(
+        arguments.text("message"),
+        session=call.memory.config.mcp.session,
+        kind=call.kind,
+        chat=arguments.text("chat") or None,
+        known=arguments.texts("known"),
+    )
+    text = context.text or "(There is no relevant prior context.)"
+    return Answer(
+        text="\n".join([text, *(f"Warning: {warning}" for warning in context.warnings)]),
+        content=context_json(context),
+    )
+
+
+def recall_memory(call: Call) -> Answer:
+    """Hits for a question, in the shape of the original tool."""
+    arguments = call.arguments
+    result = call.memory.recall(arguments.text("query"), limit=arguments.number("top_k"))
+    content: dict[str, object] = {
+        "results": [
+            {
+                "recordId": hit.record_id or None,
+                "text": hit.text,
+                "category": hit.category or None,
+                "score": hit.score,
+                "citation": str(hit.citation),
+            }
+            for hit in result.hits
+        ],
+        "warnings": list(result.warnings),
+    }
+    return Answer(text=json.dumps(content, ensure_ascii=False), content=content)
+
+
+_TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
+
+CONTEXT_TOOLS = (
+    Tool(
+        name="session_start",
+        title="Start a session",
+        run=session_start,
+        properties={"session_kind": SESSION_KIND},
+        output={"text": TEXT, "left_out": {"type": "integer"}, "warnings": WARNINGS},
+        read_only=True,
+        idempotent=True,
+        for_groups=True,
+    ),
+    Tool(
+        name="memory_context",
+        title="Context for a message",
+        run=memory_context,
+        properties={
+            "message": {"type": "string", "maxLength": 100_000},
+            "known": {"type": "array", "items": {"type": "string"}},
+            "chat": {"type": "string", "maxLength": 200},
+            "session_kind": SESSION_KIND,
+        },
+        required=("message",),
+        output={"text": TEXT, "hits": HITS, "warnings": WARNINGS},
+        read_only=True,
+        idempotent=True,
+        for_groups=True,
+    ),
+    Tool(
+        name="recall_memory",
+        title="Recall",
+        run=recall_memory,
+        properties={"query": QUERY, "top_k": _TOP_K, "session_kind": SESSION_KIND},
+        required=("query",),
+        output={"results": HITS},
+        read_only=True,
+        idempotent=True,
+    ),
+)

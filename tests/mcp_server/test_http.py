@@ -1,0 +1,98 @@
+"""The real program over HTTP: the same answers, and nobody without the token is heard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+from memolith import Memory
+from tests.mcp_server.http_server import HttpServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    """One server for all of these tests."""
+    folder: Path = tmp_path_factory.mktemp("served")
+    with HttpServer(str(folder / "profile"), "--tools", "all") as server:
+        yield server
+
+
+def test_the_same_answers_come_over_http(served: HttpServer, mode: str) -> None:
+    async def use(client: Any) -> tuple[Any, Any, Any]:
+        written = await client.call_tool("remember_this", {"text": f"Tea at four, {mode}"})
+        found = await client.call_tool("memory_search", {"query": f"tea four {mode}"})
+        read = await client.read_resource("memolith://file/MEMORY.md")
+        return written, found, read
+
+    written, found, read = served.with_client(use, mode=mode)
+    assert not written.is_error
+    assert f"Tea at four, {mode}" in [hit["text"] for hit in found.structured_content["hits"]]
+    assert f"Tea at four, {mode}" in read.contents[0].text
+
+
+def test_what_comes_over_http_is_written_as_an_agents(served: HttpServer, root: str) -> None:
+    with HttpServer(root) as server:
+        server.with_client(lambda client: client.call_tool("remember_this", {"text": "Tea"}))
+    with Memory(root) as memory:
+        assert [record.provenance.channel for record in memory.records()] == ["mcp"]
+
+
+def test_nobody_is_heard_without_the_token(served: HttpServer) -> None:
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": served.token}):
+        answer = httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **headers})
+        assert answer.status_code == 401
+        assert served.token not in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil:80"])
+def test_a_foreign_host_is_refused(served: HttpServer, host: str) -> None:
+    answer = httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **served.headers, "Host": host})
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1"])
+def test_a_foreign_page_is_refused(served: HttpServer, origin: str) -> None:
+    answer = httpx2.post(
+        served.url, json=HELLO, headers={**ACCEPT, **served.headers, "Origin": origin}
+    )
+    assert answer.status_code == 403
+
+
+def test_many_clients_are_served_at_once(served: HttpServer) -> None:
+    import anyio
+
+    async def one(number: int, results: list[Any]) -> None:
+        async with httpx2.AsyncClient(headers=served.headers) as http:
+            from mcp import Client
+            from mcp.client.streamable_http import streamable_http_client
+
+            async with Client(streamable_http_client(served.url, http_client=http)) as client:
+                results.append(await client.call_tool("remember_this", {"text": f"Cup {number}"}))
+
+    async def all_of_them() -> list[Any]:
+        results: list[Any] = []
+        async with anyio.create_task_group() as tasks:
+            for number in range(8):
+                tasks.start_soon(one, number, results)
+        return results
+
+    results = anyio.run(all_of_them)
+    assert len({result.structured_content["id"] for result in results}) == 8

@@ -1,0 +1,75 @@
+"""What is made from the tools: their part of docs/mcp.md, and the definitions as they were reviewed.
+
+To write both anew: python -m tests.mcp_server.tool_table
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memolith.mcp_server.answers import definition
+from memolith.mcp_server.toolset import CORE, TOOLS
+
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "mcp.md"
+GOLDEN = Path(__file__).parent / "tools.golden.json"
+START = "<!-- made from the code: python -m tests.mcp_server.tool_table -->\n"
+END = "<!-- end of what is made from the code -->\n"
+
+
+def golden() -> str:
+    """Every definition as a client receives it."""
+    tools = [
+        definition(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
+        for tool in TOOLS.values()
+    ]
+    return json.dumps(tools, ensure_ascii=False, indent=1) + "\n"
+
+
+def table() -> str:
+    """Every tool with its arguments and what a client is told about it."""
+    return "\n".join(line for name in TOOLS for line in _tool(name)) + "\n"
+
+
+def _tool(name: str) -> Iterator[str]:
+    tool = TOOLS[name]
+    marks = [
+        "core" if name in CORE else "only with `--tools all` or by name",
+        "read-only" if tool.read_only else "destructive" if tool.destructive else "writes",
+        *(["idempotent"] if tool.idempotent else []),
+        *([] if tool.for_groups else ["not in groups"]),
+    ]
+    yield f"\n### {name}\n"
+    yield f"*{', '.join(marks)}*\n"
+    yield f"{tool.description}\n"
+    yield "| argument | |\n|---|---|"
+    for argument, schema in tool.properties.items():
+        needed = ", required" if argument in tool.required else ""
+        yield f"| `{argument}` | {_words(schema)}{needed} |"
+    yield f"\nAnswers with {', '.join(f'`{key}`' for key in tool.output)}."
+
+
+def _words(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " \\| ".join(f"`{value}`" for value in schema["enum"])
+    words = {
+        "string": "text",
+        "integer": "whole number",
+        "boolean": "true or false",
+        "array": "list of texts",
+        "object": "object",
+    }[schema["type"]]
+    if "maximum" in schema:
+        words += f", {schema['minimum']} to {schema['maximum']}"
+    if "maxLength" in schema:
+        words += f", at most {schema['maxLength']:,} characters"
+    return words + (f", default {schema['default']}" if "default" in schema else "")
+
+
+if __name__ == "__main__":
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    GOLDEN.write_text(golden(), encoding="utf-8")
+    DOCUMENT.write_text(before + START + table() + END + after, encoding="utf-8")
