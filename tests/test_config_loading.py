@@ -85,23 +85,31 @@ def test_each_place_wins_over_the_next_and_is_named_as_the_origin(desk: Desk) ->
     assert loaded.origins["trim.slack"] == "default"
 
 
-OTHER_VALUES: dict[str, bool | float | str] = {
-    "profile.timezone": "Europe/Madrid",
-    "profile.primary": "memory/MEMORY.md",
-    "store.durability": "fast",
-    "store.duplicates": "keep",
-    "trim.archive_path": "memory/MEMORY-archive.md",
-    "trim.slack": 0.5,
-    "search.mmr_lambda": 0.5,
-}
+def another_value(setting: Setting) -> bool | float | str:
+    """A value that is allowed and not the default."""
+    if setting.kind is bool:
+        return not setting.default
+    choices: list[float | str] = [50, 30, 5, 0.5, 500, 5000, 50000]
+    if setting.kind is str:
+        words = setting.must.words.removeprefix("one of ").split(", ") if setting.must else []
+        choices = [*words, "Europe/Madrid", "memory/MEMORY-archive.md", "0 4 * * *", "127.0.0.2"]
+        choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something"]
+    for value in choices:
+        if setting.must is None or setting.must.holds(value):
+            kept = setting.kind(value)
+            if kept == value and kept != setting.default:
+                return value
+    raise AssertionError(f"no other value known for {setting.name}")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_setting_can_be_set_from_every_place(desk: Desk, name: str) -> None:
     setting = SETTINGS[name]
-    value = OTHER_VALUES.get(name, False if setting.kind is bool else 50)
+    value = another_value(setting)
     section, key = name.split(".")
-    toml = f"[{section}]\n{key} = {str(value).lower() if value is False else repr(value)}\n"
+    toml = (
+        f"[{section}]\n{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}\n"
+    )
     expected = setting.kind(value)
     assert expected != setting.default
     for loaded in (
