@@ -16,6 +16,7 @@ from memolith.config import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
+from tests.lifecycle import dream_effects
 from tests.lifecycle import effects as lifecycle_effects
 from tests.rest import effects as server_effects
 
@@ -136,12 +137,6 @@ def what_an_agent_may_write(memory: Memory) -> object:
     return [record.session for record in memory.records()]
 
 
-def recalls_noted(memory: Memory) -> object:
-    memory.remember("The dog eats carrots")
-    memory.search("carrots")
-    return Path(memory.root, ".memolith/recalls.jsonl").exists()
-
-
 def recap_of_a_long_chat(memory: Memory) -> object:
     for number in range(9):
         memory.log_turn(f"question {number} about tea", "x" * 100)
@@ -224,7 +219,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "mcp.allow_secret": (an_agents_tools, False, True, {}),
     **server_effects.EFFECTS,
     **lifecycle_effects.EFFECTS,
-    "dream.track": (recalls_noted, True, False, {}),
+    **dream_effects.EFFECTS,
 }
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.jobs import apply, changes, kept
-from memolith.jobs.run import run_job
+from memolith.jobs.dream import DreamJob
+from memolith.jobs.dreaming.explain import dream_status, explain
+from memolith.jobs.dreaming.settle import settle
+from memolith.jobs.run import ANOTHER_JOB, run_job
 from memolith.jobs.trim import TrimJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memolith.jobs.job import Job, P, Workplace
-    from memolith.reports import JobReport
+    from memolith.reports import DreamExplanation, DreamStatus, JobReport
 
 
 class Jobs:
@@ -27,6 +31,27 @@ class Jobs:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`)."""
         config = self._place.config
         return self._run(TrimJob(config.profile.primary, config.trim), dry_run=dry_run)
+
+    def dream(self, *, dry_run: bool = False) -> JobReport:
+        """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
+
+        What is known of recalls is brought up to date too. A dry run writes nothing at all.
+        """
+        job = DreamJob(self._place)
+        report = self._run(job, dry_run=dry_run)
+        if dry_run or report.reason == ANOTHER_JOB:
+            return report
+        aside = settle(self._place, job.refused, with_diary=report.status == "skipped")
+        warnings = tuple(f"{path} could not be read in full; it was set aside." for path in aside)
+        return replace(report, warnings=(*report.warnings, *warnings))
+
+    def dream_status(self) -> DreamStatus:
+        """What is tracked, and what a dream would promote now."""
+        return dream_status(self._place)
+
+    def explain(self, key: str) -> DreamExplanation:
+        """Why a statement is promoted or not; by its key, citation, record id or claim."""
+        return explain(self._place, key)
 
     def list(self) -> tuple[JobReport, ...]:
         """Every job that changed something, failed or waits as a proposal, oldest first."""

@@ -118,6 +118,42 @@ class JobReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DreamExplanation:
+    """What dreaming thinks of one statement; `reason` says why it is not promoted."""
+
+    key: str
+    citation: str
+    snippet: str
+    promotes: bool
+    reason: str
+    score: float
+    signals: Mapping[str, float]  # each from 0 to 1
+    weights: Mapping[str, float]
+    boost: float  # what light and REM sleep add
+    recalls: int  # times it answered a question, at most once a day for each
+    shown: int
+    used: int
+    questions: int
+    days: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamStatus:
+    """What dreaming knows and would do now."""
+
+    tracking: bool
+    tracked: int
+    noted_since: int  # events that the next dream folds in
+    last_dream: str  # as the diary says, or empty
+    promoted: int
+    promoted_chars: int
+    next: tuple[DreamExplanation, ...]  # what a dream would promote now, best first
+    waiting: tuple[DreamExplanation, ...]  # the best of those that it would not
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing `doctor` looked at."""
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.context_types import Recap, SessionContext, TurnContext
-    from memolith.reports import JobReport
+    from memolith.reports import DreamExplanation, DreamStatus, JobReport
     from memolith.retrieval import Hit, StageTrace, Turn
     from memolith.types import Record
 
@@ -68,6 +68,42 @@ def job_json(report: JobReport) -> Json:
         "warnings": list(report.warnings),
         "backup": report.backup,
         "seconds": round(report.seconds, 3),
+    }
+
+
+def dream_status_json(status: DreamStatus) -> Json:
+    """What dreaming knows and would do."""
+    return {
+        "tracking": status.tracking,
+        "tracked": status.tracked,
+        "noted_since": status.noted_since,
+        "last_dream": status.last_dream or None,
+        "promoted": status.promoted,
+        "promoted_chars": status.promoted_chars,
+        "next": [dream_explanation_json(one) for one in status.next],
+        "waiting": [dream_explanation_json(one) for one in status.waiting],
+        "warnings": list(status.warnings),
+    }
+
+
+def dream_explanation_json(one: DreamExplanation) -> Json:
+    """Why a statement is promoted or not."""
+    return {
+        "key": one.key,
+        "citation": one.citation,
+        "snippet": one.snippet,
+        "promotes": one.promotes,
+        "reason": one.reason or None,
+        "score": round(one.score, 4),
+        "signals": {name: round(value, 4) for name, value in one.signals.items()},
+        "weights": dict(one.weights),
+        "boost": round(one.boost, 4),
+        "recalls": one.recalls,
+        "shown": one.shown,
+        "used": one.used,
+        "questions": one.questions,
+        "days": list(one.days),
+        "tags": list(one.tags),
     }
 
 

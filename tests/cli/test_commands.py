@@ -76,6 +76,9 @@ JSON_LINES = {
     "jobs show": ["jobs", "show", "--last"],
     "jobs diff": ["jobs", "diff", "--last"],
     "jobs undo": ["jobs", "undo", "--last"],
+    "dream": ["dream", "--dry-run"],
+    "dream status": ["dream", "status"],
+    "dream explain": ["dream", "explain", "ID"],
     "restore": ["restore", "BACKUP"],
     "restore (to list)": ["restore"],
     "status": ["status"],
@@ -98,6 +101,7 @@ def test_the_json_of_every_command_has_the_documented_keys(memolith: Run, name: 
     record = memolith("remember", "Ana owns the release key", "--json").json
     memolith("remember", "Tea")
     backup = memolith("trim", "--max-records", "1", "--json").json["backup"]
+    memolith("search", "release key")
     known = {"ID": record["id"], "BACKUP": backup}
     outcome = memolith(*(known.get(word, word) for word in JSON_LINES[name]), "--json")
     assert outcome.code == 0

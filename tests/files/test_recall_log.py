@@ -21,7 +21,7 @@ CLOCK = Clock("UTC", now=lambda: datetime(2026, 11, 15, 12, tzinfo=UTC))
 
 def events(root: str) -> list[Shown | Used]:
     with Folder(root) as folder:
-        return read_log(folder)[0]
+        return read_log(folder.read)[0]
 
 
 def hit(text: str, path: str = "memory/2026-11-14.md", first: int = 1, **more: str) -> Hit:
@@ -85,6 +85,19 @@ def test_of_a_long_text_the_statement_that_answers_is_noted_with_its_own_lines(r
     assert shown.snippet == "Cookie weighs 12 kg and loves carrots"
 
 
+def test_what_only_fills_the_list_behind_a_better_hit_did_not_answer(memory: Memory) -> None:
+    memory.remember("Cookie the dog weighs 12 kg")
+    memory.remember("Luis plays the trumpet on Fridays")
+    assert len(memory.search("what does Cookie weigh?").hits) == 2
+    assert len(memory.search("where do cats sleep?").hits) == 2
+    answered = {
+        event.snippet
+        for event in events(memory.root)
+        if isinstance(event, Shown) and event.answered
+    }
+    assert answered == {"Cookie the dog weighs 12 kg"}
+
+
 def test_the_log_is_bounded_and_keeps_the_newest(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +123,7 @@ def test_a_cursor_reads_each_event_once_across_a_full_log(
         recall_log.note_shown(root, [hit(f"fact number {number}")], "fact", "search", CLOCK)
         if number % 3 == 0:
             with Folder(root) as folder:
-                found, cursor = read_log(folder, cursor)
+                found, cursor = read_log(folder.read, cursor)
             seen += [event.snippet for event in found if isinstance(event, Shown)]
     assert seen == [f"fact number {number}" for number in range(40)]
 

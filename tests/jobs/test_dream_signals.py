@@ -38,9 +38,9 @@ def entry_of(*events: Shown | Used, state: RecallState | None = None) -> Recalle
 
 def test_the_same_question_on_the_same_day_is_one_recall_even_across_folds() -> None:
     state = fold(RecallState(), [shown(), shown(), shown(query="other")])
-    assert [entry.shown for entry in state.entries.values()] == [2]
+    assert [entry.recalls for entry in state.entries.values()] == [2]
     again = entry_of(shown(), shown(day=16), state=state)
-    assert again.shown == 3
+    assert again.recalls == 3
     assert again.days == ("2026-11-15", "2026-11-16")
 
 
@@ -67,7 +67,7 @@ def test_the_source_is_cited_rather_than_our_own_copy_of_it() -> None:
         shown(), shown(day=16, path="MEMORY.md"), shown(day=17, path="memory/experiences.md")
     )
     assert entry.path == "memory/2026-11-01.md"
-    assert entry.shown == 3
+    assert entry.recalls == 3
 
 
 def test_shown_and_used_are_counted_apart() -> None:
@@ -80,6 +80,11 @@ def test_shown_and_used_are_counted_apart() -> None:
     )
     entry = entry_of(shown(), use)
     assert (entry.shown, entry.used) == (1, 1)
+
+
+def test_what_only_filled_the_list_is_shown_but_not_recalled() -> None:
+    entry = entry_of(shown(), shown(day=16, answered=False), shown(day=17, answered=False))
+    assert (entry.recalls, entry.shown, entry.days) == (1, 3, ("2026-11-15",))
 
 
 def test_reading_what_was_never_shown_or_elsewhere_is_no_use() -> None:
@@ -112,7 +117,7 @@ def test_an_entry_of_another_program_is_continued_by_its_text() -> None:
     from memolith.text.pieces import claim_key
 
     continued = entry_of(shown(day=16, claim=claim_key("Cookie weighs 12 kg")), state=foreign)
-    assert continued.shown == entry.shown + 1
+    assert continued.recalls == entry.recalls + 1
 
 
 def recalled(**values: object) -> Recalled:
@@ -121,7 +126,7 @@ def recalled(**values: object) -> Recalled:
         "first_line": 1,
         "last_line": 1,
         "snippet": "x",
-        "shown": 5,
+        "recalls": 5,
         "total_score": 4.0,
         "max_score": 0.9,
         "first_at": NOW - timedelta(days=4),
@@ -160,7 +165,7 @@ def state_with(entry: Recalled) -> RecallState:
 
 def test_sweeping_alone_raises_nothing() -> None:
     """Elsewhere an entry recalled twice on one day, and never again, rose with every sweep."""
-    entry = recalled(shown=2, total_score=0.8, days=("2026-11-14",), queries=("a", "b"))
+    entry = recalled(recalls=2, total_score=0.8, days=("2026-11-14",), queries=("a", "b"))
     state = state_with(entry)
     scores = []
     for day in range(70):

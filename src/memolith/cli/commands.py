@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "forget": "remove a record for good",
     "trim": "move the oldest records to the archive",
     "jobs": "see what jobs did or propose, apply, undo",
+    "dream": "promote what is asked for again and again",
     "restore": "list backups, or bring one back",
     "sync": "bring the index in line with the files",
     "reindex": "make the index again from the files",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 CHUNK_CHARS = 1600
 OVERLAP_CHARS = 320
 
-_FROM_TEMPLATE = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
@@ -95,7 +94,7 @@ def _markdown_chunks(
 
 def _lines_of_template(path: str, data: bytes) -> int:
     """How many lines at the top are ours and not the user's: they would answer every question."""
-    template = layout.load_template(path) if path in _FROM_TEMPLATE else b""
+    template = layout.load_template(path) if path in layout.FROM_TEMPLATE else b""
     return template.count(b"\n") if template and data.startswith(template) else 0
 
 

@@ -19,6 +19,8 @@ DREAM_DIARY = "DREAMS.md"
 EXPERIENCES = "memory/experiences.md"
 # Files that we write out of what stands in others: a dream learns nothing from them.
 OWN_OUTPUT = (LONG_MEMORY, DREAM_DIARY, EXPERIENCES)
+# Files whose first lines are ours and not the user's.
+FROM_TEMPLATE = (ROOT_MEMORY, NESTED_MEMORY, USER)
 DAILY_FOLDER = "memory"
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"

@@ -16,12 +16,13 @@ from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.text.pieces import Piece, bare_text, claim_key, pieces
+from memolith.text.stopwords import keywords
 from memolith.text.terms import stems
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from memolith.clock import Clock
@@ -36,6 +37,8 @@ SNIPPET_CHARS = 200
 _MOST_HITS = 50
 # Up to here a note is one statement; of a longer one the part that answered counts.
 _SHORT_NOTE_CHARS = 600
+# Own words and own meaning count up to 1 each in the score of a hit: see search/weigh.py.
+_NEAR_BY_MEANING_ALONE = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class Shown:
     snippet: str
     claim: str
     record_id: str = ""
+    answered: bool = True  # or did it only fill the list behind better hits?
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +72,13 @@ class Used:
 
 def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
     """Note that these hits were shown. Best effort: a memory that cannot note still answers."""
-    asked = {stem for word in words(question[:2000]) for stem in stems(word)}
-    shown = [_shown_row(hit, asked) for hit in hits[:_MOST_HITS] if hit.sensitivity != "secret"]
+    asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+    best = max((hit.score for hit in hits), default=0.0)
+    shown = [
+        [*_shown_row(hit, asked), int(_answers(hit, best))]
+        for hit in hits[:_MOST_HITS]
+        if hit.sensitivity != "secret"
+    ]
     if shown:
         _append(root, clock, {"query": query_hash(question), "surface": surface, "hits": shown})
 
@@ -88,12 +97,14 @@ def query_hash(question: str) -> str:
     return sha1(plain, usedforsecurity=False).hexdigest()[:12]
 
 
-def read_log(folder: Folder, start: Cursor | None = None) -> tuple[list[Shown | Used], Cursor]:
+def read_log(
+    read: Callable[[str], bytes | None], start: Cursor | None = None
+) -> tuple[list[Shown | Used], Cursor]:
     """Everything noted since the cursor, oldest first, and the cursor behind it.
 
     Lines that are torn or foreign are passed over.
     """
-    logs = [folder.read(path) or b"" for path in (OLDER_LOG, LOG)]
+    logs = [read(path) or b"" for path in (OLDER_LOG, LOG)]
     begins = [0, 0]
     for at, data in enumerate(logs):
         if start and data and start.identity == _identity(data):
@@ -159,6 +170,14 @@ def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
     ]
 
 
+def _answers(hit: Hit, best: float) -> bool:
+    """Whether a hit answers, or was shown because there was nothing better: a search always finds
+    the nearest, however far away it is.
+    """
+    is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _NEAR_BY_MEANING_ALONE
+    return is_match and hit.score >= best / 2
+
+
 def _answer(hit: Hit, asked: set[str]) -> Piece:
     """The statement of a hit that answers: a record is one; of a longer text, the one that shares
     most words with the question. Only that can be promoted later as a whole fact.
@@ -171,8 +190,8 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
     parts = list(pieces(hit.text.split("\n"), place.first_line))
     if len(parts) < 2:
         return parts[0] if parts else whole
-    best = max(parts, key=lambda part: _shared(part, asked))
-    return best if _shared(best, asked) else whole
+    closest = max(parts, key=lambda part: _shared(part, asked))
+    return closest if _shared(closest, asked) else whole
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:
@@ -219,6 +238,7 @@ def _shown(at: datetime, day: str, query: str, rows: Iterable[object]) -> Iterat
                 str(name),
                 str(text),
                 str(claim),
+                int(answered),
             ]:
                 yield Shown(
                     at=at,
@@ -231,4 +251,5 @@ def _shown(at: datetime, day: str, query: str, rows: Iterable[object]) -> Iterat
                     snippet=text,
                     claim=claim,
                     record_id=name,
+                    answered=bool(answered),
                 )

@@ -18,15 +18,13 @@ from memolith.text.pieces import claim_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
-
-    from memolith.files.folder import Folder
 
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
 RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
 SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
-# Larger was never ours; reading it would only cost memory.
+# Larger was never ours; parsing it would only cost memory.
 _MOST_BYTES = 128_000_000
 MOST_DAYS = 16
 MOST_QUERIES = 32
@@ -41,7 +39,7 @@ class Recalled:
     first_line: int
     last_line: int
     snippet: str
-    shown: int
+    recalls: int  # how often it answered a question
     total_score: float
     max_score: float
     first_at: datetime
@@ -49,7 +47,8 @@ class Recalled:
     days: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
-    used: int = 0
+    shown: int = 0  # how often it was shown at all, also behind better hits
+    used: int = 0  # how often it was read after that, or said to have helped
     claim: str = ""
     record_id: str = ""
     promoted_at: datetime | None = None
@@ -75,10 +74,10 @@ class RecallState:
     damaged: tuple[str, ...] = ()  # files that hold something we cannot read
 
 
-def read_state(folder: Folder) -> RecallState:
+def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     """The state as it stands on the disk; a missing file is an empty one."""
     damaged = []
-    content = _load(folder, RECALLS)
+    content = _load(read(RECALLS))
     if content is None:
         damaged.append(RECALLS)
         content = {}
@@ -86,7 +85,7 @@ def read_state(folder: Folder) -> RecallState:
     entries = dict(_entries(raw)) if isinstance(raw, dict) else {}
     if not isinstance(raw, dict) or len(entries) != len(raw):
         damaged.append(RECALLS)
-    raw_signals = _load(folder, SIGNALS)
+    raw_signals = _load(read(SIGNALS))
     if raw_signals is None:
         damaged.append(SIGNALS)
     return RecallState(
@@ -144,16 +143,12 @@ def _cursor(raw: object) -> Cursor | None:
     return None
 
 
-def _load(folder: Folder, path: str) -> dict[str, object] | None:
+def _load(data: bytes | None) -> dict[str, object] | None:
     """The object in a file; empty when there is none, None when it cannot be read."""
-    stamp = folder.stamp(path)
-    if stamp is None:
+    if data is None:
         return {}
-    if stamp[1] > _MOST_BYTES:
-        return None
-    data = folder.read(path) or b""
     try:
-        content = json.loads(data)
+        content = json.loads(data) if len(data) <= _MOST_BYTES else None
     except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
         return None
     return content if isinstance(content, dict) else None
@@ -171,20 +166,21 @@ def _entry(raw: Mapping[str, object]) -> Recalled | None:
     last_at = _moment(raw.get("lastRecalledAt"))
     if not (isinstance(path, str) and _is_line(first) and _is_line(last) and last_at):
         return None
-    shown = _count(raw.get("recallCount"))
+    recalls = _count(raw.get("recallCount"))
     return Recalled(
         path=path,
         first_line=first if isinstance(first, int) else 1,
         last_line=last if isinstance(last, int) else 1,
         snippet=_text(raw.get("snippet"))[:SNIPPET_CHARS],
-        shown=shown,
-        total_score=min(_number(raw.get("totalScore")), float(shown)),
+        recalls=recalls,
+        total_score=min(_number(raw.get("totalScore")), float(recalls)),
         max_score=min(_number(raw.get("maxScore")), 1.0),
         first_at=_moment(raw.get("firstRecalledAt")) or last_at,
         last_at=last_at,
         days=_texts(raw.get("recallDays"), MOST_DAYS),
         tags=_texts(raw.get("conceptTags"), MOST_TAGS),
         queries=_texts(raw.get("queryHashes"), MOST_QUERIES),
+        shown=max(recalls, _count(raw.get("shownCount"))),
         used=_count(raw.get("usedCount")),
         claim=_text(raw.get("claimHash")),
         record_id=_text(raw.get("recordId")),
@@ -200,7 +196,7 @@ def _entry_json(entry: Recalled) -> dict[str, object]:
         "startLine": entry.first_line,
         "endLine": entry.last_line,
         "snippet": entry.snippet,
-        "recallCount": entry.shown,
+        "recallCount": entry.recalls,
         "totalScore": round(entry.total_score, 4),
         "maxScore": round(entry.max_score, 4),
         "firstRecalledAt": encode_time(entry.first_at),
@@ -208,6 +204,7 @@ def _entry_json(entry: Recalled) -> dict[str, object]:
         "recallDays": entry.days,
         "conceptTags": entry.tags,
         "queryHashes": entry.queries,
+        "shownCount": entry.shown,
         "usedCount": entry.used,
     }
     optional: dict[str, object] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
-from memolith.files import layout, recall_log, recall_state
+from memolith.files import layout, promoted, recall_log, recall_state
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
@@ -36,9 +36,9 @@ def forget(
     for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
-        if record.id.encode() not in data and path != record.id:
+        if not (record.id.encode() in data or path == record.id or promoted.TRAILER in data):
             continue
-        left = _without(path, data, record.id)
+        left = _without(path, data, record)
         if left == data:
             continue
         touched.append(path)
@@ -68,7 +68,7 @@ def _forget_recalls(transaction: Transaction, record: Record) -> None:
         left = recall_log.without_record(data, record.id, claim)
         if left != data:
             transaction.replace(path, left, stamp)
-    state = recall_state.read_state(folder)
+    state = recall_state.read_state(folder.read)
     left_state = recall_state.without_record(state, record.id, claim)
     if len(left_state.entries) == len(state.entries):
         return
@@ -79,38 +79,40 @@ def _forget_recalls(transaction: Transaction, record: Record) -> None:
         transaction.replace(path, data, folder.stamp(path))
 
 
-def _without(path: str, data: bytes, record_id: str) -> bytes | None:
+def _without(path: str, data: bytes, record: Record) -> bytes | None:
     """The file without the record; None when nothing would be left of it."""
-    if path.startswith(f"{layout.PROPOSALS_FOLDER}/"):
-        return None  # it can be planned again, without the record
-    if path.startswith(f"{layout.JOBS_FOLDER}/"):
-        return _report_without(data, record_id)
+    if path.startswith((f"{layout.PROPOSALS_FOLDER}/", f"{layout.JOBS_FOLDER}/")):
+        left = _report_without(data, record)
+        # A proposal can be planned again, without the record.
+        return data if left == data else None if "/proposals/" in path else left
     living = (
         path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
         if _is_backup(path)
         else path
     )
-    document = _lines_without(Document.parse(living, data), record_id)
-    if document.data == data and any(found.id == record_id for found in records_in(living, data)):
+    left = _lines_without(Document.parse(living, data), record)
+    if left == data and any(found.id == record.id for found in records_in(living, data)):
         return None  # the file is the note itself
-    if not path.endswith((".md", MANIFEST)) and record_id.encode() in data:
+    if not path.endswith((".md", MANIFEST)) and record.id.encode() in data:
         return None  # a torn line in quarantine
-    return document.data
+    return left
 
 
-def _lines_without(document: Document, record_id: str) -> Document:
-    document = document.without(lambda record: record.id == record_id)
-    return document.without_broken(b'"id":"%s"' % record_id.encode(errors="surrogatepass"))
+def _lines_without(document: Document, record: Record) -> bytes:
+    """Without the record, what was made of it, and what dreaming promoted of it."""
+    document = document.without(lambda found: record.id in (found.id, found.metadata.get("source")))
+    document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
+    return promoted.without_claim(document.data, claim_key(record.text))
 
 
-def _report_without(data: bytes, record_id: str) -> bytes | None:
+def _report_without(data: bytes, record: Record) -> bytes | None:
     """The report of a job that took or wrote the record; the job can still be undone, without it."""
     report = decode_report(data)
     if report is None:
-        return None
+        return None if record.id.encode() in data else data
 
     def clean(lines: bytes) -> bytes:
-        return _lines_without(Document.parse(layout.ROOT_MEMORY, lines), record_id).data
+        return _lines_without(Document.parse(layout.ROOT_MEMORY, lines), record)
 
     return encode_report(scrubbed(report, clean))
 

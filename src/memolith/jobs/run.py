@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # How often a job plans again because somebody edited a file while its texts were written.
 _ATTEMPTS = 3
+ANOTHER_JOB = "another job is running"
 
 
 def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobReport:
@@ -44,7 +45,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
             with OwnerLock(folder, JOB_LOCK):
                 report = _run_alone(place, job, folder, report)
         except BlockingIOError:
-            return replace(report, status="skipped", reason="another job is running")
+            return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
 
 

@@ -66,17 +66,13 @@ def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
             first_line=last.first_line,
             last_line=last.last_line,
             snippet=last.snippet,
-            shown=0,
+            recalls=0,
             total_score=0.0,
             max_score=0.0,
             first_at=events[0].at,
             last_at=events[0].at,
             tags=concept_tags(last.snippet),
         )
-    counted = list(_once_a_day(entry, events))
-    newest_day = max([*entry.days, *(event.day for event in events)])
-    today = [event.query for event in counted if event.day == newest_day]
-    earlier = entry.last_queries if newest_day in entry.days[-1:] else ()
     if _standing(last.path) >= _standing(entry.path):
         entry = replace(
             entry,
@@ -85,16 +81,30 @@ def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
             last_line=last.last_line,
             snippet=last.snippet,
         )
-    return replace(
+    entry = replace(
         entry,
-        shown=entry.shown + len(counted),
-        total_score=entry.total_score + sum(event.score for event in counted),
-        max_score=max([entry.max_score, *(event.score for event in events)]),
-        last_at=max([entry.last_at, *(event.at for event in events)]),
-        days=_newest({*entry.days, *(event.day for event in events)}),
-        queries=tuple(dict.fromkeys([*entry.queries, *(e.query for e in events)]))[-MOST_QUERIES:],
+        shown=entry.shown + len(events),
         claim=last.claim,
         record_id=last.record_id or entry.record_id,
+    )
+    answers = [event for event in events if event.answered]
+    return _recalled(entry, answers) if answers else entry
+
+
+def _recalled(entry: Recalled, answers: Sequence[Shown]) -> Recalled:
+    counted = list(_once_a_day(entry, answers))
+    newest_day = max([*entry.days, *(event.day for event in answers)])
+    today = [event.query for event in counted if event.day == newest_day]
+    earlier = entry.last_queries if newest_day in entry.days[-1:] else ()
+    queries = dict.fromkeys([*entry.queries, *(event.query for event in answers)])
+    return replace(
+        entry,
+        recalls=entry.recalls + len(counted),
+        total_score=entry.total_score + sum(event.score for event in counted),
+        max_score=max([entry.max_score, *(event.score for event in answers)]),
+        last_at=max([entry.last_at, *(event.at for event in answers)]),
+        days=_newest({*entry.days, *(event.day for event in answers)}),
+        queries=tuple(queries)[-MOST_QUERIES:],
         last_queries=tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:],
     )
 

@@ -60,7 +60,7 @@ def sleep(state: RecallState, now: datetime) -> Sleep:
         lightened=len(fresh),
         themes=tuple(sorted(themes, key=lambda theme: (-theme[1], theme[0]))[:MOST_THEMES]),
         patterns=tuple(
-            sorted(patterns, key=lambda entry: (-len(entry.days), -entry.shown, entry.key))
+            sorted(patterns, key=lambda entry: (-len(entry.days), -entry.recalls, entry.key))
         )[:MOST_PATTERNS],
     )
 

@@ -41,10 +41,10 @@ class Score:
 def score(entry: Recalled, strength: float, now: datetime) -> Score:
     """The score at this moment; every signal is bounded, so nothing rises by waiting or sweeping."""
     age = days_between(entry.last_at, now)
-    count = entry.shown + _WEIGHT_OF_A_USE * entry.used
+    count = entry.recalls + _WEIGHT_OF_A_USE * entry.used
     signals = {
         "frequency": math.log1p(count) / math.log(11),
-        "relevance": entry.total_score / entry.shown if entry.shown else 0.0,
+        "relevance": entry.total_score / entry.recalls if entry.recalls else 0.0,
         "diversity": variety(entry) / 5,
         "recency": fading(age),
         "consolidation": _consolidation(entry.days),

@@ -1,0 +1,116 @@
+"""`memolith dream`: promote what is asked for again and again, and say why."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.jobs import print_report
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import UsageError
+from memolith.shapes import dream_explanation_json, dream_status_json
+from memolith.text.cleaning import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+    from memolith.reports import DreamExplanation
+    from memolith.settings import Value
+
+HELP = """\
+Dreaming puts into MEMORY.md what the memory is asked for again and again: whole facts, with their
+source, in marked blocks. `status` shows what is tracked and what is next, `explain` why a statement
+is promoted or not. With jobs.review = "ask" a dream waits as a proposal, unless --apply is given."""
+EXAMPLE = """\
+memolith dream --dry-run
+memolith dream status
+memolith dream explain memory/2026-04-09.md#L12"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        default="run",
+        choices=("run", "status", "explain"),
+        help="run (the default), status, or explain KEY",
+    )
+    parser.add_argument(
+        "key",
+        metavar="KEY",
+        nargs="?",
+        help="of explain: a citation, the id of a record, or a key that status shows",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--dry-run", action="store_true", help="show what would be changed, and change nothing"
+    )
+    how.add_argument("--apply", action="store_true", help="do it now, whatever jobs.review says")
+
+
+def run(args: Arguments) -> int:
+    """Do the action, and print what came of it."""
+    if bool(args.key) != (args.action == "explain"):
+        raise UsageError(
+            "Explain what? Give a key."
+            if args.action == "explain"
+            else "Only explain takes a key.",
+            hint="memolith dream explain memory/2026-04-09.md#L12",
+        )
+    settings: dict[str, Value] = {"jobs.review": "auto"} if args.apply else {}
+    with open_memory(args, settings=settings) as memory:
+        if args.action == "run":
+            report = memory.jobs.dream(dry_run=args.dry_run)
+            print_report(report, as_json=args.json, with_diff=args.dry_run)
+        elif args.action == "status":
+            _status(memory, as_json=args.json)
+        else:
+            _explain(memory.jobs.explain(args.key), as_json=args.json)
+    return 0
+
+
+def _status(memory: Memory, *, as_json: bool) -> None:
+    status = memory.jobs.dream_status()
+    if as_json:
+        output.say_json(dream_status_json(status))
+        return
+    output.say(output.bold("Dreaming"), f"  last dream: {status.last_dream or 'none yet'}")
+    if not status.tracking:
+        output.say("  recalls are not tracked (dream.track = false)")
+    output.say(
+        f"  tracked    {status.tracked:,}, noted since the last dream: {status.noted_since:,}"
+    )
+    output.say(f"  promoted   {status.promoted:,} facts, {status.promoted_chars:,} characters")
+    _print_list("would be promoted now", status.next)
+    _print_list("would not be promoted", status.waiting)
+    for warning in status.warnings:
+        output.note("warning: ", warning)
+
+
+def _print_list(title: str, found: tuple[DreamExplanation, ...]) -> None:
+    if found:
+        output.say(f"  {title}:")
+    for one in found:
+        reason = f"  ({one.reason})" if one.reason else ""
+        output.say(f"    {one.score:.2f}  {one.citation}  {one_line(one.snippet)[:60]}{reason}")
+
+
+def _explain(one: DreamExplanation, *, as_json: bool) -> None:
+    if as_json:
+        output.say_json(dream_explanation_json(one))
+        return
+    verdict = "would be promoted" if one.promotes else f"is not promoted: {one.reason}"
+    output.say(output.bold(one.citation), f"  {verdict}")
+    output.say(f"  {one_line(one.snippet)}")
+    shown = f"recalled {one.recalls:,} times, shown {one.shown:,}, used {one.used:,}"
+    output.say(f"  {shown}, {one.questions} questions, {len(one.days)} days")
+    output.say(f"  score {one.score:.3f} =")
+    for name, value in one.signals.items():
+        output.say(
+            f"    {one.weights[name] * value:.3f}  {name:<14} {value:.2f} × {one.weights[name]}"
+        )
+    output.say(f"    {one.boost:.3f}  light and REM sleep")
+    output.say(f"  key {one.key}")

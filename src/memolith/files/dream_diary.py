@@ -1,0 +1,56 @@
+"""DREAMS.md, the dream diary: what each dream found and did, for people. Nothing reads it back but
+`status`, which looks for the last dream.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_TITLE = b"# Dreams\n\n*What was on the memory's mind, night by night.*\n"
+_DEEP = re.compile(
+    rb"^## Deep Sleep \xe2\x80\x94 (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$", re.MULTILINE
+)
+_MOST_SKIPPED = 5
+
+
+def diary_entry(  # noqa: PLR0913 - each is one section of the entry
+    at: str,
+    *,
+    themes: Iterable[tuple[str, int]],
+    patterns: Iterable[str],
+    candidates: int,
+    promoted: Sequence[str],
+    skipped: Sequence[str],
+    is_new: bool,
+) -> bytes:
+    """The two sections of one dream; the first ones begin the file with its title."""
+    lines = [f"## REM Sleep — {at}", ""]
+    lines += _section("Recurring Themes", [f"{tag} ({count}x)" for tag, count in themes])
+    lines += _section("Multi-Day Patterns", patterns)
+    lines += [f"## Deep Sleep — {at}", ""]
+    lines += [f"Candidates: {candidates} | Promoted: {len(promoted)} | Skipped: {len(skipped)}", ""]
+    lines += _section("Promoted to MEMORY.md", promoted)
+    lines += _section("Skipped", skipped[:_MOST_SKIPPED])
+    text = "\n" + "\n".join(lines).rstrip("\n") + "\n"
+    return (_TITLE if is_new else b"") + text.encode(errors="replace")
+
+
+def _section(title: str, items: Iterable[str]) -> list[str]:
+    rows = [f"- {item}" for item in items]
+    return [f"### {title}", *rows, ""] if rows else []
+
+
+def last_dream(data: bytes) -> str:
+    """When the last dream was, as the diary says; "" if it tells of none."""
+    found = _DEEP.findall(data)
+    return found[-1].decode() if found else ""
+
+
+def diary_time(moment: datetime) -> str:
+    """A moment as the diary writes it."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,146 @@
+"""What dreaming writes into MEMORY.md: marked blocks of cited facts, and nothing else is ever ours.
+
+A block begins and ends with a comment. Only lines in it that have the form of a promoted fact were
+written by dreaming; whatever a person adds to a block is theirs and stays.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memolith.files.record_format import claims_to_be_record
+from memolith.text.pieces import bare_text, claim_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MARK = b"<!-- memolith:dream "
+TRAILER = b"*(score: "  # stands behind every promoted fact
+_BEGIN = re.compile(
+    rb"<!-- memolith:dream (\d{4}-\d\d-\d\d)(?: dropped=([0-9a-f,]{1,4000}))? -->\s*"
+)
+_END = b"<!-- /memolith:dream -->"
+_HEADING = re.compile(rb"## Promoted by dreaming \(\d{4}-\d\d-\d\d\)\s*")
+_FACT = re.compile(rb"- (.+) \*\(score: [\d.]{1,8}, source: ([^*\n]{1,500})\)\*\s*")
+# What would end a block or a comment early, or be obeyed by a terminal.
+_HARMFUL = re.compile(r"<!--|-->|[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class PromotedFact:
+    """One fact that dreaming wrote, and the line it stands on, from 1."""
+
+    claim: str
+    line: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block: where it begins and ends, its day, its facts, and what it says was dropped."""
+
+    first_line: int
+    last_line: int
+    day: str
+    facts: tuple[PromotedFact, ...]
+    dropped: tuple[str, ...]
+    ours: tuple[int, ...]  # the lines of markers and heading
+    is_only_ours: bool
+
+
+def blocks(lines: Sequence[bytes]) -> Iterator[Block]:
+    """The blocks of a file, in its order. One without an end ends before the next block or record."""
+    at = 0
+    while at < len(lines):
+        begin = _BEGIN.fullmatch(lines[at])
+        if begin is None:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and not _stops(lines[end]):
+            end += 1
+        closed = end < len(lines) and lines[end].strip() == _END
+        last = end if closed else end - 1
+        yield _block(lines, at, last, (begin[1].decode(), (begin[2] or b"").decode()))
+        at = last + 1
+
+
+def _stops(line: bytes) -> bool:
+    return line.strip() == _END or line.startswith(MARK) or claims_to_be_record(line)
+
+
+def _block(lines: Sequence[bytes], first: int, last: int, begin: tuple[str, str]) -> Block:
+    facts, ours, others = [], [], 0
+    for at in range(first, last + 1):
+        line = lines[at]
+        fact = _FACT.fullmatch(line)
+        if fact:
+            text = fact[1].decode(errors="replace")
+            size = len(line.decode(errors="replace"))
+            facts.append(PromotedFact(claim_key(text), at + 1, size))
+        elif at == first or line.strip() == _END or _HEADING.fullmatch(line) or not line.strip():
+            ours.append(at + 1)
+        else:
+            others += 1
+    dropped = tuple(filter(None, begin[1].split(",")))
+    return Block(first + 1, last + 1, begin[0], tuple(facts), dropped, tuple(ours), not others)
+
+
+def generated_lines(lines: Sequence[bytes]) -> set[int]:
+    """The numbers of the lines, from 1, that dreaming wrote."""
+    if not any(line.startswith(MARK) for line in lines):
+        return set()
+    return {
+        number
+        for block in blocks(lines)
+        for number in (*block.ours, *(fact.line for fact in block.facts))
+    }
+
+
+def fact_line(text: str, score: float, source: str) -> bytes | None:
+    """The line of a fact; None for a text that cannot safely be one."""
+    plain = bare_text(text)
+    if not plain or _HARMFUL.search(plain) or "*(score:" in plain or "*" in source:
+        return None
+    line = f"- {plain} *(score: {score:.2f}, source: {source})*\n".encode(errors="replace")
+    if claims_to_be_record(line) or _FACT.fullmatch(line) is None:
+        return None
+    return line
+
+
+def block_text(day: str, facts: Iterable[bytes], dropped: Iterable[str] = ()) -> bytes:
+    """A new block."""
+    return b"".join(
+        (
+            begin_line(day, dropped),
+            f"## Promoted by dreaming ({day})\n\n".encode(),
+            *facts,
+            _END,
+            b"\n",
+        )
+    )
+
+
+def begin_line(day: str, dropped: Iterable[str]) -> bytes:
+    """The first line of a block: its day, and which facts left MEMORY.md for its sake."""
+    names = ",".join(dict.fromkeys(dropped))
+    return MARK + day.encode() + (f" dropped={names}".encode() if names else b"") + b" -->\n"
+
+
+def lines_of_block(block: Block) -> list[int]:
+    """The lines to take out when its facts have all gone; what a person added stays."""
+    return list(block.ours) if block.is_only_ours else []
+
+
+def without_claim(data: bytes, claim: str) -> bytes:
+    """The lines without a promoted fact that is to be forgotten, in a block or a part of one."""
+    if TRAILER not in data:
+        return data
+    return b"\n".join(line for line in data.split(b"\n") if _claim_of(line) != claim)
+
+
+def _claim_of(line: bytes) -> str:
+    fact = _FACT.fullmatch(line)
+    return claim_key(fact[1].decode(errors="replace")) if fact else ""

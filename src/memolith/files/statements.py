@@ -1,0 +1,82 @@
+"""The statements of a memory file, each with its place and what is known of where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memolith.files import layout
+from memolith.files.document import Document
+from memolith.files.front_matter import is_broken_secret, split_note
+from memolith.files.notes import readable_note
+from memolith.files.promoted import generated_lines
+from memolith.files.record_format import claims_to_be_record
+from memolith.text.pieces import bare_text, pieces
+from memolith.types import Citation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.types import Record
+
+# Up to here a note is one statement.
+_SHORT_NOTE_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One thing that a file says. Without a record it is prose, written by whoever owns the file."""
+
+    text: str
+    citation: Citation
+    record: Record | None = None
+    generated: bool = False  # written by dreaming
+
+
+def statements(path: str, data: bytes) -> Iterator[Statement]:
+    """What a Markdown file says: records, notes, paragraphs and list items. Secrets are left out."""
+    if is_broken_secret(data) and readable_note(path, data) is None:
+        return
+    note = readable_note(path, data) if path.count("/") >= 2 else None
+    if note is not None and note.sensitivity == "secret":
+        return
+    if note is not None and len(note.text) <= _SHORT_NOTE_CHARS and note.citation:
+        yield Statement(text=bare_text(note.text), citation=note.citation, record=note)
+        return
+    document = Document.parse(path, data)
+    records = {line.number: record for line, record in document.records()}
+    for number, record in records.items():
+        if record.sensitivity != "secret":
+            place = Citation(path, number, number)
+            yield Statement(text=bare_text(record.text), citation=place, record=record)
+    yield from _prose(document, set(records), note, _lines_that_say_nothing(path, data))
+
+
+def _prose(
+    document: Document, records: set[int], note: Record | None, skipped: int
+) -> Iterator[Statement]:
+    raw = [line.data for line in document.lines]
+    ours = generated_lines(raw)
+    lines = [
+        # What was meant to be a record is none of our business: it may have been a secret.
+        ""
+        if number <= skipped or number in records or claims_to_be_record(line)
+        else line.decode(errors="replace").rstrip("\r\n")
+        for number, line in enumerate(raw, 1)
+    ]
+    for piece in pieces(lines):
+        yield Statement(
+            text=piece.text,
+            citation=Citation(document.path, piece.first_line, piece.last_line),
+            record=note,
+            generated=piece.first_line in ours,
+        )
+
+
+def _lines_that_say_nothing(path: str, data: bytes) -> int:
+    """How many lines at the top are front matter or our template."""
+    parts = split_note(data)
+    if parts is not None:
+        return data[: len(data) - len(parts[1])].count(b"\n")
+    template = layout.load_template(path) if path in layout.FROM_TEMPLATE else b""
+    return template.count(b"\n") if template and data.startswith(template) else 0

@@ -1,0 +1,234 @@
+"""Dreaming: what is asked for again and again is promoted into MEMORY.md, whole and cited.
+
+Light and REM sleep make strong what was recalled, deep sleep promotes. The change to MEMORY.md and the
+diary is a job like any other: planned, shown, applied, undone. What is known of recalls is machine
+state; it is brought up to date by `settle`, after the job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from memolith.files import layout, recall_log, recall_state
+from memolith.files.dream_diary import diary_entry, diary_time
+from memolith.files.lookup import memory_files, records_in
+from memolith.files.promoted import blocks, generated_lines
+from memolith.files.statements import statements
+from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.dreaming.deep import Judgement, Night, judge_all
+from memolith.jobs.dreaming.fold import fold
+from memolith.jobs.dreaming.meaning import Said
+from memolith.jobs.dreaming.page import Budget, Page, write_page
+from memolith.jobs.dreaming.phases import Sleep, sleep
+from memolith.jobs.dreaming.sources import Sources
+from memolith.jobs.job import Draft, Plan
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memolith.files.recall_state import RecallState
+    from memolith.jobs.job import Reader, Snapshot, Workplace
+    from memolith.reports import Change
+
+_LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamPlan(Plan):
+    """What a dream is going to promote."""
+
+    page: Page = field(default_factory=lambda: Page(change=None))
+    diary: Change | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class DreamJob:
+    """Promote what passes the gates."""
+
+    name = "dream"
+
+    def __init__(self, place: Workplace) -> None:
+        """`place` names the files; they are read through the snapshot."""
+        self._place = place
+        self._config = place.config.dream
+        self._path = place.config.profile.primary
+        self.refused: list[Judgement] = []  # of the last plan, for the diary
+
+    def plan(self, snapshot: Snapshot) -> DreamPlan:
+        """Fold, sleep, judge and fit into the budget, all in memory."""
+        now = self._place.clock.now()
+        state, rest = asleep(snapshot, self._path, now)
+        night = open_night(self._place, snapshot, replace(state, signals=rest.signals))
+        chosen, refused = judge_all(night)
+        self.refused = refused
+        data = snapshot.read(self._path) or b""
+        day = self._place.clock.day_of(now).isoformat()
+        page = write_page(self._path, data, chosen, day, self._budget())
+        counts = {
+            "tracked": len(state.entries),
+            "candidates": len(chosen) + len(refused),
+            "promoted": len(page.promoted),
+            "dropped": page.dropped,
+        }
+        if page.change is None:
+            return DreamPlan(skipped=_why_nothing(state, refused, page), counts=counts)
+        diary = self._diary(snapshot, now, rest, page, refused)
+        return DreamPlan(
+            lines=tuple(_line(judged) for judged in page.promoted),
+            counts=counts,
+            page=page,
+            diary=diary,
+            warnings=(night.said.warning,) if night.said.warning else (),
+        )
+
+    def draft(self, plan: DreamPlan, *, preview: bool) -> Draft:
+        """The plan has its texts already: facts are quoted, not written."""
+        del preview
+        changes = (plan.diary, plan.page.change)
+        return Draft(
+            changes=tuple(change for change in changes if change is not None),
+            warnings=plan.warnings,
+        )
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        """Every line that dreaming did not write must still be there, in its order."""
+        old, new = (_not_generated(split_lines(read(self._path))) for read in (before, after))
+        return "" if old == new else "a line that dreaming did not write would have changed"
+
+    def _budget(self) -> Budget:
+        whole = self._place.config.trim.max_chars
+        generated = self._config.max_chars
+        # In a small rolling window, promoted facts must not crowd out the records.
+        return Budget(generated=min(generated, whole // 4) if whole else generated, whole=whole)
+
+    def _diary(
+        self, snapshot: Snapshot, now: datetime, rest: Sleep, page: Page, refused: list[Judgement]
+    ) -> Change | None:
+        edits = Edits(layout.DREAM_DIARY, snapshot.read(layout.DREAM_DIARY))
+        edits.append(
+            diary_text(
+                diary_time(self._place.clock.local(now)),
+                rest,
+                page,
+                refused,
+                is_new=not snapshot.read(layout.DREAM_DIARY),
+            )
+        )
+        return edits.change()
+
+
+def asleep(snapshot: Snapshot, path: str, now: datetime) -> tuple[RecallState, Sleep]:
+    """What is known of recalls with everything noted since, and what light and REM sleep make of it."""
+    state = recall_state.read_state(snapshot.read)
+    events, cursor = recall_log.read_log(snapshot.read, state.cursor)
+    state = replace(fold(state, events), cursor=cursor)
+    state = _marked(state, snapshot.read(path) or b"", now)
+    return state, sleep(state, now)
+
+
+def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Night:
+    """What deep sleep judges by."""
+    said = Said(
+        found.text
+        for path in _LOADED_BY_AGENTS
+        for found in statements(path, snapshot.read(path) or b"")
+    )
+    return Night(
+        state=state,
+        config=place.config.dream,
+        now=place.clock.now(),
+        promoted=_claims_in(snapshot.read(place.config.profile.primary) or b""),
+        sources=Sources(snapshot.read, lambda: _superseded(place, snapshot), place.clock.now()),
+        said=said,
+    )
+
+
+def diary_text(
+    at: str, rest: Sleep, page: Page, refused: list[Judgement], *, is_new: bool
+) -> bytes:
+    """The diary's entry for one dream; it names places, never texts."""
+    return diary_entry(
+        at,
+        themes=rest.themes,
+        patterns=[
+            f"**{entry.path}#L{entry.first_line}** — recalled {len(entry.days)} days,"
+            f" tags: {', '.join(entry.tags)}"
+            for entry in rest.patterns
+        ],
+        candidates=len(page.promoted) + len(refused) + len(page.left_out),
+        promoted=[
+            f"**{_place(judged)}** — score: {judged.score.value:.3f}"
+            f" (recalled {judged.entry.recalls}x across {len(judged.entry.days)} days)"
+            for judged in page.promoted
+        ],
+        skipped=[
+            f"{_place(judged)} — score: {judged.score.value:.3f} ({judged.reason or 'no room'})"
+            for judged in (*refused, *page.left_out)
+        ],
+        is_new=is_new,
+    )
+
+
+def _place(judged: Judgement) -> str:
+    entry = judged.entry
+    return (
+        str(judged.statement.citation) if judged.statement else f"{entry.path}#L{entry.first_line}"
+    )
+
+
+def _line(judged: Judgement) -> str:
+    return f"promote {_place(judged)} (score {judged.score.value:.2f})"
+
+
+def _why_nothing(state: RecallState, refused: list[Judgement], page: Page) -> str:
+    if page.left_out:
+        return "there is no room in MEMORY.md"
+    if refused:
+        return "what passed the gates is in MEMORY.md already, or may not be there"
+    return "nothing passed the gates" if state.entries else "nothing was recalled yet"
+
+
+def _not_generated(lines: list[bytes]) -> list[bytes]:
+    ours = generated_lines(lines)
+    return [
+        line.rstrip(b"\n")
+        for number, line in enumerate(lines, 1)
+        if number not in ours and line.strip()
+    ]
+
+
+def _claims_in(data: bytes) -> set[str]:
+    return {fact.claim for block in blocks(split_lines(data)) for fact in block.facts}
+
+
+def _marked(state: RecallState, data: bytes, now: datetime) -> RecallState:
+    """The state with what MEMORY.md tells of earlier dreams: what stands there, what made room."""
+    found = list(blocks(split_lines(data)))
+    standing = {fact.claim for block in found for fact in block.facts}
+    dropped = {claim for block in found for claim in block.dropped} - standing
+    if not standing and not dropped:
+        return state
+    entries = {}
+    for key, entry in state.entries.items():
+        if entry.claim in standing and (entry.promoted_at is None or entry.dropped_at):
+            entries[key] = replace(entry, promoted_at=now, dropped_at=None)
+        elif entry.claim in dropped and entry.dropped_at is None:
+            entries[key] = replace(entry, dropped_at=now)
+        else:
+            entries[key] = entry
+    return replace(state, entries=entries)
+
+
+def _superseded(place: Workplace, snapshot: Snapshot) -> set[str]:
+    """The ids of every record that a newer one, in any file, has taken the place of."""
+    with place.reading() as folder:
+        paths = list(memory_files(folder))
+    found: set[str] = set()
+    for path in paths:
+        data = snapshot.read(path) or b""
+        if b"supersedes" in data:
+            found.update(
+                record.supersedes for record in records_in(path, data) if record.supersedes
+            )
+    return found

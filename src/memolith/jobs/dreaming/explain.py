@@ -1,0 +1,106 @@
+"""What dreaming knows and would do: read from the files, nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith.errors import NotFoundError
+from memolith.files import layout, recall_log, recall_state
+from memolith.files.dream_diary import last_dream
+from memolith.files.passages import parse_citation
+from memolith.files.promoted import blocks
+from memolith.jobs.changes import split_lines
+from memolith.jobs.dream import asleep, open_night
+from memolith.jobs.dreaming.deep import judge, judge_all
+from memolith.jobs.dreaming.score import WEIGHTS
+from memolith.jobs.job import Snapshot
+from memolith.reports import DreamExplanation, DreamStatus
+
+if TYPE_CHECKING:
+    from memolith.files.recall_state import Recalled
+    from memolith.jobs.dreaming.deep import Judgement, Night
+    from memolith.jobs.job import Workplace
+
+_MOST_WAITING = 10
+
+
+def dream_status(place: Workplace) -> DreamStatus:
+    """How much is tracked, when the last dream was, and what the next would promote."""
+    with place.reading() as folder:
+        snapshot = Snapshot(folder.read)
+        night = _night(place, snapshot)
+        chosen, refused = judge_all(night)
+        before = recall_state.read_state(snapshot.read)
+        noted, _ = recall_log.read_log(snapshot.read, before.cursor)
+        memory = snapshot.read(place.config.profile.primary) or b""
+        facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
+        return DreamStatus(
+            tracking=place.config.dream.track,
+            tracked=len(night.state.entries),
+            noted_since=len(noted),
+            last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b""),
+            promoted=len(facts),
+            promoted_chars=sum(fact.chars for fact in facts),
+            next=tuple(map(_explained, chosen)),
+            waiting=tuple(map(_explained, refused[:_MOST_WAITING])),
+            warnings=tuple(f"{path} cannot be read in full." for path in before.damaged),
+        )
+
+
+def explain(place: Workplace, name: str) -> DreamExplanation:
+    """Why a statement is promoted or not; by its key, citation, record id or claim."""
+    with place.reading() as folder:
+        night = _night(place, Snapshot(folder.read))
+        key = _key(night, name)
+        return _explained(judge(night, key))
+
+
+def _night(place: Workplace, snapshot: Snapshot) -> Night:
+    state, rest = asleep(snapshot, place.config.profile.primary, place.clock.now())
+    return open_night(place, snapshot, replace(state, signals=rest.signals))
+
+
+def _key(night: Night, name: str) -> str:
+    entries = night.state.entries
+    if name in entries:
+        return name
+    matches = [key for key, entry in entries.items() if _is_meant(entry, name)]
+    if len(matches) == 1:
+        return matches[0]
+    what = f"{len(matches)} tracked statements are" if matches else "No tracked statement is"
+    raise NotFoundError(
+        f"{what} called {name!r}.",
+        name=name,
+        hint="See: memolith dream status --json",
+    )
+
+
+def _is_meant(entry: Recalled, name: str) -> bool:
+    cited = parse_citation(name)
+    if cited is not None:
+        same = entry.path == cited.path
+        return same and entry.first_line <= cited.last_line and cited.first_line <= entry.last_line
+    return len(name) >= 4 and (entry.record_id.startswith(name) or entry.claim.startswith(name))
+
+
+def _explained(judged: Judgement) -> DreamExplanation:
+    entry = judged.entry
+    place = f"{entry.path}#L{entry.first_line}"
+    return DreamExplanation(
+        key=judged.key,
+        citation=str(judged.statement.citation) if judged.statement else place,
+        snippet=entry.snippet,
+        promotes=not judged.reason,
+        reason=judged.reason,
+        score=judged.score.value,
+        signals=judged.score.signals,
+        weights=WEIGHTS,
+        boost=judged.score.boost,
+        recalls=entry.recalls,
+        shown=entry.shown,
+        used=entry.used,
+        questions=len(entry.queries),
+        days=entry.days,
+        tags=entry.tags,
+    )

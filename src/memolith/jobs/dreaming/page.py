@@ -1,0 +1,130 @@
+"""MEMORY.md with the facts of one dream: a marked block, within a budget that only our blocks pay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memolith.files.promoted import (
+    begin_line,
+    block_text,
+    blocks,
+    fact_line,
+    generated_lines,
+    lines_of_block,
+)
+from memolith.jobs.changes import Edits, split_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.files.promoted import Block, PromotedFact
+    from memolith.jobs.dreaming.deep import Judgement
+    from memolith.reports import Change
+
+# Markers and heading of a block.
+_BLOCK_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How many characters the blocks of dreaming may take, and MEMORY.md as a whole; 0 is no limit."""
+
+    generated: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The change to MEMORY.md, what it promotes, and what did not fit."""
+
+    change: Change | None
+    promoted: tuple[Judgement, ...] = ()
+    left_out: tuple[Judgement, ...] = ()
+    dropped: int = 0
+
+
+def write_page(
+    path: str, data: bytes, chosen: Sequence[Judgement], day: str, budget: Budget
+) -> Page:
+    """Put the chosen facts into today's block; the oldest facts of dreaming make room if they must."""
+    lines = split_lines(data)
+    known = list(blocks(lines))
+    written = [(judged, line) for judged in chosen if (line := _line(judged)) is not None]
+    unwritable = tuple(judged for judged in chosen if _line(judged) is None)
+    room = _room(lines, budget)
+    old = [fact for block in known for fact in block.facts]
+    taken, gone = _fit([len(line.decode()) for _, line in written], old, room)
+    promoted = tuple(judged for judged, _ in written[:taken])
+    left_out = (*unwritable, *(judged for judged, _ in written[taken:]))
+    edits = Edits(path, data or None)
+    _take_out(edits, known, gone, day)
+    if promoted:
+        facts = [line for _, line in written[:taken]]
+        _put_in(edits, data, known, facts, (day, [fact.claim for fact in gone]))
+    return Page(change=edits.change(), promoted=promoted, left_out=left_out, dropped=len(gone))
+
+
+def _line(judged: Judgement) -> bytes | None:
+    found = judged.statement
+    return fact_line(found.text, judged.score.value, str(found.citation)) if found else None
+
+
+def _room(lines: Sequence[bytes], budget: Budget) -> int:
+    """How many characters new facts may take before old ones must go; may be negative."""
+    ours = generated_lines(lines)
+    sizes = [len(line.decode(errors="replace")) for line in lines]
+    generated = sum(size for number, size in enumerate(sizes, 1) if number in ours)
+    left = budget.generated - generated
+    return min(left, budget.whole - sum(sizes)) if budget.whole else left
+
+
+def _fit(
+    new: Sequence[int], old: Sequence[PromotedFact], room: int
+) -> tuple[int, list[PromotedFact]]:
+    """How many of the new facts fit, best first, and which old ones go, oldest first."""
+    waiting = list(old)
+    gone: list[PromotedFact] = []
+    while room < 0 and waiting:  # the limit was lowered, or others have written more
+        gone.append(waiting.pop(0))
+        room += gone[-1].chars
+    room -= _BLOCK_CHARS
+    taken = 0
+    for size in new:
+        more: list[PromotedFact] = []
+        spare = room
+        while size > spare and waiting:
+            more.append(waiting.pop(0))
+            spare += more[-1].chars
+        if size > spare:
+            break
+        gone += more
+        room = spare - size
+        taken += 1
+    return taken, gone
+
+
+def _take_out(edits: Edits, known: Sequence[Block], gone: Sequence[PromotedFact], day: str) -> None:
+    numbers = {fact.line for fact in gone}
+    edits.remove(numbers)
+    for block in known:
+        if block.day != day and all(fact.line in numbers for fact in block.facts):
+            edits.remove(lines_of_block(block))
+
+
+def _put_in(
+    edits: Edits,
+    data: bytes,
+    known: Sequence[Block],
+    facts: Sequence[bytes],
+    header: tuple[str, list[str]],
+) -> None:
+    day, dropped = header
+    today = next((block for block in reversed(known) if block.day == day), None)
+    if today is not None and today.last_line in today.ours:
+        edits.remove([today.first_line])
+        edits.insert(today.first_line, begin_line(day, [*today.dropped, *dropped]))
+        edits.insert(today.last_line, b"".join(facts))
+        return
+    blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
+    edits.append(blank + block_text(day, facts, dropped))

@@ -1,0 +1,114 @@
+"""Find a recalled statement again in the files as they stand now, and judge whether it may be promoted."""
+
+from __future__ import annotations
+
+from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
+from memolith.files.statements import Statement, statements
+from memolith.text.folding import fold
+from memolith.text.pieces import claim_key
+from memolith.text.tokens import words
+from memolith.visibility import trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from datetime import datetime
+
+    from memolith.files.recall_state import Recalled
+    from memolith.types import Record
+
+# What is shorter is a label, what is longer is not one fact: about 160 tokens.
+_SHORTEST_CHARS, _LONGEST_CHARS = 12, 640
+_FEWEST_WORDS = 3
+# Made by jobs and routines, not said by anybody.
+_MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
+
+
+class Sources:
+    """The memory files, each read and cut into statements once."""
+
+    def __init__(
+        self,
+        read: Callable[[str], bytes | None],
+        superseded: Callable[[], Collection[str]],
+        now: datetime,
+    ) -> None:
+        """`superseded` gives the ids of records that a newer one has taken the place of."""
+        self._read = read
+        self._superseded = superseded
+        self._now = now
+        self._known: dict[str, list[tuple[str, Statement]] | None] = {}
+
+    def find(self, entry: Recalled) -> Statement | str:
+        """The statement of an entry as it stands there now, or why it cannot be promoted."""
+        if entry.path in OWN_OUTPUT:
+            return "it stands only in what Memolith wrote itself"
+        if not entry.path.endswith(".md"):
+            return "only what stands in Markdown files is promoted"
+        known = self._statements(entry.path)
+        if known is None:
+            return "its file is gone"
+        found = _same(entry, known)
+        if found is None:
+            return "it does not stand there any more"
+        return self._objection(found) or found
+
+    def _statements(self, path: str) -> list[tuple[str, Statement]] | None:
+        if path not in self._known:
+            data = self._read(path)
+            self._known[path] = (
+                None
+                if data is None
+                else [(claim_key(found.text), found) for found in statements(path, data)]
+            )
+        return self._known[path]
+
+    def _objection(self, found: Statement) -> str:
+        if found.generated:
+            return "dreaming wrote it itself"
+        if found.citation.path in (ROOT_MEMORY, NESTED_MEMORY):
+            return "it stands in MEMORY.md already"
+        return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)
+
+    def _doubt(self, record: Record) -> str:
+        if trust(record.provenance.channel) == "external":
+            return "it came from outside, and only you may trust it"
+        if record.category in _MADE_BY_JOBS:
+            return f"it is a {record.category}, made by a job"
+        if record.expires and record.expires <= self._now:
+            return "it has expired"
+        if record.id in self._superseded():
+            return "a newer record has taken its place"
+        return ""
+
+
+def _same(entry: Recalled, known: list[tuple[str, Statement]]) -> Statement | None:
+    """By its content, wherever it moved; entries of other programs by how they begin."""
+    equal = [found for claim, found in known if entry.claim and claim == entry.claim]
+    if not equal:
+        beginning = " ".join(fold(entry.snippet).split())
+        known_by_text = [found for _, found in known if beginning]
+        equal = [found for found in known_by_text if _says(found.text, beginning, entry)]
+    if not equal:
+        return None
+    return min(equal, key=lambda found: abs(found.citation.first_line - entry.first_line))
+
+
+def _says(text: str, beginning: str, entry: Recalled) -> bool:
+    """Either may be a part of the other: a snippet is cut after so many characters, a paragraph by a
+    chunk, and other programs note the beginning of a whole chunk.
+    """
+    folded = " ".join(fold(text).split())
+    return beginning in folded or (not entry.claim and len(folded) >= 40 and folded in beginning)
+
+
+def _not_a_fact(text: str) -> str:
+    if len(text) < _SHORTEST_CHARS and text.isascii():
+        return "it is too short to be a fact"
+    if len(words(text)) < _FEWEST_WORDS:
+        return "it is too short to be a fact"
+    if len(text) > _LONGEST_CHARS:
+        return "it is too long to be one fact"
+    if text.rstrip().endswith(("?", "？", ":")):
+        return "it is a question or a beginning, not a fact"
+    return ""

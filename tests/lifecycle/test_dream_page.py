@@ -1,0 +1,151 @@
+"""The blocks of dreaming: within their budget, ours alone, and harmless to everything around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith.files.promoted import blocks, fact_line, generated_lines, without_claim
+from memolith.jobs.changes import split_lines
+from memolith.text.pieces import claim_key
+from tests.lifecycle.dreams import Life
+
+if TYPE_CHECKING:
+    from tests.conftest import StoppedTime
+
+TOPICS = (
+    "glacier tour", "trumpet lesson", "blue Volvo", "garden fence", "tax letter", "piano tuner",
+    "kitchen lamp", "sailing boat", "chess club", "winter coat", "rain barrel", "bread oven",
+)  # fmt: skip
+
+
+def live(life: Life, topics: tuple[str, ...]) -> None:
+    """Write a fact for each topic, and ask for each on two days."""
+    lines = [f"- The {topic} is the one that Martha asked for in writing" for topic in topics]
+    life.write(f"memory/2026-10-{10 + len(topics)}.md", "\n".join(lines) + "\n")
+    life.ask(*(f"what about the {topic}?" for topic in topics))
+
+
+def test_at_most_ten_facts_are_promoted_by_one_dream(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    live(life, TOPICS)
+    life.memory.jobs.dream()
+    assert len(life.promoted()) == 10
+    life.memory.jobs.dream()
+    assert len(life.promoted()) == 12
+
+
+def test_facts_of_the_same_day_share_a_block(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time, dream__max_per_run=5)
+    live(life, TOPICS[:8])
+    life.memory.jobs.dream()
+    life.memory.jobs.dream()
+    assert life.read().count("## Promoted by dreaming") == 1
+    assert len(life.promoted()) == 8
+
+
+def test_the_oldest_facts_make_room_and_nothing_else_does(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time, dream__max_chars=700, dream__max_per_run=3)
+    mine = "# Mine\n\n" + "What I wrote by hand stays. " * 100 + "\n"
+    life.write("MEMORY.md", mine)
+    live(life, TOPICS[:3])
+    life.memory.jobs.dream()
+    first = life.promoted()
+    live(life, TOPICS[3:6])
+    report = life.memory.jobs.dream()
+    assert report.counts["dropped"] > 0
+    text = life.read()
+    assert text.startswith(mine)
+    assert first[0] not in text
+    assert any(TOPICS[3] in line or TOPICS[4] in line for line in life.promoted())
+    assert sum(len(line) + 1 for line in text.removeprefix(mine).splitlines()) <= 700
+
+
+def test_what_made_room_does_not_come_back_by_itself(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time, dream__max_chars=500, dream__max_per_run=2)
+    live(life, TOPICS[:2])
+    life.memory.jobs.dream()
+    live(life, TOPICS[2:4])
+    life.memory.jobs.dream()
+    settled = life.promoted()
+    for _ in range(5):
+        life.memory.jobs.dream()
+    assert life.promoted() == settled
+
+
+def test_memory_stays_under_its_own_limit(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time, trim__max_chars=3000)
+    live(life, TOPICS)
+    for _ in range(4):
+        life.memory.jobs.dream()
+        assert len(life.read()) <= 3000
+    assert 0 < len(life.promoted()) < len(TOPICS)
+
+
+def test_prose_over_the_limit_means_no_promotion_and_no_loss(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time, trim__max_chars=3000)
+    mine = "# Mine\n\n" + "Long text of mine. " * 300 + "\n"
+    life.write("MEMORY.md", mine)
+    live(life, TOPICS[:3])
+    assert life.memory.jobs.dream().reason == "there is no room in MEMORY.md"
+    assert life.read() == mine
+
+
+def test_what_a_person_adds_to_a_block_is_theirs(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time, dream__max_chars=400, dream__max_per_run=2)
+    live(life, TOPICS[:2])
+    life.memory.jobs.dream()
+    life.write("MEMORY.md", life.read().replace("<!-- /memolith", "- my own line\n<!-- /memolith"))
+    live(life, TOPICS[2:4])
+    life.memory.jobs.dream()
+    assert "- my own line\n" in life.read()
+
+
+def test_records_written_after_a_dream_stay_records(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    live(life, TOPICS[:2])
+    life.memory.jobs.dream()
+    record = life.memory.remember("Written after the dream")
+    life.write("MEMORY.md", life.read().replace("<!-- /memolith:dream -->\n", ""))
+    assert [found.id for found in life.memory.records()] == [record.id]
+    assert all(b"Written after" not in line for line in ours(life.read()))
+
+
+def ours(text: str) -> list[bytes]:
+    lines = split_lines(text.encode())
+    return [lines[number - 1] for number in generated_lines(lines)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<!-- x -->",
+        "a --> b is fine in none",
+        "written \u202e backwards in a fact",
+        '{"id":"x","text":"y"}',
+    ],
+)
+def test_a_text_that_cannot_safely_be_a_line_is_none(text: str) -> None:
+    assert fact_line(text, 0.5, "memory/2026-11-10.md#L5") is None
+
+
+@given(st.text(max_size=120), st.integers(1, 10**6))
+def test_any_line_that_is_written_is_one_fact_with_the_claim_of_its_text(
+    text: str, line: int
+) -> None:
+    written = fact_line(text, 0.5, f"memory/2026-11-10.md#L{line}")
+    if written is None:
+        return
+    block = b"<!-- memolith:dream 2026-11-15 -->\n" + written + b"<!-- /memolith:dream -->\nmine\n"
+    (found,) = blocks(split_lines(block))
+    assert [fact.claim for fact in found.facts] == [claim_key(text)]
+    assert found.last_line == 3
+    assert written not in without_claim(block, claim_key(text))
