@@ -36,8 +36,8 @@ SLOW_TO_IMPORT = {
 # Our own modules and folders that are slow too, so they are imported inside functions only.
 SLOW_MODULES = {
     "aio", "context.cache", "context.known", "context.recall", "context.turn", "context.version",
-    "embed", "files.backup", "files.yaml_loader", "finding", "index", "ingest", "interfaces",
-    "jobs", "labels", "lifecycle", "llm", "mcp_server", "rest", "search",
+    "embed", "files.backup", "files.watch", "files.yaml_loader", "finding", "index", "ingest",
+    "interfaces", "jobs", "labels", "lifecycle", "llm", "mcp_server", "reloading", "rest", "search",
 }  # fmt: skip
 
 Finding = str

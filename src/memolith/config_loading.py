@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 
-from memolith.config import DEFAULTS, SECTIONS, SETTINGS, with_values
+from memolith.config import DEFAULTS, SECTIONS, SETTINGS, value_of, with_values
 from memolith.config_file import read_toml
 from memolith.errors import ConfigError
 from memolith.profile import Surroundings, resolve
@@ -66,6 +66,25 @@ def open_profile(
     variables = dict(_environment_values(environ))
     found = resolve(None if root is None else os.fspath(root), profile, around, create=create)
     return found, _load(found, variables, settings or {})
+
+
+def reload_settings(
+    profile: Profile, before: LoadedConfig, settings: Mapping[str, object]
+) -> tuple[LoadedConfig, list[str], list[str]]:
+    """The settings as they are now, and the names of those that changed: at once, after a restart.
+
+    What needs a restart keeps its value until then.
+    """
+    now = _load(profile, dict(_environment_values(os.environ)), settings)
+    changed = [
+        name for name in SETTINGS if value_of(now.config, name) != value_of(before.config, name)
+    ]
+    restart = [name for name in changed if SETTINGS[name].restart]
+    values = {
+        name: value_of((before if name in restart else now).config, name) for name in SETTINGS
+    }
+    loaded = LoadedConfig(config=with_values(values), origins=now.origins)
+    return loaded, [name for name in changed if name not in restart], restart
 
 
 def _current_folder() -> str:

@@ -14,6 +14,7 @@ MemolithError                     message, hint
 │   └── ForgottenError            record_id
 ├── WriterBusyError               holder, waited_seconds
 ├── FileChangedError              path: somebody edited the file while we planned
+│   └── VersionConflictError      path, given, current: it was read before somebody changed it
 ├── JobFailedError                a job could not be done; the files are as they were
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
 └── StorageError                  path, errno: the disk or file system refused
@@ -42,6 +43,7 @@ __all__ = [
     "RefusedError",
     "StorageError",
     "TextTooLargeError",
+    "VersionConflictError",
     "WriterBusyError",
 ]
 
@@ -172,6 +174,18 @@ class FileChangedError(MemolithError):
         """Remember which file."""
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class VersionConflictError(FileChangedError):
+    """A file was to be replaced by somebody who had not seen what stands in it now."""
+
+    def __init__(
+        self, message: str, *, path: str, given: str, current: str, hint: str = ""
+    ) -> None:
+        """Remember both versions."""
+        super().__init__(message, path=path, hint=hint)
+        self.given = given
+        self.current = current
 
 
 class JobFailedError(MemolithError):

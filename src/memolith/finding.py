@@ -69,6 +69,14 @@ class Finder:
         self._looked = _NEVER
         self._hint = ChangeHint()
 
+    def configure(self, config: SearchConfig, clock: Clock) -> None:
+        """Use other settings from the next search on."""
+        with self._guard:
+            if config.meaning != self._config.meaning:
+                self.close()  # the index is opened for the model it is searched with
+                self._embedder, self._model_problem = None, ""
+            self._config, self._clock = config, clock
+
     def look_again(self) -> None:
         """Something is about to be written: what was seen on the disk a moment ago counts no more."""
         self._looked = _NEVER

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 
-from memolith.errors import FileChangedError, MemolithError
+from memolith.clock import Clock
+from memolith.editing import EditableStore
+from memolith.errors import ConfigError, FileChangedError, MemolithError
+from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, INDEX_FOLDER
 from memolith.late import late
-from memolith.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ else:
 _FORGET_ATTEMPTS = 20
 
 
-class Memory(Store):
+class Memory(EditableStore):
     """One agent's memory: plain Markdown files in one folder.
 
     >>> import tempfile
@@ -257,6 +259,39 @@ class Memory(Store):
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)
+
+    def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
+        """Replace MEMORY.md or a daily log, which must still have the version that was read.
+
+        What stood there is saved as a backup, and lines that stand for secret records become those
+        records again.
+        """
+        report = super().write_file(path, content, version)
+        self._sync_if_indexed()
+        return report
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where the value of each setting came from, by its full name."""
+        return self._loaded.origins
+
+    def reconfigure(self) -> reports.Reconfiguration:
+        """Read the settings anew; calls from now on obey them. Broken ones leave all as it was."""
+        from memolith.config_loading import reload_settings
+        from memolith.reports import Reconfiguration
+
+        try:
+            loaded, changed, restart = reload_settings(self.profile, self._loaded, self._settings)
+        except ConfigError as error:
+            return Reconfiguration(problem=str(error))
+        self._loaded = loaded
+        self.config = loaded.config
+        self._clock = self._given_clock or Clock(self.config.profile.timezone)
+        self._journal = Journal(self._clock, self.config.profile.primary)
+        if self._finder is not None:
+            self._finder.configure(self.config.search, self._clock)
+        self._recaller = None  # its answers were those of the settings before
+        return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
     def _sync_if_indexed(self) -> None:
         if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):

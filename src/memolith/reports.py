@@ -36,6 +36,34 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A whole file to be edited; its version must be shown to write it back."""
+
+    path: str
+    content: str
+    version: str = ""  # SHA-256 of the file; "" when there is none
+    hidden: int = 0  # secret records, each shown as a line that stands for it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditReport:
+    """What replacing a file came to; no backup if nothing was different."""
+
+    path: str
+    version: str
+    backup: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconfiguration:
+    """What reading the settings anew changed; a problem means that the previous ones still hold."""
+
+    changed: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()  # also changed, but in effect only after a restart
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
     """One backup: the files it holds and why it was made."""
 

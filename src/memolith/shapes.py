@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memolith.types import Citation
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
@@ -168,6 +170,34 @@ def recap_json(recap: Recap) -> Json:
         "left_out": recap.left_out,
         "warnings": list(recap.warnings),
     }
+
+
+def plain(value: object) -> Json:
+    """A report as JSON: its fields by their names, moments in ISO 8601, citations as they are shown.
+
+    >>> from memolith.reports import ForgetReport
+    >>> plain(ForgetReport(record_id="3f2a", files=("MEMORY.md",)))
+    {'record_id': '3f2a', 'files': ['MEMORY.md']}
+    """
+    slots: tuple[str, ...] = getattr(type(value), "__slots__", ())
+    return {name: _plain(getattr(value, name)) for name in slots}
+
+
+def _plain(value: object) -> object:
+    from datetime import date, datetime
+
+    match value:
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case datetime():
+            return iso(value)
+        case date():
+            return value.isoformat()
+        case Citation():
+            return str(value)
+    return plain(value) if hasattr(type(value), "__slots__") else value
 
 
 def iso(moment: datetime) -> str:

@@ -57,6 +57,8 @@ class Store:
         """
         self.profile, self._loaded = open_profile(root, profile, settings, create=create)
         self.config = self._loaded.config
+        self._settings = dict(settings or {})
+        self._given_clock = clock
         self._clock = clock or Clock(self.config.profile.timezone)
         self._channel = channel
         self._journal = Journal(self._clock, self.config.profile.primary)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
-_HIDDEN = "(a secret record stands here)"
+HIDDEN = "(a secret record stands here)"
 
 
 def read_passage(
@@ -33,9 +33,9 @@ def read_passage(
     document = Document.parse(path, _read(folder, path))
     first = max(1, first_line)
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
-    hidden = set() if include_secret else _secret_lines(document)
+    hidden = set() if include_secret else secret_lines(document)
     texts = [
-        _HIDDEN if line.number in hidden else line.data.decode(errors="replace").rstrip("\r\n")
+        HIDDEN if line.number in hidden else line.data.decode(errors="replace").rstrip("\r\n")
         for line in chosen
     ]
     return Passage(
@@ -71,7 +71,7 @@ def _read(folder: Folder, path: str) -> bytes:
     return data
 
 
-def _secret_lines(document: Document) -> set[int]:
+def secret_lines(document: Document) -> set[int]:
     """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note."""
     try:
         note = parse_note(document.path, document.data)

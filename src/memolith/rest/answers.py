@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -10,9 +11,13 @@ from starlette.responses import Response
 from memolith import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from memolith.shapes import Json
+
+V1 = "/api/v1"
+RECALL_PATH = "/api/memory/semantic-recall"
+RPC_PATH = "/rpc"
 
 # Error → its kind, as every surface names it, and its status. The nearest class above counts.
 STATUSES: Mapping[type[Exception], tuple[str, int]] = {
@@ -26,12 +31,17 @@ STATUSES: Mapping[type[Exception], tuple[str, int]] = {
     errors.ForgottenError: ("refused", 409),
     errors.WriterBusyError: ("busy", 503),
     errors.FileChangedError: ("changed", 409),
+    errors.JobFailedError: ("job-failed", 409),
     errors.BackupDamagedError: ("backup-damaged", 409),
     errors.StorageError: ("storage", 507),
     errors.IndexUnavailableError: ("index", 503),
     errors.EmbeddingError: ("embedding", 503),
     errors.JobFailedError: ("job", 503),
 }
+
+
+# Any request may end in one of these; what each means stands in the error itself.
+ERRORS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507)
 
 
 class RequestError(Exception):
@@ -71,16 +81,45 @@ def status_of(error: Exception) -> tuple[str, int]:
     return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), ("bug", 500))
 
 
-def error_answer(error: Exception) -> Answer:
-    """The answer to a request that failed; of a bug, callers learn nothing but that it was one."""
-    kind, status = status_of(error)
-    message, hint = "Something went wrong in the server.", "Its log says what."
-    if isinstance(error, errors.MemolithError | RequestError):
-        message, hint = error.message, error.hint
-    headers = {"Retry-After": "1"} if status in (429, 503) else {}
-    return Answer(error_content(kind, message, hint), status, headers)
+def error_answer(error: Exception, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """The answer to a request that failed, in the form that callers of this path expect."""
+    _, status = status_of(error)
+    detail = detail_of(error)
+    content: Json = {"error": detail}
+    # Two routes are older than we are, and keep the form of errors that their callers know.
+    if path == RECALL_PATH:
+        content = {"ok": False, "error": detail["message"]}
+    elif path == RPC_PATH:
+        content = rpc_failure(detail, str(uuid.uuid4()))
+    retry = {"Retry-After": "1"} if status in (429, 503) else {}
+    return Answer(content, status, {**(headers or {}), **retry})
 
 
-def error_content(kind: str, message: str, hint: str = "") -> Json:
-    """The body of every error."""
-    return {"error": {"kind": kind, "message": message, "hint": hint}}
+def detail_of(error: Exception) -> dict[str, str]:
+    """What the caller is told; of a bug, nothing but that it was one."""
+    kind, _ = status_of(error)
+    if not isinstance(error, errors.MemolithError | RequestError):
+        return {"kind": kind, "message": "The server failed.", "hint": "Its log says how."}
+    detail = {"kind": kind, "message": error.message, "hint": error.hint}
+    if isinstance(error, errors.VersionConflictError):
+        detail |= {"given": error.given, "current": error.current}
+    return detail
+
+
+def rpc_failure(detail: Mapping[str, str], audit: str) -> Json:
+    """A call by RPC that failed, under the number that the log has too."""
+    code = detail["kind"].upper().replace("-", "_")
+    rest = {key: text for key, text in detail.items() if key != "kind"}
+    return {"auditId": audit, "ok": False, "error": {"code": code, **rest}}
+
+
+def in_words(problems: Sequence[Mapping[str, object]]) -> str:
+    """What is wrong with a request, part by part; what was sent is not repeated."""
+    parts = []
+    for problem in problems[:5]:
+        loc = problem["loc"]
+        place = (
+            ".".join(str(part) for part in loc if part != "body") if isinstance(loc, tuple) else ""
+        )
+        parts.append(f"{place[:100]}: {problem['msg']}" if place else str(problem["msg"]))
+    return "; ".join(parts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -10,25 +12,39 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from memolith.errors import MemolithError
-from memolith.rest import health, records, searching
-from memolith.rest.answers import Answer, RequestError, error_answer, error_content
+from memolith.reloading import follow_settings
+from memolith.rest import (
+    chats,
+    context,
+    events,
+    health,
+    reading,
+    recalling,
+    records,
+    rpc,
+    searching,
+    upkeep,
+)
+from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, in_words
+from memolith.rest.events import Events
 from memolith.rest.guard import Guard
 from memolith.rest.metrics import Metrics
 from memolith.rest.schemas import ErrorAnswer
 from memolith.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
     from memolith.memory import Memory
+    from memolith.reports import Reconfiguration
 
 log = logging.getLogger("memolith.rest")
 
-V1 = "/api/v1"
 _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
-# Any request may end in one of these; what each means stands in the error itself.
-_ERRORS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507)
+_REASONS = {404: "There is nothing here.", 405: "This cannot be done here."}
 
 
 def build_app(memory: Memory, *, port: int) -> ASGIApp:
@@ -47,7 +63,8 @@ def build_api(memory: Memory) -> FastAPI:
         docs_url=None,  # those pages are loaded from somebody else's server
         redoc_url=None,
         redirect_slashes=False,
-        responses={status: {"model": ErrorAnswer} for status in _ERRORS},
+        responses={status: {"model": ErrorAnswer} for status in ERRORS},
+        lifespan=_alive,
         exception_handlers={
             MemolithError: _failed,
             RequestError: _failed,
@@ -58,39 +75,73 @@ def build_api(memory: Memory) -> FastAPI:
     )
     api.state.memory = memory
     api.state.metrics = Metrics()
-    api.include_router(health.routes)
-    for module in (records, searching):
-        api.include_router(module.routes, prefix=V1)
-    api.include_router(health.status_routes, prefix=V1)
+    api.state.events = Events(memory, api.state.metrics)
+    for module in (
+        records,
+        searching,
+        context,
+        chats,
+        reading,
+        upkeep,
+        events,
+        recalling,
+        rpc,
+        health,
+    ):
+        api.include_router(module.routes)
+    api.include_router(health.status_routes)
     return api
 
 
-async def _failed(_: Request, error: Exception) -> Answer:
-    return error_answer(error)
+@asynccontextmanager
+async def _alive(api: FastAPI) -> AsyncIterator[None]:
+    """While the server runs, settings are followed and changes are told."""
+    memory, news, metrics = api.state.memory, api.state.events, api.state.metrics
+
+    def tell(report: Reconfiguration) -> None:
+        metrics.reloads.labels("problem" if report.problem else "done").inc()
+        _log_reload(report)
+        news.tell_settings(report)
+
+    api.state.on_reload = tell
+    news.open()
+    following = await asyncio.to_thread(follow_settings, memory, tell)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(following.close)
+        await asyncio.to_thread(news.close)
 
 
-async def _malformed(_: Request, error: Exception) -> Answer:
-    """Say which part of the request is wrong, and how; what was sent is not repeated."""
-    found = error.errors() if isinstance(error, RequestValidationError) else ()
-    broken = any(problem["type"] == "json_invalid" for problem in found)
-    message = "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc'])[:100]}: {problem['msg']}"
-        for problem in found[:5]
-    )
-    if broken:
-        return Answer(error_content("request", "The body is not JSON."), 400)
-    return Answer(error_content("request", f"The request is not as described: {message}"), 422)
+def _log_reload(report: Reconfiguration) -> None:
+    if report.problem:
+        log.warning("settings kept as they were: %s", report.problem)
+    if report.changed:
+        log.info("settings changed: %s", ", ".join(report.changed))
+    if report.restart:
+        log.warning("settings changed that need a restart: %s", ", ".join(report.restart))
 
 
-async def _refused(_: Request, error: Exception) -> Answer:
+async def _failed(request: Request, error: Exception) -> Answer:
+    return error_answer(error, request.url.path)
+
+
+async def _malformed(request: Request, error: Exception) -> Answer:
+    problems = error.errors() if isinstance(error, RequestValidationError) else ()
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        return await _failed(request, RequestError(400, "request", "The body is not JSON."))
+    return await _failed(request, RequestError(422, "request", in_words(problems)))
+
+
+async def _refused(request: Request, error: Exception) -> Answer:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = error.headers if isinstance(error, HTTPException) else None
-    messages = {404: "There is nothing here.", 405: "This cannot be done here."}
+    message = _REASONS.get(status, "The request is wrong.")
     hint = f"The routes are described at {V1}/openapi.json"
-    content = error_content("request", messages.get(status, "The request is wrong."), hint)
-    return Answer(content, status, dict(headers or {}))
+    refusal = RequestError(status, "request", message, hint=hint)
+    return error_answer(refusal, request.url.path, headers)
 
 
-async def _bug(_: Request, error: Exception) -> Answer:
+async def _bug(request: Request, error: Exception) -> Answer:
     log.error("unexpected %s", type(error).__name__, exc_info=error)
-    return error_answer(error)
+    return error_answer(error, request.url.path)

@@ -1,7 +1,8 @@
-"""What every route asks for: the memory, and whether this call may see secret records."""
+"""What routes ask for: the memory, a body, and whether this call may see secret records."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -16,6 +17,17 @@ def _memory_of(request: Request) -> Memory:
 
 
 TheMemory = Annotated[Memory, Depends(_memory_of)]
+
+
+async def _json_of(request: Request) -> object:
+    try:
+        return json.loads(await request.body() or b"null")
+    except (ValueError, RecursionError):
+        raise RequestError(400, "request", "The body is not JSON.") from None
+
+
+# For routes that say in their own form what is wrong with a body.
+JsonBody = Annotated[object, Depends(_json_of)]
 
 
 def secrets(memory: Memory, asked: bool) -> bool:

@@ -12,7 +12,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from memolith import clock
-from memolith.rest.answers import RequestError, error_answer
+from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 from memolith.rest.callers import Allowance, TokenFile
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("memolith.rest")
 
 OPEN_PATHS = ("/healthz", "/readyz")  # they tell nothing but whether we are well
-RECALL_PATH = "/api/memory/semantic-recall"
 _RECALL_BYTES = 65_536
 # These stay open while there is something to tell.
 _STREAMS = ("/api/v1/events", "/mcp")
@@ -66,7 +65,7 @@ class Guard:
             await self._handle(scope, _replayed(body, receive), reply)
         except RequestError as error:
             reply = _Reply(send)
-            await error_answer(error)(scope, receive, reply)
+            await error_answer(error, scope["path"])(scope, receive, reply)
         finally:
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)

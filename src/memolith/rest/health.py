@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
-from memolith.rest.answers import Answer
+from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory
 from memolith.rest.schemas import HealthAnswer, StatusAnswer
 
 routes = APIRouter(tags=["health"])
-status_routes = APIRouter(tags=["health"])
+status_routes = APIRouter(prefix=V1, tags=["health"])
 
 
 @routes.get("/healthz", response_model=HealthAnswer)

@@ -6,21 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memolith.rest.answers import Answer
+from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
-from memolith.rest.schemas import (
-    ForgottenAnswer,
-    NoteRequest,
-    RecordsAnswer,
-    RecordsQuery,
-    RememberRequest,
-    SupersedeRequest,
-    WrittenAnswer,
-)
+from memolith.rest.requests import NoteRequest, RecordsQuery, RememberRequest, SupersedeRequest
+from memolith.rest.schemas import ForgottenAnswer, RecordsAnswer, WrittenAnswer
 from memolith.shapes import record_json
 from memolith.types import Record
 
-routes = APIRouter(tags=["records"])
+routes = APIRouter(prefix=V1, tags=["records"])
 
 
 @routes.post("/records", response_model=WrittenAnswer, status_code=201)

@@ -1,100 +1,12 @@
-"""What requests and answers look like; the OpenAPI description is made from these."""
+"""What answers look like; the OpenAPI description is made from this."""
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel
 
-Sensitivity = Literal["public", "private-user", "secret", "operational"]
-_LONGEST_QUESTION = 8192
-
-
-def _only_text(value: object) -> object:
-    """Days and moments are written out: a bare number would be taken for seconds."""
-    if value is not None and not isinstance(value, str):
-        raise ValueError("expected text in ISO 8601")
-    return value
-
-
-Day = Annotated[date, Field(strict=False), BeforeValidator(_only_text)]
-Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Question = Annotated[str, Field(max_length=_LONGEST_QUESTION)]
-Limit = Annotated[int, Field(ge=1, le=100)]
-Page = Annotated[int, Field(ge=1, le=1000)]
-Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-
-
-class Request(BaseModel):
-    """A body: exactly these keys, of exactly these types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class RememberRequest(Request):
-    """One thing to remember."""
-
-    text: str = Field(min_length=1)
-    category: Name = "note"
-    session: Name = "main"
-    sensitivity: Sensitivity = "private-user"
-    keywords: list[str] = []
-    metadata: dict[str, object] = {}
-    expires: Moment | None = None
-
-
-class NoteRequest(Request):
-    """A note, which gets a file of its own."""
-
-    text: str = Field(min_length=1)
-    category: Name = "fact"
-    title: str = Field("", max_length=200)
-    session: Name = "main"
-    sensitivity: Sensitivity = "private-user"
-    keywords: list[str] = []
-    metadata: dict[str, object] = {}
-
-
-class SupersedeRequest(Request):
-    """The text that takes the place of an older record."""
-
-    text: str = Field(min_length=1)
-    sensitivity: Sensitivity | None = None
-
-
-class Parameters(BaseModel):
-    """What may stand behind the question mark of an address: exactly these names."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class RecordsQuery(Parameters):
-    """Which records to list, and which page of them."""
-
-    category: str | None = None
-    session: str | None = None
-    limit: Page = 20
-    offset: Count = 0
-    include_secret: bool = False
-    include_past: bool = False
-
-
-class SearchRequest(Request):
-    """A question, and what a hit must satisfy."""
-
-    text: Question
-    limit: Limit = 10
-    category: str | None = None
-    session: str | None = None
-    chat: str | None = None
-    since: Day | None = None
-    until: Day | None = None
-    path: str | None = None
-    include_secret: bool = False
-    as_of: Day | None = None
-    explain: bool = False
+from memolith.labels import CheckStatus, Sensitivity
 
 
 class RecordAnswer(BaseModel):
@@ -203,14 +115,268 @@ class HealthAnswer(BaseModel):
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong, and what to do about it."""
+    """What went wrong, and what to do about it; of a conflict, both versions."""
 
     kind: str
     message: str
     hint: str
+    given: str | None = None
+    current: str | None = None
 
 
 class ErrorAnswer(BaseModel):
     """Every error has this form."""
 
     error: ErrorDetail
+
+
+class TurnAnswer(BaseModel):
+    """A turn of a chat."""
+
+    created: str
+    chat: str
+    platform: str
+    user: str
+    assistant: str
+
+
+class LoggedAnswer(BaseModel):
+    """The turn as it was written; null if history is switched off."""
+
+    turn: TurnAnswer | None
+
+
+class TurnsAnswer(BaseModel):
+    """The newest turns, in the order in which they were said."""
+
+    turns: list[TurnAnswer]
+    total: int
+
+
+class PassageAnswer(BaseModel):
+    """Lines of a file as they stand there now."""
+
+    citation: str
+    text: str
+    total_lines: int
+    hidden: int
+
+
+class FileTextAnswer(BaseModel):
+    """A whole file; its version must be shown to write it back."""
+
+    path: str
+    content: str
+    version: str
+    hidden: int
+
+
+class EditAnswer(BaseModel):
+    """The new version, and the backup of what stood there before."""
+
+    path: str
+    version: str
+    backup: str
+
+
+class LogsAnswer(BaseModel):
+    """Paths of the daily logs, newest first."""
+
+    logs: list[str]
+
+
+class TrimAnswer(BaseModel):
+    """What was moved to the archive, or why nothing was."""
+
+    before: int
+    kept: int
+    archived: int
+    archive: str
+    backup: str
+    skipped: str
+
+
+class BackupAnswer(BaseModel):
+    """One backup: its files, each with its SHA-256."""
+
+    name: str
+    created: str
+    reason: str
+    files: dict[str, str]
+
+
+class BackupsAnswer(BaseModel):
+    """The backups there are, oldest first."""
+
+    backups: list[BackupAnswer]
+
+
+class RestoreAnswer(BaseModel):
+    """What was brought back, and the backup of what stood there before."""
+
+    backup: str
+    files: list[str]
+    replaced_saved_as: str
+
+
+class SyncAnswer(BaseModel):
+    """What was found on the disk and done to the index."""
+
+    files: int
+    indexed: int
+    removed: int
+    chunks: int
+    warnings: list[str]
+
+
+class CheckAnswer(BaseModel):
+    """One thing that was looked at."""
+
+    id: str
+    label: str
+    status: CheckStatus
+    message: str
+    hint: str
+
+
+class DoctorAnswer(BaseModel):
+    """Everything that was looked at, worst first."""
+
+    root: str
+    healthy: bool
+    mended: list[str]
+    checks: list[CheckAnswer]
+
+
+class InitAnswer(BaseModel):
+    """The files that were made."""
+
+    made: list[str]
+
+
+class SettingAnswer(BaseModel):
+    """A setting, its value, and where that comes from."""
+
+    name: str
+    value: bool | int | float | str
+    origin: str
+    default: bool | int | float | str
+    doc: str
+    restart: bool
+
+
+class SettingsAnswer(BaseModel):
+    """Every setting."""
+
+    settings: list[SettingAnswer]
+
+
+class ReconfigurationAnswer(BaseModel):
+    """Which settings changed, which of them need a restart, and what is wrong if none did."""
+
+    changed: list[str]
+    restart: list[str]
+    problem: str
+
+
+class LayerAnswer(BaseModel):
+    """One part of the text for a session's start."""
+
+    name: str
+    label: str
+    text: str
+    shown: int
+    left_out: int
+
+
+class SessionAnswer(BaseModel):
+    """What a session starts with."""
+
+    text: str
+    layers: list[LayerAnswer]
+    left_out: int
+    held: int
+    warnings: list[str]
+
+
+class ContextAnswer(BaseModel):
+    """What is worth knowing before the message is answered."""
+
+    text: str
+    hits: list[HitAnswer]
+    experiences: list[HitAnswer]
+    queries: list[str]
+    skipped: str | None
+    left_out: int
+    warnings: list[str]
+
+
+class RecapAnswer(BaseModel):
+    """Turns of a chat, and the text made of them."""
+
+    text: str
+    turns: list[TurnAnswer]
+    left_out: int
+    warnings: list[str]
+
+
+class UsedAnswer(BaseModel):
+    """It was noted."""
+
+    noted: bool
+
+
+class RpcAnswer(BaseModel):
+    """A call that worked."""
+
+    id: str | int | None = None
+    auditId: str  # noqa: N815 - the name on the wire
+    ok: Literal[True]
+    result: dict[str, object]
+
+
+class RpcError(BaseModel):
+    """Why a call failed; of a conflict, both versions."""
+
+    code: str
+    message: str
+    hint: str
+    given: str | None = None
+    current: str | None = None
+
+
+class RpcFailure(BaseModel):
+    """A call that failed."""
+
+    id: str | int | None = None
+    auditId: str  # noqa: N815 - the name on the wire
+    ok: Literal[False]
+    error: RpcError
+
+
+class RecallEntry(BaseModel):
+    """A turn, in the names of the original."""
+
+    timestamp: str
+    chatId: str  # noqa: N815 - the name on the wire
+    userMessage: str  # noqa: N815 - the name on the wire
+    botResponse: str  # noqa: N815 - the name on the wire
+    platform: str
+
+
+class RecallAnswer(BaseModel):
+    """The turns that answer, and a text made of them."""
+
+    ok: Literal[True]
+    chatId: str  # noqa: N815 - the name on the wire
+    topK: int  # noqa: N815 - the name on the wire
+    count: int
+    recap: str
+    entries: list[RecallEntry]
+
+
+class RecallFailure(BaseModel):
+    """Why nothing was recalled."""
+
+    ok: Literal[False]
+    error: str

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fastapi import APIRouter
 
-from memolith.rest.answers import Answer
+from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
-from memolith.rest.schemas import SearchAnswer, SearchRequest
+from memolith.rest.requests import SearchRequest
+from memolith.rest.schemas import SearchAnswer
 from memolith.shapes import hit_json, trace_json
 
-routes = APIRouter(tags=["search"])
+if TYPE_CHECKING:
+    from memolith.retrieval import SearchResult
+
+routes = APIRouter(prefix=V1, tags=["search"])
 
 
 @routes.post("/search", response_model=SearchAnswer)
 def search(body: SearchRequest, memory: TheMemory) -> Answer:
     """Find what answers a question, by words and by meaning, best first."""
-    result = memory.search(
-        body.text,
-        body.limit,
-        category=body.category,
-        session=body.session,
-        chat=body.chat,
-        since=body.since,
-        until=body.until,
-        path=body.path,
-        include_secret=secrets(memory, body.include_secret),
-        as_of=body.as_of,
-        explain=body.explain,
+    return found(
+        memory.search(
+            body.text,
+            body.limit,
+            category=body.category,
+            session=body.session,
+            chat=body.chat,
+            since=body.since,
+            until=body.until,
+            path=body.path,
+            include_secret=secrets(memory, body.include_secret),
+            as_of=body.as_of,
+            explain=body.explain,
+        )
     )
+
+
+def found(result: SearchResult) -> Answer:
+    """The answer to a search."""
     return Answer(
         {
             "hits": [hit_json(hit) for hit in result.hits],

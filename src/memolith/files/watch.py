@@ -1,0 +1,124 @@
+"""Notice that files of a folder change. A hint, never the truth: whoever is told looks for himself."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import watchfiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Changed = frozenset[str]
+
+DEBOUNCE_SECONDS = 0.3
+# How often we look whether a folder has appeared, gone, or been replaced by another.
+_LOOK_SECONDS = 0.5
+_STEP_MS = 50
+
+
+class Watch:
+    """A thread that watches until it is closed."""
+
+    def __init__(
+        self,
+        folders: Sequence[str],
+        callback: Callable[[Changed], object],
+        debounce: float,
+        *,
+        recursive: bool,
+        on_problem: Callable[[str], object],
+    ) -> None:
+        """Start watching."""
+        self._folders = tuple(folders)
+        self._callback = callback
+        self._debounce = debounce
+        self._recursive = recursive
+        self._on_problem = on_problem
+        self._polling = False
+        self._known: dict[str, int] = {}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memolith-watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; nobody is told anything after this."""
+        self._stopped.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(2 * _LOOK_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._watch_what_is_there()
+            except Exception as error:  # noqa: BLE001 — a watcher that dies tells nobody anything any more
+                # The kernel's watches may be used up: looking now and then still works.
+                self._polling = True
+                self._on_problem(f"Watching failed: {type(error).__name__}: {error}")
+                self._stopped.wait(_LOOK_SECONDS)
+
+    def _watch_what_is_there(self) -> None:
+        there = self._present()
+        if not there:
+            self._stopped.wait(_LOOK_SECONDS)
+            return
+        # What changed before we watched was not seen: whoever is told of a folder looks into it.
+        unseen = frozenset(path for path in there if self._known.get(path) != there[path])
+        self._known = there
+        for changes in watchfiles.watch(
+            *there,
+            watch_filter=None,
+            debounce=max(_STEP_MS, int(self._debounce * 1000)),
+            step=_STEP_MS,
+            stop_event=self._stopped,
+            rust_timeout=int(_LOOK_SECONDS * 1000),
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            recursive=self._recursive,
+            force_polling=self._polling or None,
+            ignore_permission_denied=True,
+        ):
+            if self._stopped.is_set():
+                return
+            changed = unseen.union(path for _, path in changes)
+            unseen = frozenset()
+            if changed:
+                self._tell(changed)
+            if self._present() != there:
+                return
+
+    def _tell(self, changed: Changed) -> None:
+        try:
+            self._callback(changed)
+        except Exception as error:  # noqa: BLE001 — what the callback does must not end the watch
+            self._on_problem(f"A change was not dealt with: {type(error).__name__}: {error}")
+
+    def _present(self) -> dict[str, int]:
+        """The folders that exist, each with its inode: one that was replaced is watched anew."""
+        found = {}
+        for folder in self._folders:
+            try:
+                found[folder] = os.stat(folder).st_ino
+            except OSError:
+                continue
+        return found
+
+
+def watch(
+    folders: Sequence[str],
+    callback: Callable[[Changed], object],
+    debounce: float = DEBOUNCE_SECONDS,
+    *,
+    recursive: bool = False,
+    on_problem: Callable[[str], object] = lambda _: None,
+) -> Watch:
+    """Call back, in a thread of its own, with the paths that changed in these folders.
+
+    Changes within `debounce` seconds come together. Folders may not exist yet; one that appears is
+    itself what changed, and so is every folder in the first call, for whatever happened before.
+    `on_problem` is told why watching failed;
+    it goes on all the same, and so it does when the callback fails.
+    """
+    return Watch(folders, callback, debounce, recursive=recursive, on_problem=on_problem)

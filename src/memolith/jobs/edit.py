@@ -1,0 +1,179 @@
+"""Replace a whole file that somebody has edited elsewhere: never blindly, never without a backup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from memolith.errors import (
+    FileFormatError,
+    PathOutsideProfileError,
+    RefusedError,
+    VersionConflictError,
+)
+from memolith.files import gate, layout
+from memolith.files.backup import prune_backups, save_backup
+from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.passages import HIDDEN, secret_lines
+from memolith.reports import EditReport, FileText
+from memolith.visibility import trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memolith.files.transaction import Transaction
+    from memolith.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a file shall say, and the version that its editor had read."""
+
+    path: str
+    content: str
+    version: str
+    by_user: bool
+
+
+def daily_logs(profile: Profile) -> tuple[str, ...]:
+    """Paths of the daily logs, newest first."""
+    if not profile.exists:
+        return ()
+    with Folder(profile.root) as folder:
+        found = folder.walk(layout.DAILY_FOLDER, deep=False)
+        return tuple(sorted((path for path in found if layout.is_daily_log(path)), reverse=True))
+
+
+def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
+    """The file as a whole; a missing one is empty."""
+    check_path(path)
+    if not profile.exists:
+        return FileText(path=path, content="")
+    with Folder(profile.root) as folder:
+        data = folder.read(path, single_name=True)
+    if data is None:
+        return FileText(path=path, content="")
+    document = Document.parse(path, data)
+    hidden = set() if include_secret else secret_lines(document)
+    shown = b"".join(
+        _stand_in(line.data) if line.number in hidden else line.data for line in document.lines
+    )
+    return FileText(
+        path=path,
+        content=shown.decode(errors="replace"),
+        version=version_of(data),
+        hidden=len(hidden),
+    )
+
+
+def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int) -> EditReport:
+    """Check the version, bring hidden secrets back, save a backup, replace."""
+    check_path(edit.path)
+    folder = transaction.folder
+    stamp = folder.stamp(edit.path)
+    data = folder.read(edit.path, single_name=True)
+    _check_version(edit, version_of(data))
+    before = Document.parse(edit.path, data or b"")
+    after = _with_secrets(before, Document.parse(edit.path, _encoded(edit)))
+    if after.data == before.data:
+        return EditReport(path=edit.path, version=version_of(data))
+    _check_records(transaction, before, after, by_user=edit.by_user)
+    backup = ""
+    if data is not None:
+        backup = save_backup(folder, {edit.path: data}, reason="edit", now=now)
+    transaction.replace(edit.path, after.data, stamp)
+    transaction.commit()
+    prune_backups(folder, keep)
+    return EditReport(path=edit.path, version=version_of(after.data), backup=backup)
+
+
+def check_path(path: str) -> None:
+    """Only what is kept for reading and editing as a whole: MEMORY.md and the daily logs."""
+    if path != layout.ROOT_MEMORY and not layout.is_daily_log(path):
+        raise PathOutsideProfileError(
+            f"{path!r} is not a file that can be replaced.",
+            path=path,
+            hint="Give MEMORY.md, or a daily log such as memory/2026-04-09.md.",
+        )
+
+
+def version_of(data: bytes | None) -> str:
+    """The version of a file's bytes; "" when there is no file."""
+    return "" if data is None else sha256(data).hexdigest()
+
+
+def _check_version(edit: Edit, current: str) -> None:
+    if edit.version != current:
+        raise VersionConflictError(
+            f"{edit.path} is not what was read: somebody has changed it since.",
+            path=edit.path,
+            given=edit.version,
+            current=current,
+            hint="Read it again, and make the change there.",
+        )
+
+
+def _encoded(edit: Edit) -> bytes:
+    try:
+        data = edit.content.encode()
+    except UnicodeEncodeError as error:
+        raise RefusedError("The text has half a character in it.") from error
+    if "\0" in edit.content:
+        raise RefusedError("The text has a NUL in it, which no Markdown file has.")
+    return data if data.endswith(b"\n") or not data else data + b"\n"
+
+
+def _stand_in(line: bytes) -> bytes:
+    return HIDDEN.encode() + line[len(line.rstrip(b"\r\n")) :]
+
+
+def _with_secrets(before: Document, after: Document) -> Document:
+    """The new document with each stand-in replaced by the secret line it stands for, in order."""
+    try:
+        before.data.decode()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{before.path} is not UTF-8, so it cannot be replaced without losing bytes.",
+            path=before.path,
+            hint="Edit it by hand; memolith doctor names the line.",
+        ) from error
+    sent = {line.data.rstrip(b"\r\n") for line in after.lines}
+    numbers = secret_lines(before)
+    secrets = [line.data.rstrip(b"\r\n") for line in before.lines if line.number in numbers]
+    missing = [line for line in secrets if line not in sent]
+    if not missing:
+        return after
+    stand_ins = [line for line in after.lines if line.data.strip() == HIDDEN.encode()]
+    if len(stand_ins) != len(missing):
+        raise RefusedError(
+            f"{len(missing)} secret records of {before.path} must keep their lines;"
+            f" {len(stand_ins)} are there.",
+            hint="Leave each such line as it is. To remove a secret record: memolith forget ID",
+        )
+    back = dict(zip((line.number for line in stand_ins), missing, strict=True))
+    data = b"".join(
+        back[line.number] + line.data[len(line.data.rstrip(b"\r\n")) :]
+        if line.number in back
+        else line.data
+        for line in after.lines
+    )
+    return Document.parse(after.path, data)
+
+
+def _check_records(
+    transaction: Transaction, before: Document, after: Document, *, by_user: bool
+) -> None:
+    """A record that is new in the file passes the gate, and no agent may sign it as the user."""
+    known = {line.data.strip() for line in before.lines}
+    for line, record in after.records():
+        if line.data.strip() in known:
+            continue
+        if not by_user and trust(record.provenance.channel) == "user":
+            raise RefusedError(
+                f"Line {line.number} is a record that says it came from the user.",
+                hint='Leave records as they are; a new one comes from "rest", or is remembered.',
+            )
+        if not by_user:
+            gate.admit_forgotten(transaction, record, by_user=False)

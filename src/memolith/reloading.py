@@ -1,0 +1,43 @@
+"""Hot reload: a running server obeys changed settings without being started again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memolith.files.watch import DEBOUNCE_SECONDS, watch
+from memolith.reports import Reconfiguration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.files.watch import Watch
+    from memolith.memory import Memory
+
+
+def follow_settings(
+    memory: Memory,
+    tell: Callable[[Reconfiguration], object],
+    debounce: float = DEBOUNCE_SECONDS,
+) -> Watch:
+    """Reconfigure `memory` whenever one of its settings files changes, and tell what came of it.
+
+    The folders are watched, not the files: an editor that saves puts a new file in the old one's
+    place. Nobody is told of a change that changed nothing, nor of a problem twice. Close the answer
+    to stop.
+    """
+    files = (memory.profile.settings_file, memory.profile.user_settings_file)
+    folders = list(dict.fromkeys(os.path.dirname(file) for file in files))
+    names = {os.path.basename(file) for file in files}
+    last = Reconfiguration()
+
+    def look(changed: frozenset[str]) -> None:
+        nonlocal last
+        if not any(os.path.basename(path) in names or path in folders for path in changed):
+            return
+        report = memory.reconfigure()
+        before, last = last, report
+        if report.changed or (report.problem, report.restart) != (before.problem, before.restart):
+            tell(report)
+
+    return watch(folders, look, debounce)

@@ -1,0 +1,135 @@
+"""`POST /api/memory/semantic-recall`: turns of a chat that answer a question, as Clawless had it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+
+from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
+from memolith.rest.asking import JsonBody, TheMemory
+from memolith.rest.schemas import RecallAnswer, RecallFailure
+from memolith.shapes import iso
+
+if TYPE_CHECKING:
+    from memolith.memory import Memory
+    from memolith.retrieval import Turn
+    from memolith.shapes import Json
+
+routes = APIRouter(tags=["chats"])
+
+_MOST = 100
+_LONGEST_QUESTION = 8192
+_MOST_KEYWORDS = 24
+_SHORTEST_KEYWORD = 2
+_NOTHING = "(No matching conversation history.)"
+_BODY = {
+    "type": "object",
+    "required": ["input"],
+    "properties": {
+        "input": {
+            "description": "A question, or single words; words of one letter are passed over.",
+            "anyOf": [
+                {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": _LONGEST_QUESTION,
+                    "pattern": r"\S",
+                },
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "contains": {"type": "string", "pattern": r"\S\S"},
+                    "items": {"type": "string", "maxLength": 200},
+                },
+            ],
+        },
+        "chatId": {"description": "Without it, the chat that was written last.", "type": "string"},
+        "topK": {"type": "integer", "minimum": 1, "maximum": _MOST},
+    },
+}
+
+
+@routes.post(
+    RECALL_PATH,
+    response_model=RecallAnswer,
+    responses={status: {"model": RecallFailure} for status in ERRORS},
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}},
+        "parameters": [
+            {"name": "chatId", "in": "query", "required": False, "schema": {"type": "string"}},
+            {
+                "name": "topK",
+                "in": "query",
+                "required": False,
+                "schema": {"type": "integer", "minimum": 1, "maximum": _MOST},
+            },
+        ],
+    },
+)
+def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answer:
+    """The turns of a chat that answer a question, in the order in which they were said."""
+    if not memory.config.chat.enabled:
+        raise RequestError(503, "disabled", "Conversation history is switched off.")
+    content = body if isinstance(body, dict) else {}
+    question = _question(content.get("input"))
+    wanted = content.get("topK", request.query_params.get("topK"))
+    top_k = memory.config.chat.recap_top_k if wanted is None else _count(wanted)
+    chat = _chat(memory, content.get("chatId", request.query_params.get("chatId")))
+    recap = memory.recap(chat, about=question, limit=top_k)
+    entries = [_entry(turn) for turn in recap.turns]
+    return Answer(
+        {
+            "ok": True,
+            "chatId": chat,
+            "topK": top_k,
+            "count": len(entries),
+            "recap": recap.text or _NOTHING,
+            "entries": entries,
+        }
+    )
+
+
+def _question(given: object) -> str:
+    if isinstance(given, list):
+        words = [word.strip() for word in given if isinstance(word, str)]
+        given = " ".join(
+            [word for word in words if len(word) >= _SHORTEST_KEYWORD][:_MOST_KEYWORDS]
+        )
+    if not isinstance(given, str) or not given.strip():
+        raise RequestError(
+            400, "request", "The input is missing: a question, or an array of words."
+        )
+    if len(given) > _LONGEST_QUESTION:
+        raise RequestError(
+            400, "request", f"The input is longer than {_LONGEST_QUESTION} characters."
+        )
+    return given
+
+
+def _count(given: object) -> int:
+    text = "" if isinstance(given, bool) else str(given)
+    if text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MOST:
+        return int(text)
+    raise RequestError(400, "request", f"topK must be a whole number from 1 to {_MOST}.")
+
+
+def _chat(memory: Memory, given: object) -> str:
+    if isinstance(given, str) and given.strip():
+        return given
+    if given is not None and not isinstance(given, str):
+        raise RequestError(400, "request", "chatId must be text.")
+    turns = memory.turns()
+    if not turns:
+        raise RequestError(400, "request", "There is no chatId, and no chat to take instead.")
+    return turns[-1].chat
+
+
+def _entry(turn: Turn) -> Json:
+    return {
+        "timestamp": iso(turn.created),
+        "chatId": turn.chat,
+        "userMessage": turn.user,
+        "botResponse": turn.assistant,
+        "platform": turn.platform,
+    }

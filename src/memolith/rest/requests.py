@@ -1,0 +1,193 @@
+"""What a request may say; the OpenAPI description is made from this."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+from memolith.labels import Sensitivity, SessionKind
+
+_LONGEST_QUESTION = 8192
+
+
+def _only_text(value: object) -> object:
+    """Days and moments are written out: a bare number would be taken for seconds."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("expected text in ISO 8601")
+    return value
+
+
+Day = Annotated[date, Field(strict=False), BeforeValidator(_only_text)]
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Question = Annotated[str, Field(max_length=_LONGEST_QUESTION)]
+Limit = Annotated[int, Field(ge=1, le=100)]
+Page = Annotated[int, Field(ge=1, le=1000)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class Request(BaseModel):
+    """A body: exactly these keys, of exactly these types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RememberRequest(Request):
+    """One thing to remember."""
+
+    text: str = Field(min_length=1)
+    category: Name = "note"
+    session: Name = "main"
+    sensitivity: Sensitivity = "private-user"
+    keywords: list[str] = []
+    metadata: dict[str, object] = {}
+    expires: Moment | None = None
+
+
+class NoteRequest(Request):
+    """A note, which gets a file of its own."""
+
+    text: str = Field(min_length=1)
+    category: Name = "fact"
+    title: str = Field("", max_length=200)
+    session: Name = "main"
+    sensitivity: Sensitivity = "private-user"
+    keywords: list[str] = []
+    metadata: dict[str, object] = {}
+
+
+class SupersedeRequest(Request):
+    """The text that takes the place of an older record."""
+
+    text: str = Field(min_length=1)
+    sensitivity: Sensitivity | None = None
+
+
+class Parameters(BaseModel):
+    """What may stand behind the question mark of an address: exactly these names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RecordsQuery(Parameters):
+    """Which records to list, and which page of them."""
+
+    category: str | None = None
+    session: str | None = None
+    limit: Page = 20
+    offset: Count = 0
+    include_secret: bool = False
+    include_past: bool = False
+
+
+class SearchRequest(Request):
+    """A question, and what a hit must satisfy."""
+
+    text: Question
+    limit: Limit = 10
+    category: str | None = None
+    session: str | None = None
+    chat: str | None = None
+    since: Day | None = None
+    until: Day | None = None
+    path: str | None = None
+    include_secret: bool = False
+    as_of: Day | None = None
+    explain: bool = False
+
+
+class TurnRequest(Request):
+    """One exchange of a chat."""
+
+    user: str
+    assistant: str
+    chat: Name = "main"
+    platform: Name = "rest"
+    said: Moment | None = None
+
+
+class TurnsQuery(Parameters):
+    """Which chat, and how many of its newest turns."""
+
+    chat: str | None = None
+    limit: Page = 100
+
+
+class PassageQuery(Parameters):
+    """Which lines of which file; the path may be a citation."""
+
+    path: str
+    first_line: int = Field(1, ge=1, le=1_000_000_000)
+    lines: Count | None = None
+    include_secret: bool = False
+
+
+class FileQuery(Parameters):
+    """Which file to read as a whole."""
+
+    path: str
+    include_secret: bool = False
+
+
+class FileRequest(Request):
+    """What a file shall say, and the version that was read."""
+
+    path: str
+    content: str
+    version: str = Field("", max_length=100)
+
+
+class SettingRequest(Request):
+    """The new value of a setting."""
+
+    value: bool | int | float | str
+
+
+class SessionQuery(Parameters):
+    """Which session starts, and how much it may be told."""
+
+    session: Name = "main"
+    kind: SessionKind = "main"
+    max_chars: Count | None = None
+    max_tokens: Count | None = None
+    hook: bool = False
+
+
+class ContextRequest(Request):
+    """A message, and what the agent knows already."""
+
+    message: Question
+    session: Name = "main"
+    kind: SessionKind = "main"
+    chat: str | None = None
+    known: list[str] = []
+    max_tokens: Count | None = None
+    limit: Limit | None = None
+
+
+class RecallRequest(Request):
+    """A question that may have been asked before."""
+
+    question: Question
+    limit: Limit = 10
+    category: str | None = None
+    session: str | None = None
+    chat: str | None = None
+    path: str | None = None
+
+
+class RecapQuery(Parameters):
+    """Which chat, about what, and how much of it."""
+
+    chat: Name = "main"
+    about: Question | None = None
+    limit: Limit | None = None
+    max_chars: Count | None = None
+
+
+class UsedRequest(Request):
+    """Which hit helped."""
+
+    citation_or_id: str = Field(min_length=1, max_length=1000)

@@ -1,0 +1,134 @@
+"""Routes that look after a memory: trim, backups, index, doctor, settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+
+from memolith.config import SETTINGS, value_of
+from memolith.config_loading import known_setting
+from memolith.files.settings_file import write_setting
+from memolith.rest.answers import V1, Answer, RequestError
+from memolith.rest.asking import TheMemory
+from memolith.rest.requests import SettingRequest
+from memolith.rest.schemas import (
+    BackupsAnswer,
+    DoctorAnswer,
+    InitAnswer,
+    ReconfigurationAnswer,
+    RestoreAnswer,
+    SettingAnswer,
+    SettingsAnswer,
+    SyncAnswer,
+    TrimAnswer,
+)
+from memolith.shapes import plain
+
+if TYPE_CHECKING:
+    from memolith.memory import Memory
+    from memolith.shapes import Json
+
+routes = APIRouter(prefix=V1, tags=["upkeep"])
+
+
+@routes.post("/init", response_model=InitAnswer)
+def init(memory: TheMemory) -> Answer:
+    """Make the first files of the memory from templates."""
+    return Answer({"made": list(memory.init())})
+
+
+@routes.post("/trim", response_model=TrimAnswer)
+def trim(memory: TheMemory) -> Answer:
+    """Bring MEMORY.md under its limits; the oldest records go to the archive."""
+    return Answer(plain(memory.trim()))
+
+
+@routes.get("/backups", response_model=BackupsAnswer)
+def backups(memory: TheMemory) -> Answer:
+    """The backups that can be restored, oldest first."""
+    return Answer({"backups": [plain(backup) for backup in memory.backups()]})
+
+
+@routes.post("/backups/{name}/restore", response_model=RestoreAnswer)
+def restore(name: str, memory: TheMemory) -> Answer:
+    """Put the files of a backup back; what stands there now is saved first."""
+    return Answer(plain(memory.restore(name)))
+
+
+@routes.post("/sync", response_model=SyncAnswer)
+def sync(memory: TheMemory) -> Answer:
+    """Bring the index in line with the files; every search does this too."""
+    return Answer(plain(memory.sync()))
+
+
+@routes.post("/reindex", response_model=SyncAnswer)
+def reindex(memory: TheMemory) -> Answer:
+    """Throw the index away and make it again from the files."""
+    return Answer(plain(memory.reindex()))
+
+
+@routes.get("/doctor", response_model=DoctorAnswer)
+def doctor(memory: TheMemory) -> Answer:
+    """Look for anything wrong, by file and line; nothing is changed."""
+    return _doctored(memory, fix=False)
+
+
+@routes.post("/doctor/fix", response_model=DoctorAnswer)
+def doctor_fix(memory: TheMemory) -> Answer:
+    """Mend what can be mended without touching anybody's words, then look again."""
+    return _doctored(memory, fix=True)
+
+
+@routes.get("/config", response_model=SettingsAnswer)
+def settings(memory: TheMemory) -> Answer:
+    """Every setting, its value, and where that comes from."""
+    return Answer({"settings": [_setting(memory, name) for name in SETTINGS]})
+
+
+@routes.get("/config/{name}", response_model=SettingAnswer)
+def setting(name: str, memory: TheMemory) -> Answer:
+    """One setting."""
+    known_setting(name, "request")
+    return Answer(_setting(memory, name))
+
+
+@routes.put("/config/{name}", response_model=ReconfigurationAnswer)
+def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Request) -> Answer:
+    """Write a setting into the profile's memolith.toml; those that are the user's alone are refused."""
+    if known_setting(name, "request").trusted_only:
+        raise RequestError(
+            403, "config", f"{name} is the user's alone to set.", hint=f"memolith config set {name}"
+        )
+    value = str(body.value).lower() if isinstance(body.value, bool) else str(body.value)
+    write_setting(memory.profile, memory.config.store, name, value)
+    return _reloaded(memory, request)
+
+
+@routes.post("/config/reload", response_model=ReconfigurationAnswer)
+def reload(memory: TheMemory, request: Request) -> Answer:
+    """Read the settings anew; broken ones leave all as it was, and are said."""
+    return _reloaded(memory, request)
+
+
+def _doctored(memory: Memory, *, fix: bool) -> Answer:
+    report = memory.doctor(fix=fix)
+    return Answer({**plain(report), "healthy": report.healthy})
+
+
+def _reloaded(memory: Memory, request: Request) -> Answer:
+    report = memory.reconfigure()
+    request.app.state.on_reload(report)
+    return Answer(plain(report))
+
+
+def _setting(memory: Memory, name: str) -> Json:
+    known = SETTINGS[name]
+    return {
+        "name": name,
+        "value": value_of(memory.config, name),
+        "origin": memory.origins[name],
+        "default": known.default,
+        "doc": known.doc,
+        "restart": known.restart,
+    }

@@ -1,0 +1,145 @@
+"""Every other route of /api/v1 does what its method of `Memory` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from tests.rest.conftest import calling
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+V1 = "/api/v1"
+
+
+def test_records_are_written_listed_corrected_and_forgotten(client: TestClient) -> None:
+    body = {"text": "Tea at four", "category": "fact", "keywords": ["tea"], "metadata": {"n": 1}}
+    first = client.post(f"{V1}/records", json=body)
+    assert first.status_code == 201
+    again = client.post(f"{V1}/records", json=body)
+    assert (again.status_code, again.json()["reused"]) == (200, True)
+    record = first.json()["record"]
+    assert record["channel"] == "rest"
+    newer = client.post(f"{V1}/records/{record['id']}/supersede", json={"text": "Tea at five"})
+    assert newer.json()["record"]["supersedes"] == record["id"]
+    page = client.get(f"{V1}/records", params={"category": "fact"}).json()
+    assert [found["text"] for found in page["records"]] == ["Tea at five"]
+    past = client.get(f"{V1}/records", params={"include_past": True, "limit": 1}).json()
+    assert (past["total"], len(past["records"])) == (2, 1)
+    gone = client.delete(f"{V1}/records/{newer.json()['record']['id']}")
+    assert gone.json()["files"]
+    assert client.delete(f"{V1}/records/nothing").status_code == 404
+
+
+def test_a_note_gets_its_own_file(client: TestClient, root: str) -> None:
+    body = {"text": "Releases happen on Tuesdays.", "title": "Release days"}
+    record = client.post(f"{V1}/notes", json=body).json()["record"]
+    assert Path(root, record["citation"].partition("#")[0]).is_file()
+
+
+def test_a_search_has_filters_and_an_explanation(client: TestClient, server_memory: Memory) -> None:
+    server_memory.remember("The heron nests by the lake", category="fact")
+    server_memory.remember("The heron is a ship", category="note")
+    body = {"text": "heron", "category": "fact", "since": "2026-11-01", "explain": True}
+    content = client.post(f"{V1}/search", json=body).json()
+    assert [hit["category"] for hit in content["hits"]] == ["fact"]
+    assert content["trace"]
+    assert client.post(f"{V1}/search", json={**body, "since": 20261101}).status_code == 422
+    assert client.post(f"{V1}/search", json={**body, "unknown": 1}).status_code == 422
+
+
+def test_turns_are_logged_and_recapped(client: TestClient) -> None:
+    body = {"user": "Where does the heron nest?", "assistant": "By the lake.", "chat": "7"}
+    assert client.post(f"{V1}/turns", json=body).json()["turn"]["chat"] == "7"
+    assert client.get(f"{V1}/turns", params={"chat": "7"}).json()["total"] == 1
+    recap = client.get(f"{V1}/recap", params={"chat": "7"}).json()
+    assert "By the lake." in recap["text"]
+
+
+def test_context_comes_at_the_start_and_before_an_answer(client: TestClient) -> None:
+    client.post(f"{V1}/records", json={"text": "Ana owns the release key", "category": "fact"})
+    start = client.get(f"{V1}/session-start", params={"hook": True}).json()
+    assert "Ana owns the release key" in start["text"]
+    assert len(start["text"]) <= 9500
+    turn = client.post(f"{V1}/context", json={"message": "Who owns the release key?"}).json()
+    assert "Ana owns the release key" in turn["text"]
+    found = client.post(f"{V1}/recall", json={"question": "Who owns the release key?"}).json()
+    assert found["hits"]
+    used = client.post(f"{V1}/used", json={"citation_or_id": found["hits"][0]["citation"]})
+    assert used.json() == {"noted": True}
+
+
+def test_lines_and_files_can_be_read_and_a_file_replaced(client: TestClient) -> None:
+    client.post(f"{V1}/records", json={"text": "Ana owns the release key"})
+    [log] = client.get(f"{V1}/logs").json()["logs"]
+    passage = client.get(f"{V1}/passage", params={"path": f"{log}#L1"}).json()
+    assert "Ana owns the release key" in passage["text"]
+    file = client.get(f"{V1}/file", params={"path": log}).json()
+    body = {"path": log, "content": file["content"] + "\nMore.\n", "version": file["version"]}
+    assert client.put(f"{V1}/file", json=body).status_code == 200
+    conflict = client.put(f"{V1}/file", json=body)
+    assert conflict.status_code == 409
+    error = conflict.json()["error"]
+    assert error["given"] == file["version"] != error["current"]
+    assert client.get(f"{V1}/passage", params={"path": "../etc/passwd.md"}).status_code == 403
+    assert client.get(f"{V1}/passage", params={"path": "none.md"}).status_code == 404
+
+
+def test_trim_backups_and_restore(root: str) -> None:
+    with Memory(root, settings={"trim.slack": 0}) as memory, calling(memory) as client:
+        for number in range(4):
+            memory.remember(f"Number {number}")
+        put = client.put(f"{V1}/config/trim.max_records", json={"value": 2})
+        assert put.json() == {"changed": ["trim.max_records"], "restart": [], "problem": ""}
+        assert client.post(f"{V1}/trim").json()["archived"] == 2
+        [backup] = client.get(f"{V1}/backups").json()["backups"]
+        restored = client.post(f"{V1}/backups/{backup['name']}/restore").json()
+        assert restored["files"] == ["MEMORY.md"]
+        assert len(memory.records()) == 4
+        assert client.post(f"{V1}/backups/nothing/restore").status_code == 404
+
+
+def test_index_doctor_status_and_init(client: TestClient) -> None:
+    assert client.post(f"{V1}/sync").status_code == 200
+    assert client.post(f"{V1}/init").json()["made"]
+    assert client.post(f"{V1}/reindex").json()["files"] >= 1
+    assert client.get(f"{V1}/status").json()["initialised"] is True
+    assert client.get(f"{V1}/doctor").json()["healthy"] is True
+    assert client.post(f"{V1}/doctor/fix").json()["checks"]
+
+
+def test_settings_are_shown_with_their_origin_and_the_users_own_are_not_set(
+    client: TestClient,
+) -> None:
+    names = [s["name"] for s in client.get(f"{V1}/config").json()["settings"]]
+    assert "serve.port" in names
+    one = client.get(f"{V1}/config/serve.port").json()
+    assert (one["origin"], one["restart"]) == ("default", True)
+    assert client.get(f"{V1}/config/serve.prot").status_code == 422
+    refused = client.put(f"{V1}/config/serve.allow_secret", json={"value": True})
+    assert refused.status_code == 403
+    assert client.put(f"{V1}/config/trim.slack", json={"value": 7}).status_code == 422
+
+
+def test_metrics_name_routes_and_never_what_callers_sent(client: TestClient) -> None:
+    client.get(f"{V1}/status")
+    client.get("/made-up-by-a-caller")
+    client.delete(f"{V1}/records/made-up-by-a-caller")
+    text = client.get("/metrics").text
+    assert 'memolith_requests_total{method="GET",route="/api/v1/status",status="200"} 1.0' in text
+    assert "made-up" not in text
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\ud83d\\ude00", "\\u0000", "\\u001b[31m", "é\u2028"])
+def test_any_text_comes_back_as_it_was_or_is_refused(client: TestClient, text: str) -> None:
+    content = f'{{"text": "tea {text}"}}'.encode()
+    headers = {"content-type": "application/json"}
+    answer = client.post(f"{V1}/records", content=content, headers=headers)
+    assert answer.status_code in (201, 422)
+    if answer.status_code == 201:
+        listed = client.get(f"{V1}/records").json()["records"]
+        assert listed[0]["text"] == answer.json()["record"]["text"]

@@ -1,0 +1,184 @@
+"""Settings are read anew while a memory is open: at once, wholly, or not at all."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.files.watch import watch
+from memolith.reloading import follow_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memolith.reports import Reconfiguration
+
+
+@pytest.fixture
+def open_memory(root: str) -> Iterator[Memory]:
+    with Memory(root) as memory:
+        memory.init()
+        yield memory
+
+
+def write(memory: Memory, text: str) -> None:
+    Path(memory.root, "memolith.toml").write_text(text, "utf-8")
+
+
+def test_a_changed_setting_is_obeyed_by_the_next_call(open_memory: Memory) -> None:
+    write(open_memory, "[store]\nmax_record_bytes = 5\n")
+    report = open_memory.reconfigure()
+    assert (report.changed, report.restart, report.problem) == (("store.max_record_bytes",), (), "")
+    with pytest.raises(Exception, match="one record may have 5"):
+        open_memory.remember("a longer text")
+    assert open_memory.reconfigure().changed == ()
+
+
+@pytest.mark.parametrize("text", ["[store", "[store]\nmax_record_bytes = 0", "[nonsense]\nx = 1"])
+def test_broken_settings_leave_all_as_it_was_and_are_said(open_memory: Memory, text: str) -> None:
+    write(open_memory, "[trim]\nmax_records = 7\n")
+    open_memory.reconfigure()
+    write(open_memory, text)
+    report = open_memory.reconfigure()
+    assert "memolith.toml" in report.problem
+    assert report.changed == ()
+    assert open_memory.config.trim.max_records == 7
+
+
+def test_a_file_that_is_gone_means_the_defaults(open_memory: Memory) -> None:
+    write(open_memory, "[trim]\nmax_records = 7\n")
+    open_memory.reconfigure()
+    Path(open_memory.root, "memolith.toml").unlink()
+    assert open_memory.reconfigure().changed == ("trim.max_records",)
+    assert open_memory.config.trim.max_records == 0
+
+
+def test_what_needs_a_restart_is_named_and_keeps_its_value(open_memory: Memory) -> None:
+    write(open_memory, "[serve]\nport = 9999\n[chat]\nmax_entries = 3\n")
+    report = open_memory.reconfigure()
+    assert (report.changed, report.restart) == (("chat.max_entries",), ("serve.port",))
+    assert open_memory.config.serve.port == 8788
+    assert open_memory.reconfigure().restart == ("serve.port",)
+
+
+def test_arguments_still_win(root: str) -> None:
+    with Memory(root, settings={"trim.max_records": 5}) as memory:
+        memory.init()
+        write(memory, "[trim]\nmax_records = 7\n")
+        assert memory.reconfigure().changed == ()
+        assert memory.config.trim.max_records == 5
+
+
+def test_zone_place_and_search_change_too(open_memory: Memory) -> None:
+    open_memory.remember("The heron nests by the lake")
+    assert open_memory.search("heron").hits[0].ranks.keys() == {"words", "meaning"}
+    write(
+        open_memory,
+        '[profile]\ntimezone = "Pacific/Kiritimati"\nprimary = "memory/MEMORY.md"\n'
+        "[search]\nmeaning = false\n",
+    )
+    assert len(open_memory.reconfigure().changed) == 3
+    record = open_memory.remember("Late words")
+    there = datetime.now(UTC).astimezone(__import__("zoneinfo").ZoneInfo("Pacific/Kiritimati"))
+    assert record.citation is not None
+    assert record.citation.path == f"memory/{there:%Y-%m-%d}.md"
+    assert Path(open_memory.root, "memory/MEMORY.md").exists()
+    assert open_memory.search("heron").hits[0].ranks.keys() == {"words"}
+
+
+def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def replace(file: Path, text: str) -> None:
+    """As editors save: a new file takes the old one's place."""
+    fresh = file.with_suffix(".new")
+    fresh.write_text(text, "utf-8")
+    os.replace(fresh, file)
+
+
+def test_a_saved_file_is_followed_and_told_once(open_memory: Memory) -> None:
+    told: list[Reconfiguration] = []
+    file = Path(open_memory.root, "memolith.toml")
+    following = follow_settings(open_memory, told.append, 0.05)
+    try:
+        for number in (5, 6):
+            replace(file, f"[trim]\nmax_records = {number}\n")
+            until(lambda number=number: open_memory.config.trim.max_records == number)
+        replace(file, "[trim\n")
+        until(lambda: bool(told and told[-1].problem))
+        assert open_memory.config.trim.max_records == 6
+        Path(open_memory.root, "MEMORY.md").write_text("# Edited\n")
+        replace(file, "[trim]\nmax_records = 6\n")
+        until(lambda: told[-1].problem == "")
+    finally:
+        following.close()
+    assert [bool(report.problem) for report in told] == [False, False, True, False]
+
+
+def test_the_users_file_is_followed_too_even_if_it_does_not_exist_yet(open_memory: Memory) -> None:
+    following = follow_settings(open_memory, lambda _: None, 0.05)
+    try:
+        file = Path(open_memory.profile.user_settings_file)
+        file.parent.mkdir(parents=True)
+        file.write_text("[trim]\nmax_records = 9\n")
+        until(lambda: open_memory.config.trim.max_records == 9)
+    finally:
+        following.close()
+
+
+def test_a_watch_outlives_a_callback_that_fails_and_says_so(tmp_path: Path) -> None:
+    seen: list[str] = []
+    problems: list[str] = []
+
+    def look(changed: frozenset[str]) -> None:
+        seen.extend(os.path.basename(path) for path in changed)
+        if "first" in seen and "second" not in seen:
+            raise ZeroDivisionError("no")
+
+    watching = watch([str(tmp_path)], look, 0.05, on_problem=problems.append)
+    try:
+        until(lambda: (tmp_path / "first").touch() or bool(problems))
+        until(lambda: (tmp_path / "second").touch() or "second" in seen)
+    finally:
+        watching.close()
+    assert "ZeroDivisionError" in problems[0]
+
+
+def test_a_folder_that_is_replaced_is_still_watched(tmp_path: Path) -> None:
+    seen: set[str] = set()
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    watching = watch(
+        [str(folder)], lambda changed: seen.update(map(os.path.basename, changed)), 0.05
+    )
+    try:
+        until(lambda: (folder / "one").touch() or "one" in seen)
+        folder.rename(tmp_path / "old")
+        folder.mkdir()
+        until(lambda: (folder / "two").touch() or "two" in seen)
+    finally:
+        watching.close()
+
+
+def test_after_closing_nothing_is_told_and_no_thread_stays(tmp_path: Path) -> None:
+    calls: list[int] = []
+    before = threading.active_count()
+    watching = watch([str(tmp_path)], lambda _: calls.append(1), 0.05)
+    until(lambda: bool(calls))
+    watching.close()
+    until(lambda: threading.active_count() <= before)
+    calls.clear()
+    (tmp_path / "late").touch()
+    time.sleep(0.3)
+    assert calls == []
