@@ -47,12 +47,13 @@ def syncs_of_a_record(memory: Memory) -> object:
 def patience(memory: Memory) -> object:
     memory.init()
     with Folder(memory.root) as folder:
-        held = WriterLock(folder, 1)
+        held = WriterLock(folder)
+        held.take(1)
         try:
             with pytest.raises(WriterBusyError) as caught:
                 memory.remember("tea")
         finally:
-            held.release()
+            held.close()
     return caught.value.waited_seconds
 
 

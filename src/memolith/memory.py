@@ -46,7 +46,8 @@ class Memory(EditableStore):
     _recaller: Recaller | None = None
 
     def close(self) -> None:
-        """Let go of the index and the model."""
+        """Let go of files, index and model; a later call opens them again."""
+        super().close()
         if self._finder is not None:
             self._finder.close()
 

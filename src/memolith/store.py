@@ -12,6 +12,7 @@ from memolith.config_loading import open_profile
 from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
+from memolith.files.handles import Keeper
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
 from memolith.late import late
@@ -62,6 +63,7 @@ class Store:
         self._clock = clock or Clock(self.config.profile.timezone)
         self._channel = channel
         self._journal = Journal(self._clock, self.config.profile.primary)
+        self._keeper = Keeper()
 
     @property
     def root(self) -> str:
@@ -77,7 +79,8 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of whatever is held open; files are, only during a call."""
+        """Let go of what is held open between calls; a later call opens it again."""
+        self._keeper.close()
 
     def init(self) -> tuple[str, ...]:
         """Make the profile's folder and its first files from templates; returns what was made."""
@@ -351,8 +354,8 @@ class Store:
     def _writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
         store = self.config.store
-        folder = Folder(self.root, create=True, durable=store.durability == "full")
-        return Transaction(folder, store.lock_timeout_seconds)
+        handles = self._keeper.take(self.root, durable=store.durability == "full")
+        return Transaction(handles, store.lock_timeout_seconds)
 
     def _workplace(self) -> job.Workplace:
         """What jobs need of this memory."""

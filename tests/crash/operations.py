@@ -51,10 +51,12 @@ _NEW = {"do": "remember", "text": "the new record"}
 OPERATIONS = {
     operation.name: operation
     for operation in [
+        # With the handles that the call before has left open, and with none.
         Operation(
             name="append", call=_NEW,
             warm_up=[{"do": "remember", "text": "warm-up"}],
         ),
+        Operation(name="append of a new process", call=_NEW, warm_up=[{"do": "elsewhere"}]),
         Operation(
             name="trim", call={"do": "trim"},
             warm_up=[{"do": "trim"}, *({"do": "remember", "text": f"more {n}"} for n in range(4))],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Fault = tuple[rig_strace.SystemCall, str]
 
-TIER_A = ("append", "first append", "trim", "forget")
+TIER_A = ("append", "append of a new process", "first append", "trim", "forget")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EINTR")
 
 pytestmark = pytest.mark.timeout(minutes(5, 60))

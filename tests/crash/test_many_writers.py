@@ -134,8 +134,14 @@ def test_every_record_of_many_threads_is_there_exactly_once(
 def test_the_rig_of_many_writers_sees_a_careless_store_lose_records(
     tmp_path: Path, figures: Figures
 ) -> None:
-    outcome = write_together(tmp_path, 4, 400, store="careless")
-    figures("R5", control="careless store", **outcome.verdict.figures())
+    # On a busy machine the writers may happen to run one after the other.
+    for attempt in range(1, 6):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        outcome = write_together(folder, 4, 400, store="careless")
+        if outcome.verdict.lost:
+            break
+    figures("R5", control="careless store", attempt=attempt, **outcome.verdict.figures())
     assert outcome.verdict.lost
 
 

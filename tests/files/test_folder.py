@@ -294,22 +294,3 @@ def test_a_folder_that_is_missing_is_made_only_when_asked_for(tmp_path: Path) ->
         Folder(str(tmp_path / "a" / "b"))
     with Folder(str(tmp_path / "a" / "b"), create=True):
         assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
-
-
-def test_no_handle_is_left_open(memory: Memory) -> None:
-    memory.remember("x")
-    before = os.listdir("/proc/self/fd")
-    for _ in range(3):
-        memory.remember("y")
-        memory.save_note("a note")
-        memory.records()
-        memory.get("MEMORY.md")
-        memory.log_turn("a", "b")
-        memory.trim()
-        memory.status()
-        memory.doctor()
-        with suppress(MemolithError):
-            memory.get("../x")
-        with suppress(MemolithError):
-            memory.forget("nothing")
-    assert os.listdir("/proc/self/fd") == before

@@ -38,12 +38,12 @@ def create_for_append(folder: Folder, path: str) -> int:
 
 def write_all(fd: int, data: bytes) -> None:
     """Write every byte, or raise."""
-    view = memoryview(data)
-    while view:
-        written = os.write(fd, view)
-        if written == 0:
+    written = os.write(fd, data) if data else 0
+    while written < len(data):
+        more = os.write(fd, memoryview(data)[written:])
+        if more == 0:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        view = view[written:]
+        written += more
 
 
 def sync_file(folder: Folder, path: str) -> None:

@@ -16,7 +16,9 @@ from memolith.types import Citation, policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith.files.folder import Folder
+    from datetime import datetime
+
+    from memolith.files.handles import Handles
     from memolith.types import Record, Stamp
 
 
@@ -27,26 +29,19 @@ def fingerprint(line: bytes) -> int:
 
 
 class Duplicates:
-    """The duplicates in one MEMORY.md; use only under the writer lock, as a context manager."""
+    """The duplicates in one MEMORY.md; use only under the writer lock."""
 
-    def __init__(self, folder: Folder, primary: str) -> None:
-        """Look at `primary` inside `folder`."""
-        self._folder = folder
+    __slots__ = ("_folder", "_handles", "_primary")
+
+    def __init__(self, handles: Handles, primary: str) -> None:
+        """Look at `primary`, with what the writer has open."""
+        self._handles = handles
+        self._folder = handles.folder
         self._primary = primary
-        self._table: FingerprintTable | None = None
 
-    def __enter__(self) -> Duplicates:
-        """The duplicates."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the table."""
-        if self._table is not None:
-            self._table.close()
-
-    def find(self, record: Record, line: bytes) -> Record | None:
+    def find(self, record: Record, line: bytes, now: datetime) -> Record | None:
         """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
-        stamp = self._folder.stamp(self._primary)
+        stamp = self._handles.stamp(self._primary)
         wanted = fingerprint(line)
         if stamp is None or not self._may_hold(wanted, stamp):
             return None
@@ -56,33 +51,36 @@ class Duplicates:
         for number, candidate in enumerate(data.split(b"\n"), 1):
             if candidate.startswith(PREFIX) and fingerprint(candidate) == wanted:
                 found = self._parse(candidate, number)
-                if found and _is_same(found, record) and not _is_superseded(found, data):
+                if found and _is_same(found, record, now) and not _is_superseded(found, data):
                     return found
         return None
 
     def add(self, stamp: Stamp) -> None:
         """Note that the record we looked for was appended; `stamp` is that of the file with it."""
-        if self._table is not None:
-            with suppress(OSError):  # only a hint, and the record is safe
-                self._table.add_last(stamp)
+        table = self._handles.table
+        if table is not None:
+            try:
+                table.add_last(stamp)
+            except OSError:
+                self._handles.close_table()  # only a hint, and the record is safe
 
     def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
         try:
-            self._table = FingerprintTable(self._folder)
-            if self._table.stamp == stamp and not self._table.is_crowded:
-                return wanted in self._table
-            self._table.close()
+            table = self._handles.table or FingerprintTable(self._folder)
+            self._handles.table = table
+            if table.is_of(stamp) and not table.is_crowded:
+                return wanted in table
         except OSError:
             pass  # missing or unreadable: made anew below
+        self._handles.close_table()
         data = self._folder.read(self._primary) or b""
         prints = {fingerprint(line) for line in data.split(b"\n") if line.startswith(PREFIX)}
-        try:
+        with suppress(OSError):  # the disk will refuse the record too, and say so better
             FingerprintTable.write(self._folder, prints, stamp)
-            self._table = FingerprintTable(self._folder)
-        except OSError:
-            self._table = None  # the disk will refuse the record too, and say so better
-            return wanted in prints
-        return wanted in self._table
+            table = self._handles.table = FingerprintTable(self._folder)
+            return wanted in table
+        self._handles.close_table()
+        return wanted in prints
 
     def _parse(self, line: bytes, number: int) -> Record | None:
         try:
@@ -91,7 +89,7 @@ class Duplicates:
             return None
 
 
-def _is_same(found: Record, record: Record) -> bool:
+def _is_same(found: Record, record: Record, now: datetime) -> bool:
     same = (found.text, found.category, found.session, found.sensitivity, found.expires) == (
         record.text,
         record.category,
@@ -99,7 +97,7 @@ def _is_same(found: Record, record: Record) -> bool:
         record.sensitivity,
         record.expires,
     )
-    return same and (found.expires is None or found.expires > record.created)
+    return same and (found.expires is None or found.expires > now)
 
 
 def _is_superseded(found: Record, data: bytes) -> bool:

@@ -40,11 +40,16 @@ class FingerprintTable:
         self._slots: int = slots
         self._used: int = used
         self.stamp: Stamp = (stamp[0], stamp[1], stamp[2])
+        self._header = header
         self._last = self._slot = 0
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def is_of(self, stamp: Stamp) -> bool:
+        """Whether it covers the file with this stamp, and nobody has damaged it since we looked."""
+        return self.stamp == stamp and self._file.read(0, _HEADER.size) == self._header
 
     @property
     def is_crowded(self) -> bool:
@@ -60,7 +65,10 @@ class FingerprintTable:
     def add_last(self, stamp: Stamp) -> None:
         """Add the number that was looked up last, and note which file is covered now."""
         self._file.patch(_HEADER.size + self._slot * _SLOT, self._last.to_bytes(_SLOT, "little"))
-        self._file.patch(0, _HEADER.pack(_MAGIC, self._slots, self._used + 1, *stamp))
+        self._used += 1
+        self.stamp = stamp
+        self._header = _HEADER.pack(_MAGIC, self._slots, self._used, *stamp)
+        self._file.patch(0, self._header)
 
     @staticmethod
     def write(folder: Folder, numbers: Collection[int], stamp: Stamp) -> None:
@@ -84,6 +92,8 @@ class FingerprintTable:
         for _ in range(0, self._slots, _PROBE):
             count = min(_PROBE, self._slots - at)
             piece = self._file.read(_HEADER.size + at * _SLOT, count * _SLOT)
+            if len(piece) < count * _SLOT:
+                raise OSError(f"{PATH} was cut short")
             for index in range(len(piece) // _SLOT):
                 found = piece[index * _SLOT : index * _SLOT + _SLOT]
                 if found == wanted or found == bytes(_SLOT):

@@ -53,7 +53,7 @@ _REASONS = {
 
 
 class Folder:
-    """An open folder, for one operation. Use as a context manager, so that its handles are closed."""
+    """An open folder. Use as a context manager, so that its handles are closed."""
 
     __slots__ = ("_below", "durable", "fd", "root")
 
@@ -84,6 +84,12 @@ class Folder:
         """Close the handles."""
         while self._below:
             close_quietly(self._below.popitem()[1])
+
+    def close_below(self) -> None:
+        """Close the handles of the folders below: they may be others by the time they are needed."""
+        if len(self._below) > 1:
+            for path in [path for path in self._below if path]:
+                close_quietly(self._below.pop(path))
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
@@ -150,6 +156,16 @@ class Folder:
             raise storage_error(error, path) from error
         finally:
             close_quietly(fd)
+
+    def may_hold(self, path: str) -> bool:
+        """Whether there is something of this name; cheap, and only a hint: links are followed."""
+        try:
+            os.stat(path, dir_fd=self.fd)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            pass  # whoever opens it says what is wrong
+        return True
 
     def stamp(self, path: str) -> Stamp | None:
         """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""

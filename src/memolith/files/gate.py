@@ -149,11 +149,11 @@ def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) 
     Plans the removal of the tombstone into the same transaction as the record.
     """
     folder = transaction.folder
-    stamp = folder.stamp(layout.TOMBSTONES)
-    if stamp is None:
+    if not folder.may_hold(layout.TOMBSTONES):
         return
     from memolith.files.tombstones import find_tombstone, without_tombstone
 
+    stamp = folder.stamp(layout.TOMBSTONES)
     stone = find_tombstone(folder, record.text)
     if stone is None:
         return

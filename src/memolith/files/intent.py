@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 from binascii import crc32
+from json.encoder import encode_basestring_ascii as _quoted
 
 from memolith import clock
 from memolith.errors import FileFormatError
 from memolith.files.folder import stamp_of
 from memolith.files.locks import LOCK_PATH
-from memolith.files.steps import Append, Step, step_from_json
+from memolith.files.steps import Append, Step, spelled_bytes, step_from_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _EMPTY = [0, 0, 0, 0]
 class LockState:
     """The content of the lock file."""
 
-    __slots__ = ("boot", "files", "steps", "turn")
+    __slots__ = ("_spelled", "boot", "files", "steps", "turn")
 
     def __init__(
         self, boot: str, steps: list[list[object]], files: dict[str, FileState], turn: int = 0
@@ -43,6 +44,7 @@ class LockState:
         self.steps = steps
         self.files = files
         self.turn = turn
+        self._spelled = ""  # `files` as JSON; "" when they have changed since
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -79,10 +81,11 @@ class LockState:
 
     def with_intent(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content while `steps` are being done."""
-        return _encode([step.as_json() for step in steps], self.files, self.turn)
+        return self._encode(", ".join(_spelled_steps(steps)))
 
     def after(self, steps: Sequence[Step]) -> bytes:
-        """The lock file's content once `steps` are done."""
+        """The lock file's content once `steps` are done, and nothing is left to finish."""
+        self.steps = []
         for step in steps:
             if isinstance(step, Append) and step.fd is not None:
                 lines = self.files.pop(step.path, _EMPTY)[3] + step.data.count(b"\n")
@@ -90,7 +93,13 @@ class LockState:
         while len(self.files) > _FILES_KEPT:
             del self.files[next(iter(self.files))]
         self.turn += 1
-        return _encode([], self.files, self.turn)
+        self._spelled = ""
+        return self._encode("")
+
+    def forget_file(self, path: str) -> None:
+        """What stood under this name is gone."""
+        self.files.pop(path, None)
+        self._spelled = ""
 
     def lines_of(self, path: str, found: Stamp) -> int | None:
         """How many lines a file has, if it is still as we left it; else None."""
@@ -105,7 +114,18 @@ class LockState:
         )
         lines = sum(piece.count(b"\n") for piece in pieces)
         self.files[step.path] = [*found, lines]
+        self._spelled = ""
         return lines
+
+    def _encode(self, steps: str) -> bytes:
+        if not self._spelled:
+            known = [f"{_quoted(path)}: {state}" for path, state in self.files.items()]
+            self._spelled = f"{{{', '.join(known)}}}"
+        body = (
+            f'{{"pid": {os.getpid()}, "boot": {_quoted(clock.boot_id())}, "turn": {self.turn},'
+            f' "steps": [{steps}], "files": {self._spelled}}}'
+        ).encode()
+        return b"%08x %s\n" % (crc32(body), body)
 
 
 def _file_states(content: object) -> dict[str, FileState]:
@@ -119,13 +139,15 @@ def _file_states(content: object) -> dict[str, FileState]:
     }
 
 
-def _encode(steps: list[list[object]], files: dict[str, FileState], turn: int) -> bytes:
-    state = {
-        "pid": os.getpid(),
-        "boot": clock.boot_id(),
-        "turn": turn,
-        "steps": steps,
-        "files": files,
-    }
-    body = json.dumps(state).encode()
-    return b"%08x %s\n" % (crc32(body), body)
+def _spelled_steps(steps: Sequence[Step]) -> Iterator[str]:
+    """The steps as JSON. Written out by hand, because this is on the way of every record, and a
+    line that goes into two files is spelled once.
+    """
+    data, spelled = b"", '""'
+    for step in steps:
+        if not isinstance(step, Append):
+            yield json.dumps(step.as_json())
+            continue
+        if step.data is not data:
+            data, spelled = step.data, _quoted(spelled_bytes(step.data))
+        yield f'["append", {_quoted(step.path)}, {step.inode}, {step.size}, {spelled}]'

@@ -35,18 +35,19 @@ class Journal:
         The time is taken here, under the lock: a record always stands in the log of its own day,
         even if midnight passed while we waited.
         """
-        record = replace(draft, created=self.clock.now())
-        line = encode_line(record)
-        with Duplicates(transaction.folder, self.primary) as duplicates:
-            known = duplicates.find(record, line) if reuse else None
-            if known is not None:
-                return self._confirmed(transaction, known)
-            day = layout.daily_log(self.clock.day_of(record.created))
-            number = transaction.append(day, line)
-            transaction.append(self.primary, line, template=self.primary)
-            transaction.commit()
+        now = self.clock.now()
+        line = encode_line(draft, now)
+        duplicates = Duplicates(transaction.handles, self.primary)
+        known = duplicates.find(draft, line, now) if reuse else None
+        if known is not None:
+            return self._confirmed(transaction, known)
+        day = layout.daily_log(self.clock.day_of(now))
+        number = transaction.append(day, line)
+        transaction.append(self.primary, line, template=self.primary)
+        transaction.commit()
+        if reuse:
             duplicates.add(transaction.left_behind(self.primary)[0])
-        return replace(record, citation=Citation(day, number, number))
+        return replace(draft, created=now, citation=Citation(day, number, number))
 
     def _confirmed(self, transaction: Transaction, record: Record) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk."""

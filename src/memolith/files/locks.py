@@ -18,7 +18,6 @@ from memolith.files.folder import (
     FOLDER_MODE,
     Folder,
     close_quietly,
-    stamp_of,
     storage_error,
 )
 
@@ -29,49 +28,82 @@ SCHEDULE_LOCK = f"{STATE_FOLDER}/schedule.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 # The lock file of ordinary appends; after a larger change it is cut back to this.
 _ORDINARY_SIZE = 8192
+_CLOSED = -1
 _open_handles: set[int] = set()
+_forks = 0  # how many times this process is a fork of a fork
 
 
 class WriterLock:
-    """The held lock; its file holds what the writer is about to do."""
+    """The lock of one profile; its file holds what the writer is about to do."""
 
-    __slots__ = ("_fd", "_size")
+    __slots__ = ("_fd", "_file", "_folder", "_forks", "_size")
 
-    def __init__(self, folder: Folder, timeout_seconds: float) -> None:
+    def __init__(self, folder: Folder) -> None:
+        """Not taken, and not even open."""
+        self._folder = folder
+        self._fd = _CLOSED
+        self._file = (0, 0)  # inode and device of the open lock file
+        self._forks = _forks
+        self._size = 0
+
+    def take(self, timeout_seconds: float) -> None:
         """Take the lock, waiting in line at most `timeout_seconds`."""
         deadline = clock.monotonic() + timeout_seconds
         while True:
-            fd = _open_lock_file(folder)
-            _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
+            if self._fd == _CLOSED or self._forks != _forks:
+                self._open()
+            fd, self._fd = self._fd, _CLOSED  # whatever fails below closes it
             _take(fd, deadline, timeout_seconds)
             try:
                 # Whoever replaced or deleted the lock file let a second holder in: only the file
                 # that still has the name counts.
-                found = os.fstat(fd)
-                if folder.stamp(LOCK_PATH) == stamp_of(found):
-                    break
+                found = os.stat(LOCK_PATH, dir_fd=self._folder.fd, follow_symlinks=False)
+            except FileNotFoundError:
+                close_handle(fd)
+                continue
             except OSError as error:
                 close_handle(fd)
                 raise storage_error(error, LOCK_PATH) from error
             except BaseException:
                 close_handle(fd)
                 raise
+            if (found.st_ino, found.st_dev) == self._file:
+                break
             close_handle(fd)
         self._fd = fd
         self._size = found.st_size
 
     def release(self) -> None:
         """Let the next writer in, even if a forked child still has a copy of our handle."""
-        with suppress(OSError):  # closing frees it too
+        try:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
-        close_handle(self._fd)
+        except OSError:
+            self.close()  # that frees it too
+
+    def close(self) -> None:
+        """Close the lock file, and with it free the lock."""
+        if self._fd != _CLOSED:
+            close_handle(self._fd)
+            self._fd = _CLOSED
+
+    def _open(self) -> None:
+        self._fd = _open_lock_file(self._folder)
+        self._forks = _forks
+        try:
+            found = os.fstat(self._fd)
+        except OSError as error:
+            self.close()
+            raise storage_error(error, LOCK_PATH) from error
+        self._file = (found.st_ino, found.st_dev)
 
     def read_state(self) -> bytes:
         """What the last holder left in the lock file."""
         return os.pread(self._fd, self._size, 0)
 
-    def write_state(self, data: bytes) -> None:
+    def write_state(self, data: bytes) -> bytes:
         """Leave this in the lock file for the next holder, and nothing of what stood there before.
+
+        Returns what stands there now, which may be longer.
 
         Not synced: it only has to outlive this process, not this machine (see `transaction.py`).
         Blanked rather than cut: a truncation would make the next fsync of our files dearer by half.
@@ -82,6 +114,7 @@ class WriterLock:
         if self._size > len(data):
             os.ftruncate(self._fd, len(data))
         self._size = len(data)
+        return data
 
 
 class OwnerLock:
@@ -95,7 +128,6 @@ class OwnerLock:
     def __init__(self, folder: Folder, path: str) -> None:
         """Take the lock, or raise BlockingIOError when another process or thread has it."""
         fd = _open_lock_file(folder, path)
-        _open_handles.add(fd)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -124,14 +156,15 @@ class OwnerLock:
 def _open_lock_file(folder: Folder, path: str = LOCK_PATH) -> int:
     try:
         try:
-            return folder.open(path, os.O_RDWR)[0]
+            fd, _ = folder.open(path, os.O_RDWR)
         except FileNotFoundError:
             make_state_folder(folder)
             fd, _ = folder.open(path, os.O_RDWR | os.O_CREAT)
             os.fchmod(fd, FILE_MODE)
-            return fd
     except OSError as error:
         raise storage_error(error, path) from error
+    _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
+    return fd
 
 
 def make_state_folder(folder: Folder) -> None:
@@ -201,13 +234,16 @@ def _no_locks(error: OSError) -> LocksUnavailableError | Exception:
 
 
 def close_handle(fd: int) -> None:
-    """Close a handle of the lock file."""
-    _open_handles.discard(fd)
-    close_quietly(fd)
+    """Close a handle of the lock file, unless a fork has closed it and its number is another's."""
+    if fd in _open_handles:
+        _open_handles.discard(fd)
+        close_quietly(fd)
 
 
 def _close_in_child() -> None:
     """A forked child closes its copies: it must not keep the parent's lock alive."""
+    global _forks  # noqa: PLW0603 - a fork concerns the whole process
+    _forks += 1
     while _open_handles:
         close_quietly(_open_handles.pop())
 

@@ -8,6 +8,7 @@ from memolith.config_file import parse_toml, toml_value
 from memolith.config_loading import ARGUMENT, check_trust, checked, known_setting
 from memolith.errors import ConfigError
 from memolith.files.folder import Folder
+from memolith.files.handles import Handles
 from memolith.files.transaction import Transaction
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ def write_setting(
     root, file = os.path.split(path)
     with (
         Folder(root, create=True, durable=store.durability == "full") as folder,
-        Transaction(folder, store.lock_timeout_seconds) as transaction,
+        Transaction(Handles(folder), store.lock_timeout_seconds) as transaction,
     ):
         stamp = folder.stamp(file)
         before = folder.read(file) or b""

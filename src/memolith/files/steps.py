@@ -98,7 +98,7 @@ class Append:
 
     def as_json(self) -> list[object]:
         """The step as the intent spells it."""
-        return ["append", self.path, self.inode, self.size, self.data.decode(*_BYTES)]
+        return ["append", self.path, self.inode, self.size, spelled_bytes(self.data)]
 
 
 class Replace:
@@ -185,6 +185,11 @@ class Remove:
 
 
 Step = Append | Replace | Remove
+
+
+def spelled_bytes(data: bytes) -> str:
+    """Bytes as intents spell them."""
+    return data.decode(*_BYTES)
 
 
 def step_from_json(spelled: list[object]) -> Step:

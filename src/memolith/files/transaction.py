@@ -16,18 +16,19 @@ from contextlib import suppress
 
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
-from memolith.files.folder import Folder, close_quietly, stamp_of, storage_error
-from memolith.files.intent import LockState
+from memolith.files.folder import stamp_of, storage_error
 from memolith.files.layout import load_template
-from memolith.files.locks import LOCK_PATH, WriterLock
+from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import Append, Remove, Replace, Step
 from memolith.files.tail import mend_tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
 
+    from memolith.files.handles import Handles
+    from memolith.files.intent import LockState
     from memolith.types import Stamp
 
 
@@ -36,22 +37,19 @@ class Transaction:
     and nothing is promised before the `with` block has ended without an error.
     """
 
-    def __init__(self, folder: Folder, lock_timeout_seconds: float) -> None:
-        """Take the writer lock and finish what a killed writer left behind; `folder` is ours to close."""
-        self.folder = folder
+    def __init__(self, handles: Handles, lock_timeout_seconds: float) -> None:
+        """Take the writer lock and finish what a killed writer left behind; `handles` are ours."""
+        self.handles = handles
+        self.folder = handles.folder
         self.recovered = False
         self._steps: list[Step] = []
+        self._appends: list[Append] = []  # those of the steps that are appends
         self._intent_stays = False
         self._lock_timeout_seconds = lock_timeout_seconds
         try:
-            self._lock = WriterLock(folder, lock_timeout_seconds)
-            try:
-                self._state = self._recover()
-            except BaseException:
-                self._lock.release()
-                raise
+            self._state = self._begin()
         except BaseException:
-            folder.close()
+            handles.close()  # the lock is freed with it
             raise
 
     def __enter__(self) -> Transaction:
@@ -61,19 +59,23 @@ class Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, value: object, trace: TracebackType | None
     ) -> None:
-        """Let the next writer in, sync what was appended, close what was opened."""
+        """Let the next writer in, sync what was appended, keep or close what was opened."""
+        whole = False
         try:
-            self._drop_staged()
-        finally:
-            self._lock.release()
-        try:
+            try:
+                self._drop_staged()
+            finally:
+                self.handles.lock.release()
             if kind is None:
                 self._sync()
+                whole = True
         finally:
-            for step in self._appends():
-                if step.fd is not None:
-                    close_quietly(step.fd)
-            self.folder.close()
+            for step in self._appends:
+                self.handles.adopt(step.path, step.fd)
+            if whole:
+                self.handles.give_back()
+            else:
+                self.handles.close()
 
     def append(self, path: str, data: bytes, *, template: str = "") -> int:
         """Plan to append whole lines; returns the line number the first of them will have.
@@ -82,13 +84,15 @@ class Transaction:
         """
         step = Append(path, 0, 0, data)
         self._steps.append(step)
+        self._appends.append(step)
         try:
-            step.fd, found = atomic_write.open_for_append(self.folder, path)
+            step.fd, found = self.handles.open_for_append(path)
             step.inode, step.size = found.st_ino, found.st_size
             lines = self._state.lines_of(path, stamp_of(found))
             if lines is not None:
                 return lines + 1  # as we left it: whole lines, ending in a newline
             step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
+            lines = self._state.count_lines(step, stamp_of(found))
         except FileNotFoundError:
             return self._begin_file(step, template)
         except OSError as error:
@@ -96,10 +100,10 @@ class Transaction:
         if not step.size:
             return self._begin_file(step, template)
         step.data = glue + data
-        return self._state.count_lines(step, stamp_of(found)) + len(glue) + 1
+        return lines + len(glue) + 1
 
     def _begin_file(self, step: Append, template: str) -> int:
-        self._state.files.pop(step.path, None)  # whatever stood there before is gone
+        self._state.forget_file(step.path)
         try:
             header = load_template(template) if template else b""
         except OSError as error:
@@ -115,7 +119,7 @@ class Transaction:
             try:
                 atomic_write.sync_file(self.folder, path)
                 # A turn of our own: from now on the line's writer may not take it back.
-                self._lock.write_state(self._state.after([]))
+                self.handles.write_state(self._state.after([]))
             except OSError as error:
                 raise storage_error(error, path) from error
 
@@ -141,12 +145,13 @@ class Transaction:
         done: list[Step] = []
         path = self._steps[0].path
         try:
-            self._lock.write_state(self._state.with_intent(self._steps))
+            self.handles.write_intent(self._state.with_intent(self._steps))
             for step in self._steps:
                 path = step.path
                 done.append(step)
                 if not isinstance(step, Append):
-                    for earlier in self._appends():
+                    self.handles.close_table()  # what it is a hint for may change
+                    for earlier in self._appends:
                         earlier.sync(self.folder)
                 step.do(self.folder)
         except OSError as error:
@@ -156,32 +161,29 @@ class Transaction:
             self._take_back(done)
             raise
         with suppress(OSError):  # it is done and synced; finding it done again does no harm
-            self._lock.write_state(self._state.after(self._steps))
+            self.handles.write_state(self._state.after(self._steps))
 
     def left_behind(self, path: str) -> tuple[Stamp, int]:
         """Stamp and number of lines of a file this transaction has appended to."""
         inode, size, mtime, lines = self._state.files.get(path, (0, 0, 0, 0))
         return (inode, size, mtime), lines
 
-    def _recover(self) -> LockState:
+    def _begin(self) -> LockState:
         path = LOCK_PATH
         try:
-            state = LockState.decode(self._lock.read_state())
+            state = self.handles.take_lock(self._lock_timeout_seconds)
             for step in state.unfinished():
                 path = step.path
                 step.redo(self.folder)
                 self.recovered = True
             if self.recovered:
-                self._lock.write_state(state.after([]))
+                self.handles.write_state(state.after([]))
         except OSError as error:
             raise storage_error(error, path) from error
         return state
 
-    def _appends(self) -> Iterator[Append]:
-        return (step for step in self._steps if isinstance(step, Append))
-
     def _sync(self) -> None:
-        for step in self._appends():
+        for step in self._appends:
             try:
                 step.sync(self.folder)
             except OSError as error:
@@ -194,14 +196,14 @@ class Transaction:
         If anybody has written or confirmed anything meanwhile they stay, whole but not acknowledged.
         """
         with suppress(OSError, MemolithError):
-            lock = WriterLock(self.folder, self._lock_timeout_seconds)
+            turn = self._state.turn
+            is_last = self.handles.take_lock(self._lock_timeout_seconds).turn == turn
             try:
-                is_last = LockState.decode(lock.read_state()).turn == self._state.turn
                 if is_last and all(step.can_undo(self.folder) for step in self._steps):
                     for step in self._steps:
                         step.undo(self.folder)
             finally:
-                lock.release()
+                self.handles.lock.release()
 
     def _drop_staged(self) -> None:
         for step in self._steps:
@@ -216,5 +218,5 @@ class Transaction:
             if all(step.can_undo(self.folder) for step in done):
                 for step in reversed(done):
                     step.undo(self.folder)
-                self._lock.write_state(self._state.after([]))
+                self.handles.write_state(self._state.after([]))
                 self._intent_stays = False
