@@ -8,6 +8,7 @@ import stat
 from memolith.errors import StorageError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
+from memolith.files.handles import Handles
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
 
@@ -23,7 +24,7 @@ def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:
     """The token of the profile in `root`; a new one when there is none, or with `rotate`."""
     with (
         Folder(root, create=True, durable=store.durability == "full") as folder,
-        Transaction(folder, store.lock_timeout_seconds),  # two servers may start at once
+        Transaction(Handles(folder), store.lock_timeout_seconds),  # two servers may start at once
     ):
         token = "" if rotate else read_token(folder)
         if not token:
