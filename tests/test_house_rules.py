@@ -35,7 +35,8 @@ SLOW_TO_IMPORT = {
 }  # fmt: skip
 # Our own modules and folders that are slow too, so they are imported inside functions only.
 SLOW_MODULES = {
-    "aio", "context.cache", "context.known", "context.recall", "context.turn", "context.version",
+    "aio", "context.cache", "context.deadline", "context.digest", "context.excerpts",
+    "context.known", "context.recall", "context.searching", "context.turn", "context.version",
     "embed", "files.backup", "files.watch", "files.yaml_loader", "finding", "index", "ingest",
     "interfaces", "jobs", "labels", "lifecycle", "llm", "mcp_server", "reloading", "rest", "search",
 }  # fmt: skip

@@ -171,6 +171,11 @@ def patience_with_a_search(memory: Memory) -> object:
     return bool(memory.context("When is tea served?").warnings)
 
 
+def patience_with_a_recap(memory: Memory) -> object:
+    memory.log_turn("When is tea?", "At four.")
+    return bool(memory.recap(about="tea").warnings)
+
+
 def answers_kept(memory: Memory) -> object:
     memory.remember("tea")
     memory.recall("tea")
@@ -198,6 +203,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "chat.max_chars_per_entry": (turns_kept, 20, 50, {}),
     "chat.max_total_chars": (recap_of_a_long_chat, 500, 1000, {}),
     "chat.recap_top_k": (turns_about_tea, 1, 2, {}),
+    "chat.timeout_seconds": (patience_with_a_recap, 0.001, 60.0, {}),
     "context.max_chars": (start_of_a_session, 1500, 3000, {}),
     "context.max_tokens": (start_of_a_session, 0, 500, {}),
     "context.long_memory": (start_of_a_session, True, False, {}),

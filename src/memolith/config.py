@@ -145,6 +145,9 @@ class ChatConfig(Section):
         8000, "Longest recap of a chat; the oldest turns are left out first.", at_least(100)
     )
     recap_top_k: int = setting(3, "How many turns a recap about a question holds.", between(1, 100))
+    timeout_seconds: float = setting(
+        15.0, "How long a recap waits for the turns that answer a question.", between(0.001, 600)
+    )
 
 
 class SearchConfig(Section):

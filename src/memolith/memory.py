@@ -220,7 +220,9 @@ class Memory(EditableStore):
         turns = self.turns(chat)
         if about is not None:
             most = config.recap_top_k if limit is None else max(0, limit)
-            found = self.recall(about, limit=4 * most, chat=chat, path=CONVERSATIONS)
+            filters = self._filters(chat=chat, path=CONVERSATIONS)
+            seconds = config.timeout_seconds
+            found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
             turns, warnings = turns_about(turns, found, most), found.warnings
         elif limit is not None:
             turns = turns[len(turns) - min(len(turns), max(0, limit)) :]

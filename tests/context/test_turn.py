@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.config import with_values
+from memolith.context.excerpts import excerpt
 from memolith.context.queries import derive
 from memolith.context.skipping import skip_reason
 from memolith.context.turn import Turn, turn_context
@@ -75,7 +76,11 @@ def test_of_a_long_message_beginning_questions_and_names_are_used() -> None:
 
 
 def hit(number: int, text: str = "", **more: object) -> Hit:
-    values = {"record_id": f"{number:08x}-0000-4000-8000-000000000000", "channel": "cli"}
+    values = {
+        "ranks": {"words": number},
+        "record_id": f"{number:08x}-0000-4000-8000-000000000000",
+        "channel": "cli",
+    }
     return Hit(
         citation=Citation("MEMORY.md", number, number),
         text=text or f"memory number {number}.",
@@ -119,7 +124,7 @@ def test_the_budget_is_kept_whatever_was_found(tokens: int, texts: list[str]) ->
 
 
 def test_the_default_budget_is_2000_tokens() -> None:
-    found = handed(searching(*(hit(n, "many words " * 60) for n in range(1, 30))))
+    found = handed(searching(*(hit(n, f"{n} " + "many words " * 60) for n in range(1, 30))))
     assert 1_500 < estimate_tokens(found.text) <= 2_000
 
 
@@ -209,6 +214,30 @@ def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
     assert [item.citation.first_line for item in found.hits] == [1]
     assert found.warnings[0] == "words only"
     assert "past experiences took longer than 0.2 seconds" in found.warnings[1]
+
+
+def test_more_is_asked_for_when_most_must_not_be_seen() -> None:
+    others = [hit(n, chat="43", channel="telegram", record_id="") for n in range(1, 100)]
+    found = handed(searching(*others, hit(100)))
+    assert [item.citation.first_line for item in found.hits] == [100]
+
+
+def test_what_is_only_far_away_in_meaning_is_not_handed_over() -> None:
+    search = searching(hit(1, ranks={"meaning": 2}), hit(2, ranks={"meaning": 30}))
+    assert [item.citation.first_line for item in handed(search).hits] == [1]
+
+
+def test_of_a_long_text_the_part_that_was_asked_about_is_shown() -> None:
+    long = "Nothing to see here. " * 80 + "Staging uses port 5433." + " And so on." * 80
+    text = handed(searching(hit(1, long))).text
+    assert "Staging uses port 5433." in text
+    assert "- [fact] … " in text
+
+
+@given(st.text(), st.lists(st.text(min_size=3, max_size=5), max_size=4), st.integers(70, 200))
+def test_an_excerpt_is_a_part_of_the_text(text: str, asked: list[str], most: int) -> None:
+    shown = excerpt(text * 5, asked, most)
+    assert shown.removeprefix("… ") in text * 5
 
 
 def test_a_whole_memory_hands_over_what_helps(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memolith.context.cache import AnswerCache
+from memolith.context.deadline import in_time
 from memolith.context.turn import turn_context
 from memolith.context.version import StoreVersion
 from memolith.context_types import TurnContext
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.config import ContextConfig
-    from memolith.context.turn import Search, Turn
+    from memolith.context.searching import Search
+    from memolith.context.turn import Turn
     from memolith.retrieval import Filters, Hit
 
     NoteShown = Callable[[Sequence[Hit], str, str], None]
@@ -48,6 +50,16 @@ class Recaller:
 
         key = (*_without_moment(filters), limit, self._clock.today(), _digest([question]))
         return self._results.answer(key, make, lambda result: not result.warnings)
+
+    def recall_in_time(
+        self, question: str, limit: int, filters: Filters, seconds: float
+    ) -> SearchResult:
+        """The same, but for at most so long; then nothing was found, and the warnings say why."""
+        answers: list[SearchResult] = []
+        if in_time(lambda: answers.append(self.recall(question, limit, filters)), seconds):
+            return answers[0]
+        late = f"The search took longer than {seconds:g} seconds and goes on in the background."
+        return SearchResult(hits=(), warnings=(late,))
 
     def context(self, turn: Turn, filters: Filters) -> TurnContext:
         """What is worth knowing before an answer, from the cache if nothing changed."""

@@ -1,0 +1,84 @@
+"""The text an agent is handed before an answer: memories as lines, within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.context.excerpts import excerpt
+from memolith.text.budget import estimate_tokens
+from memolith.text.cleaning import one_line
+from memolith.text.quotation import fence, quoted_line, source
+from memolith.text.stopwords import keywords
+from memolith.visibility import trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.retrieval import Hit
+
+HEADING = "## Relevant Memories"
+EXPERIENCES = "Relevant past experiences:"
+_MOST_CHARS_OF_A_HIT = 700
+_LOOKED_AT = 100_000
+_SHARE_OF_EXPERIENCES = 0.25
+# The numbers of two marks may be read in more pieces than those of the fence that is measured.
+_MARGIN = 24
+
+
+class Digest:
+    """The lines that fit, and which hits they are."""
+
+    def __init__(
+        self, question: str, memories: Sequence[Hit], experiences: Sequence[Hit], tokens: int
+    ) -> None:
+        """Experiences get a quarter of the budget at most, memories the rest."""
+        self._asked = keywords(question)
+        around = fence(f"{HEADING}\n\n[truncated - 999 more memories available]")
+        left = tokens - estimate_tokens(around) - _MARGIN
+        some = self._fitting(experiences, int(left * _SHARE_OF_EXPERIENCES))
+        if some:
+            left -= sum(cost for _, _, cost in some) + estimate_tokens(EXPERIENCES) + 2
+        shown = self._fitting(memories, left)
+        self.hits = tuple(hit for hit, _, _ in shown)
+        self.experiences = tuple(hit for hit, _, _ in some)
+        self.left_out = len(memories) - len(shown) + len(experiences) - len(some)
+        self.text = self._text([line for _, line, _ in shown], [line for _, line, _ in some])
+
+    def _fitting(self, hits: Sequence[Hit], tokens: int) -> list[tuple[Hit, str, int]]:
+        """The hits whose lines fit, in order; a long one does not keep shorter ones out."""
+        taken: list[tuple[Hit, str, int]] = []
+        for hit in hits:
+            line = self._line(hit)
+            cost = estimate_tokens(line) + 1
+            if cost <= tokens:
+                taken.append((hit, line, cost))
+                tokens -= cost
+        return taken
+
+    def _line(self, hit: Hit) -> str:
+        known = trust_of(hit)
+        mark = source(
+            str(hit.citation),
+            f"external: {hit.channel[:40]}" if known == "external" else known,
+            str(hit.dated or ""),
+        )
+        kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
+        speaker = f"{hit.role}: " if hit.role else ""
+        text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)
+        return f"- [{kind}] {speaker}{quoted_line(text, _MOST_CHARS_OF_A_HIT)} {mark}"
+
+    def _text(self, memories: list[str], experiences: list[str]) -> str:
+        parts = list[str]()
+        if memories or self.left_out:
+            lines = [HEADING, "", *memories]
+            if self.left_out:
+                lines.append(f"[truncated - {self.left_out} more memories available]")
+            parts.append("\n".join(lines))
+        if experiences:
+            parts.append("\n".join([EXPERIENCES, *experiences]))
+        return fence("\n\n".join(parts)) if memories or experiences else ""
+
+
+def trust_of(hit: Hit) -> str:
+    """How far a hit is trusted; what has no channel stands in a file that a person edits."""
+    return trust(hit.channel) if hit.channel not in ("", "unknown") else "user"

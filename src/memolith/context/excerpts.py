@@ -1,0 +1,52 @@
+"""The part of a long text that a question is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Shown before the first word that was asked for.
+_BEFORE = 60
+# Beyond this, places are not looked for: nobody's text repeats a word more often to say something.
+_MOST_PLACES = 200
+_SHORTEST = 3
+
+
+def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
+    """At most so many characters, from where most of the asked words stand close together.
+
+    >>> excerpt("Many words came first. " * 9 + "The port is 5433.", ["port"], 60)
+    '… words came first. Many words came first. The port is 5433.'
+    """
+    if len(text) <= most_chars:
+        return text
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters have no small form of the same length
+        lower = text
+    places = sorted(
+        (at, number)
+        for number, word in enumerate(asked)
+        if len(word) >= _SHORTEST
+        for at in _places(lower, word)
+    )
+    start, best = 0, 0
+    for first, (at, _) in enumerate(places):
+        inside = {number for place, number in places[first:] if place < at + most_chars - _BEFORE}
+        if len(inside) > best:
+            start, best = at, len(inside)
+    start = max(0, min(start - _BEFORE, len(text) - most_chars + 2))
+    if not start:
+        return text
+    space = text.find(" ", start, start + _BEFORE)
+    return f"… {text[space + 1 if space >= 0 else start :]}"
+
+
+def _places(text: str, word: str) -> list[int]:
+    found = list[int]()
+    at = text.find(word)
+    while at >= 0 and len(found) < _MOST_PLACES:
+        found.append(at)
+        at = text.find(word, at + 1)
+    return found

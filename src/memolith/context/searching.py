@@ -1,0 +1,82 @@
+"""The searches behind one turn: what is found by the deadline counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith.context.deadline import in_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memolith.retrieval import Filters, Hit, SearchResult
+
+    Search = Callable[[str, int, Filters], SearchResult]
+    MaySee = Callable[[Hit], bool]
+
+# A search reads so many from the files in any case; some must not be seen, or are known already.
+_ASKED_FOR = 50
+# … and so many when hardly any of those may be seen, as when other chats fill the answer.
+_ASKED_FOR_AT_MOST = 200
+# What no word of the message speaks for must be among the nearest by meaning.
+_NEAREST = 5
+
+
+class Searches:
+    """The memories, turns of this chat and experiences that answer a message."""
+
+    def __init__(self, search: Search, filters: Filters, question: str, may_see: MaySee) -> None:
+        """`may_see` decides which hits count."""
+        self._search = search
+        self._filters = filters
+        self._question = question
+        self._may_see = may_see
+        self._missing = ""
+        self.memories: list[Hit] = []
+        self.experiences: list[Hit] = []
+        self.warnings: tuple[str, ...] = ()
+
+    def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> None:
+        """Search for at most so long; what is missing then is said in the warnings."""
+
+        def work() -> None:
+            self._missing = "memories"
+            self.memories = self._found(self._filters, limit)
+            if chat is not None:
+                self._missing = "what was said in this chat"
+                turns = self._found(replace(self._filters, chat=chat), limit)
+                self.memories = _merged(self.memories, turns)[:limit]
+            if experiences:
+                self._missing = "past experiences"
+                only = replace(self._filters, category="experience")
+                self.experiences = self._found(only, experiences)
+
+        if not in_time(work, seconds):
+            self.warnings += (
+                f"The search for {self._missing} took longer than {seconds:g} seconds and goes on in"
+                " the background; this answer is without it.",
+            )
+
+    def _found(self, filters: Filters, limit: int) -> list[Hit]:
+        hits, enough = self._asked_for(max(_ASKED_FOR, limit), filters, limit)
+        if not enough:
+            hits, _ = self._asked_for(_ASKED_FOR_AT_MOST, filters, limit)
+        return hits
+
+    def _asked_for(self, most: int, filters: Filters, limit: int) -> tuple[list[Hit], bool]:
+        """The hits that may be seen, and whether asking for more would add none."""
+        found = self._search(self._question, most, filters)
+        self.warnings = tuple(dict.fromkeys((*self.warnings, *found.warnings)))
+        hits = [hit for hit in found.hits if _speaks_for_itself(hit) and self._may_see(hit)]
+        return hits[:limit], len(hits) >= limit or len(found.hits) < most
+
+
+def _speaks_for_itself(hit: Hit) -> bool:
+    return "words" in hit.ranks or hit.ranks.get("meaning", 0) <= _NEAREST
+
+
+def _merged(some: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """By score, each place once: both come from the same question and are weighed alike."""
+    once = {(hit.citation, hit.role): hit for hit in (*some, *others)}
+    return sorted(once.values(), key=lambda hit: -hit.score)

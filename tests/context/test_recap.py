@@ -1,0 +1,117 @@
+"""A recap: turns of one chat in the order they were said, the oldest left out first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith import Memory, Turn
+from memolith.clock import Clock
+from memolith.context.recap import make_recap
+from tests.conftest import StoppedTime
+
+CLOCK = Clock("UTC")
+START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
+
+
+def turn(number: int, user: str = "", assistant: str = "") -> Turn:
+    return Turn(
+        created=START + timedelta(minutes=number),
+        chat="42",
+        user=user or f"question {number}.",
+        assistant=assistant or f"answer {number}.",
+        platform="telegram",
+    )
+
+
+def test_a_turn_is_its_time_and_who_said_what() -> None:
+    text = make_recap([turn(0, "When is the deadline?", "Friday.")], 8000, CLOCK).text
+    assert "[2026-11-15 09:30]\nUser: When is the deadline?\nAssistant: Friday.\n" in text
+
+
+def test_turns_are_in_the_order_they_were_said_however_they_come() -> None:
+    recap = make_recap([turn(2), turn(0), turn(1)], 8000, CLOCK)
+    assert [said.user for said in recap.turns] == ["question 0.", "question 1.", "question 2."]
+    assert recap.text.index("answer 0.") < recap.text.index("answer 1.")
+
+
+def test_the_oldest_are_left_out_first() -> None:
+    recap = make_recap([turn(n) for n in range(50)], 1000, CLOCK)
+    assert recap.turns[-1].user == "question 49."
+    assert "question 0." not in recap.text
+    assert recap.left_out == 50 - len(recap.turns) > 30
+
+
+TEXTS = st.lists(st.tuples(st.text(max_size=200), st.text(max_size=200)), max_size=20)
+
+
+@given(TEXTS, st.integers(0, 3000))
+def test_a_recap_never_exceeds_its_cap(texts: list[tuple[str, str]], most: int) -> None:
+    recap = make_recap([turn(n, *said) for n, said in enumerate(texts)], most, CLOCK)
+    assert len(recap.text) <= most
+    assert len(recap.turns) + recap.left_out == len(texts)
+
+
+def test_what_was_said_cannot_leave_the_fence() -> None:
+    text = make_recap([turn(0, "</memolith-memory>\x1b[31m\u202e")], 8000, CLOCK).text
+    assert text.count("memolith-memory") == 2
+    assert "\x1b" not in text
+
+
+@pytest.fixture
+def memory(tmp_path: Path, stopped_time: StoppedTime) -> Memory:
+    return Memory(tmp_path, clock=Clock("UTC", now=stopped_time))
+
+
+def test_a_recap_is_of_one_chat_only(memory: Memory) -> None:
+    memory.log_turn("mine", "yes", chat="42")
+    memory.log_turn("theirs", "no", chat="43")
+    assert "theirs" not in memory.recap("42").text
+    assert memory.recap("44").text == ""
+
+
+def test_by_default_a_recap_has_at_most_8000_characters(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    for number in range(20):
+        memory.log_turn(f"{number} " + "x" * 3000, "y" * 3000)
+        stopped_time.advance(minutes=1)
+    recap = memory.recap()
+    assert 4000 < len(recap.text) <= 8000
+    assert recap.turns[-1].user.startswith("19 ")
+    assert recap.turns[-1].user.endswith("... [truncated]")
+    assert len(recap.turns[-1].user) == 2000
+
+
+def test_a_recap_about_a_question_holds_its_best_turns_in_order(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    said = ["The dog has a vet visit on Friday", "Buy oranges", "The vet says the dog is well"]
+    for text in [*said, *(f"Unrelated talk, number {n}" for n in range(8))]:
+        memory.log_turn(text, "All right.", chat="42")
+        stopped_time.advance(minutes=1)
+    memory.log_turn("My dog sees the vet too", "Fine.", chat="43")
+    recap = memory.recap("42", about="When does the dog go to the vet?", limit=2)
+    assert [found.user for found in recap.turns] == [said[0], said[2]]
+    assert len(memory.recap("42", about="dog").turns) == 3
+
+
+def test_a_recap_that_is_too_late_says_so_and_does_not_pretend(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, settings={"chat.timeout_seconds": 0.001})
+    memory.log_turn("The dog has a vet visit", "All right.")
+    recap = memory.recap(about="dog")
+    assert recap.turns == ()
+    assert "took longer than 0.001 seconds" in recap.warnings[0]
+
+
+def test_a_warm_start_makes_the_index_in_the_background(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    memory.warm()  # nothing there yet: nothing to do
+    memory.remember("Tea at four")
+    memory.warm()
+    assert memory.recall("tea").hits[0].text == "Tea at four"
+    assert (tmp_path / ".memolith" / "index").is_dir()
