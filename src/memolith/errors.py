@@ -16,6 +16,7 @@ MemolithError                     message, hint
 ├── FileChangedError              path: somebody edited the file while we planned
 │   └── VersionConflictError      path, given, current: it was read before somebody changed it
 ├── JobFailedError                a job could not be done; the files are as they were
+├── SummariserError               a language model does not answer, or not as asked
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
 └── StorageError                  path, errno: the disk or file system refused
     └── LocksUnavailableError     path: no kernel locks here, so we do not write
@@ -42,6 +43,7 @@ __all__ = [
     "RecordNotFoundError",
     "RefusedError",
     "StorageError",
+    "SummariserError",
     "TextTooLargeError",
     "VersionConflictError",
     "WriterBusyError",
@@ -192,6 +194,10 @@ class JobFailedError(MemolithError):
     """A job could not be done; every file is as it was."""
 
     kind = "job"
+
+
+class SummariserError(MemolithError):
+    """The language model that writes summaries does not answer, or not as it was asked to."""
 
 
 class BackupDamagedError(MemolithError):

@@ -1,4 +1,4 @@
-"""What can be plugged in: an index and an embedder. Nothing else."""
+"""What can be plugged in: an index, an embedder and a summariser. Nothing else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from memolith.errors import IndexUnavailableError
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import date
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,6 +42,40 @@ class Embedder(Protocol):
         """One row per text, of length 1; a row of zeros for a text without meaning (or a bad one).
 
         Raises EmbeddingError when the model as a whole does not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One thing that was said, on a day, by these records."""
+
+    text: str
+    ids: tuple[str, ...]
+    day: date
+    category: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Fewer statements than there were, oldest first, and what it cost to write them."""
+
+    statements: tuple[Statement, ...]
+    tokens: int = 0
+
+
+class Summariser(Protocol):
+    """Says in few statements what many say. Its answer is checked; it is never simply believed."""
+
+    @property
+    def name(self) -> str:
+        """Who wrote the summary."""
+        ...
+
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """The summary, every statement with the ids it rests on.
+
+        Raises SummariserError when it does not answer.
         """
         ...
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.jobs import apply, changes, kept
+from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.run import ANOTHER_JOB, run_job
 from memolith.jobs.trim import TrimJob
+from memolith.llm.rule_based import RuleBased
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,13 @@ class Jobs:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`)."""
         config = self._place.config
         return self._run(TrimJob(config.profile.primary, config.trim), dry_run=dry_run)
+
+    def compact(self, *, dry_run: bool = False) -> JobReport:
+        """Summarise old records until MEMORY.md is under the limits of `compact`."""
+        return self._run(self._compact_job(), dry_run=dry_run)
+
+    def _compact_job(self) -> CompactJob:
+        return CompactJob(self._place.config, self._place.clock, RuleBased())
 
     def dream(self, *, dry_run: bool = False) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.

@@ -72,6 +72,7 @@ JSON_LINES = {
     "supersede": ["supersede", "ID", "Tea at five"],
     "forget": ["forget", "ID"],
     "trim": ["trim"],
+    "compact": ["compact", "--dry-run"],
     "jobs list": ["jobs", "list"],
     "jobs show": ["jobs", "show", "--last"],
     "jobs diff": ["jobs", "diff", "--last"],

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.config import SETTINGS, value_of
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import live
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith import Memory
     from memolith.settings import Value
 
 
@@ -17,7 +24,34 @@ def jobs_after_trims(memory: Memory) -> object:
     return [report.status for report in memory.jobs.list()]
 
 
+def compacted(memory: Memory) -> object:
+    """What stands in the memory after a month of life and a compaction."""
+    time = StoppedTime(datetime(2026, 1, 1, tzinfo=UTC))
+    past = Memory(memory.root, clock=Clock("UTC", now=time), settings=memory_settings(memory))
+    live(past, time, 30)
+    past.jobs.compact()
+    long_memory = Path(memory.root, "LONGMEMORY.md")
+    return (
+        sorted((record.category, record.text) for record in past.records()),
+        long_memory.read_bytes() if long_memory.exists() else None,
+    )
+
+
+def memory_settings(memory: Memory) -> dict[str, Value]:
+    return {name: value_of(memory.config, name) for name in SETTINGS}
+
+
+_SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast"}
+
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "jobs.review": (jobs_after_trims, "auto", "ask", {"trim.max_records": 5}),
     "jobs.kept": (jobs_after_trims, 1, 2, {"trim.max_records": 1, "trim.slack": 0}),
+    "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),
+    "compact.max_chars": (compacted, 0, 20_000, {"compact.max_records": 0}),
+    "compact.min_age_days": (compacted, 2.0, 15.0, _SMALL),
+    "compact.categories": (compacted, "", "event", _SMALL),
+    "compact.protected": (compacted, "", "note", _SMALL),
+    "long_memory.enabled": (compacted, True, False, _SMALL),
+    "long_memory.max_chars": (compacted, 1000, 9000, _SMALL),
+    "long_memory.block_chars": (compacted, 200, 1500, _SMALL),
 }

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, str] = {
     "supersede": "replace a record by a newer one",
     "forget": "remove a record for good",
     "trim": "move the oldest records to the archive",
+    "compact": "summarise old records",
     "jobs": "see what jobs did or propose, apply, undo",
     "dream": "promote what is asked for again and again",
     "restore": "list backups, or bring one back",

@@ -33,6 +33,7 @@ KINDS: Mapping[type[Exception], tuple[str, int]] = {
     errors.IndexUnavailableError: ("index", 13),
     errors.EmbeddingError: ("embedding", 14),
     errors.JobFailedError: ("job", 15),
+    errors.SummariserError: ("summariser", 16),
 }
 
 

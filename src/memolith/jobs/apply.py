@@ -35,9 +35,7 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
         after = {change.path: _after(change, before[change.path]) for change in report.changes}
-        problem = job.problem(_reader(folder, before), _reader(folder, after)) if job else ""
-        if problem:
-            raise JobFailedError(f"{problem}; nothing was changed.")
+        _judge(job, folder, before, after)
         backup = save_backup(folder, _existing(before), reason=report.job, now=place.clock.now())
         done = replace(
             report,
@@ -68,6 +66,22 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
             f"{problem}; every file was put back.", hint=f"What stood there is in backup {backup}."
         )
     return done
+
+
+def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None) -> JobReport:
+    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
+    with place.writing() as transaction:
+        folder = transaction.folder
+        before: Contents = {change.path: folder.read(change.path) for change in report.changes}
+        after = {change.path: _after(change, before[change.path]) for change in report.changes}
+        _judge(job, folder, before, after)
+        job_id = new_job_id(folder, report.job, report.created)
+        report = replace(report, id=job_id, status="proposed")
+        transaction.replace(job_path(report), encode_report(report), None)
+        if stale is not None:
+            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
+        transaction.commit()
+    return report
 
 
 def apply_proposal(place: Workplace, job_id: str) -> JobReport:
@@ -166,6 +180,14 @@ def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[
         if not whole:
             return f"{change.path} was not written as planned"
     return ""
+
+
+def _judge(
+    job: Job[P] | None, folder: Folder, before: Contents, after: Mapping[str, bytes]
+) -> None:
+    problem = job.problem(_reader(folder, before), _reader(folder, after)) if job else ""
+    if problem:
+        raise JobFailedError(f"{problem}; nothing was changed.")
 
 
 def _reader(folder: Folder, files: Contents) -> Reader:

@@ -13,6 +13,8 @@ from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
 from memolith.files.tombstones import tombstone_line
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
+from memolith.jobs.summary_record import summaries_without
+from memolith.jobs.summary_text import short_id
 from memolith.reports import ForgetReport
 from memolith.text.pieces import claim_key
 
@@ -31,12 +33,14 @@ def forget(
     folder = transaction.folder
     record = find_record(folder, record_id)
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
+    names = (record.id.encode(), short_id(record.id).encode())  # summaries use the short one
     changed: dict[str, bytes] = {}
     touched: list[str] = []
     for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
-        if not (record.id.encode() in data or path == record.id or promoted.TRAILER in data):
+        named = any(name in data for name in names)
+        if not (named or path == record.id or promoted.TRAILER in data):
             continue
         left = _without(path, data, record)
         if left == data:
@@ -102,6 +106,7 @@ def _lines_without(document: Document, record: Record) -> bytes:
     """Without the record, what was made of it, and what dreaming promoted of it."""
     document = document.without(lambda found: record.id in (found.id, found.metadata.get("source")))
     document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
+    document = summaries_without(document, record.id)
     return promoted.without_claim(document.data, claim_key(record.text))
 
 
@@ -111,8 +116,8 @@ def _report_without(data: bytes, record: Record) -> bytes | None:
     if report is None:
         return None if record.id.encode() in data else data
 
-    def clean(lines: bytes) -> bytes:
-        return _lines_without(Document.parse(layout.ROOT_MEMORY, lines), record)
+    def clean(path: str, lines: bytes) -> bytes:
+        return _lines_without(Document.parse(path, lines), record)
 
     return encode_report(scrubbed(report, clean))
 

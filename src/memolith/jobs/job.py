@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.reports import Change
+    from memolith.types import Stamp
 
     Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
 
@@ -20,16 +21,26 @@ if TYPE_CHECKING:
 class Snapshot:
     """The files as a plan sees them: each is read once, so that a plan is made of one moment."""
 
-    def __init__(self, read: Callable[[str], bytes | None]) -> None:
-        """Take a way to read a file; it gives None for a missing one."""
+    def __init__(
+        self,
+        read: Callable[[str], bytes | None],
+        stamp: Callable[[str], Stamp | None] = lambda _: None,
+    ) -> None:
+        """Take ways to read a file, None for a missing one, and to tell whether it has changed."""
         self._read = read
-        self.seen: dict[str, bytes | None] = {}
+        self._stamp = stamp
+        self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, the same at every call."""
-        if path not in self.seen:
-            self.seen[path] = self._read(path)
-        return self.seen[path]
+        if path not in self._seen:
+            stamp = self._stamp(path)  # before it is read: what is written between is a change
+            self._seen[path] = (self._read(path), stamp)
+        return self._seen[path][0]
+
+    def is_current(self) -> bool:
+        """Whether every file is still as it was read."""
+        return all(self._stamp(path) == stamp for path, (_, stamp) in self._seen.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.labels import JobStatus
 
-    LineCleaner = Callable[[bytes], bytes]
+    LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = (
@@ -189,7 +189,10 @@ def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
     )
 
 
-def _scrubbed_change(change: Change, clean: LineCleaner) -> Change:
+def _scrubbed_change(change: Change, cleaner: LineCleaner) -> Change:
+    def clean(lines: bytes) -> bytes:
+        return cleaner(change.path, lines)
+
     return replace(
         change,
         hunks=tuple(

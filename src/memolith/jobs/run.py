@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from memolith import clock as clocks
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import apply_changes, still_fits
+from memolith.jobs.apply import apply_changes, propose, still_fits
 from memolith.jobs.changes import only_appends
 from memolith.jobs.job import P, Snapshot
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
 from memolith.reports import JobReport
 
 if TYPE_CHECKING:
-    from memolith.files.folder import Folder
     from memolith.jobs.job import Draft, Job, Plan, Workplace
 
 # How often a job plans again because somebody edited a file while its texts were written.
@@ -36,14 +35,17 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     started = clocks.monotonic()
     report = JobReport(id="", job=job.name, status="planned", created=place.clock.now())
     with place.reading() as folder:
-        plan = job.plan(Snapshot(folder.read))
+        snapshot = Snapshot(folder.read, folder.stamp)
+        plan = job.plan(snapshot)
         if plan.skipped:
             return _skipped(report, plan)
         if dry_run:
             return _drafted(report, plan, job.draft(plan, preview=True))
         try:
             with OwnerLock(folder, JOB_LOCK):
-                report = _run_alone(place, job, folder, report)
+                if not snapshot.is_current():  # a job that ended just now may have done it already
+                    plan = job.plan(Snapshot(folder.read))
+                report = _run_alone(place, job, plan, report)
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
@@ -60,26 +62,33 @@ def run_unattended(place: Workplace, job: Job[P]) -> JobReport:
         return _keep_failure(place, replace(report, reason=repr(error)))
 
 
-def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
+def _run_alone(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
     for attempt in range(1, _ATTEMPTS + 1):
-        # Planned again under the job lock: a job that ended just now may have done it already.
-        plan = job.plan(Snapshot(folder.read))
-        if plan.skipped:
-            return _skipped(report, plan)
-        waiting = waiting_proposal(folder, job.name) if _asks(place) else None
-        if waiting is not None and still_fits(folder, waiting):
-            return replace(waiting, reason="this proposal waits for your answer")
-        drafted = _drafted(report, plan, job.draft(plan, preview=False))
-        if not drafted.changes:
-            return replace(drafted, status="skipped", reason="nothing would change")
         try:
-            if _asks(place):
-                return _propose(place, drafted, waiting)
-            return apply_changes(place, drafted, job)
+            return _run_once(place, job, plan, report)
         except FileChangedError:
             if attempt == _ATTEMPTS:
                 raise
+            with place.reading() as folder:
+                plan = job.plan(Snapshot(folder.read))
     raise AssertionError("the loop returns or raises")
+
+
+def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
+    if plan.skipped:
+        return _skipped(report, plan)
+    stale = None
+    if _asks(place):
+        with place.reading() as folder:
+            stale = waiting_proposal(folder, job.name)
+            if stale is not None and still_fits(folder, stale):
+                return replace(stale, reason="this proposal waits for your answer")
+    drafted = _drafted(report, plan, job.draft(plan, preview=False))
+    if not drafted.changes:
+        return replace(drafted, status="skipped", reason="nothing would change")
+    if _asks(place):
+        return propose(place, drafted, job, stale)
+    return apply_changes(place, drafted, job)
 
 
 def _asks(place: Workplace) -> bool:
@@ -98,19 +107,6 @@ def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
         changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
         warnings=draft.warnings,
     )
-
-
-def _propose(place: Workplace, report: JobReport, stale: JobReport | None) -> JobReport:
-    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
-    with place.writing() as transaction:
-        folder = transaction.folder
-        job_id = new_job_id(folder, report.job, report.created)
-        report = replace(report, id=job_id, status="proposed")
-        transaction.replace(job_path(report), encode_report(report), None)
-        if stale is not None:
-            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
-        transaction.commit()
-    return report
 
 
 def _keep_failure(place: Workplace, report: JobReport) -> JobReport:

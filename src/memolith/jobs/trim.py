@@ -101,7 +101,8 @@ class TrimJob:
         """The archive with the lines that go, MEMORY.md without them."""
         del preview  # there is no text to write
         archive = Edits(self._config.archive_path, plan.archive)
-        archive.append(not_yet_archived(plan.archive or b"", plan.archived))
+        going = [line.data for line in plan.archived]
+        archive.append(not_yet_archived(plan.archive or b"", going))
         before = sorted((*plan.kept.lines, *plan.archived), key=lambda line: line.number)
         memory = Edits(self._path, b"".join(line.data for line in before))
         memory.remove(line.number for line in plan.archived)
@@ -133,12 +134,12 @@ def _goal(limit: int, slack: float) -> int:
     return limit - int(limit * slack)
 
 
-def not_yet_archived(archive: bytes, lines: Iterable[Line]) -> bytes:
+def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:
     """The lines, without those that a power cut between archive and MEMORY.md left there already.
 
     They can only stand at the archive's very end, so that is all we look at.
     """
-    whole = [line.data if line.data.endswith(b"\n") else line.data + b"\n" for line in lines]
+    whole = [line if line.endswith(b"\n") else line + b"\n" for line in lines]
     known = set(archive[-sum(map(len, whole)) :].split(b"\n"))
     return b"".join(line for line in whole if line[:-1] not in known)
 

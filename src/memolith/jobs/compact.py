@@ -1,0 +1,183 @@
+"""Compaction: old records become summaries, the records themselves go to the archive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memolith.files import long_memory
+from memolith.files.heads import heads
+from memolith.files.record_format import encode_line, encode_time
+from memolith.jobs.changes import Edits, replaced, split_lines
+from memolith.jobs.compact_plan import BUDGET_CHARS, in_scope, plan_compaction
+from memolith.jobs.job import Draft
+from memolith.jobs.summary_record import long_statements, statements_of, summary_record
+from memolith.jobs.summary_text import read_summary, summary_lines
+from memolith.jobs.trim import not_yet_archived
+from memolith.llm.checking import checked_summary
+from memolith.llm.rule_based import RuleBased
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memolith.clock import Clock
+    from memolith.config import Config
+    from memolith.interfaces import Statement, Summariser
+    from memolith.jobs.compact_plan import CompactPlan, Group
+    from memolith.jobs.job import Reader, Snapshot
+    from memolith.reports import Change
+    from memolith.types import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """A group with its text."""
+
+    group: Group
+    records: tuple[Record, ...]
+    sources: tuple[Statement, ...]
+    statements: tuple[Statement, ...]
+    tokens: int = 0
+    warning: str = ""
+
+
+class CompactJob:
+    """Bring MEMORY.md under the limits of `compact` by summarising what is old."""
+
+    name = "compact"
+
+    def __init__(self, config: Config, clock: Clock, summariser: Summariser) -> None:
+        """The summariser writes; what it writes is checked, and the rules stand by."""
+        self._path = config.profile.primary
+        self._archive = config.trim.archive_path
+        self._config = config
+        self._clock = clock
+        self._summariser = summariser
+        self._now = clock.now()
+        self._files: dict[str, bytes | None] = {}
+
+    def plan(self, snapshot: Snapshot) -> CompactPlan:
+        """Which records become which summaries."""
+        self._now = self._clock.now()
+        data = snapshot.read(self._path) or b""
+        plan = plan_compaction(data, self._config.compact, self._now, self._clock.day_of)
+        if not plan.skipped:
+            others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
+            self._files = {path: snapshot.read(path) for path in others}
+        return plan
+
+    def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
+        """Have the summaries written, and lay out the files with them."""
+        summariser = RuleBased() if preview else self._summariser
+        written = [one for group in plan.groups if (one := self._write(group, summariser)).records]
+        changes = (
+            self._archived(plan, written),
+            *self._long_memory(written),
+            self._memory(plan, written),
+        )
+        warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
+        if plan.unreachable:
+            warnings.append("What is recent, protected or written by hand is over the limit alone.")
+        tokens = sum(one.tokens for one in written)
+        return Draft(
+            changes=tuple(change for change in changes if change is not None),
+            counts={"tokens": tokens} if tokens else {},
+            warnings=tuple(warnings),
+        )
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        """Nothing but old, unprotected records left, each into the archive; only summaries came."""
+        old, new = split_lines(before(self._path)), split_lines(after(self._path))
+        gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
+        if _left(old, gone) != _left(new, came):
+            return "a line that should stay would have moved"
+        archived = {line.rstrip(b"\n") for line in split_lines(after(self._archive))}
+        if not {line.rstrip(b"\n") for line in gone} <= archived:
+            return "a record would have been lost"
+        oldest_kept = self._now - timedelta(days=self._config.compact.min_age_days)
+        removed = list(heads(b"\n".join(gone)))
+        if len(removed) != len(gone) or not all(
+            in_scope(head, self._config.compact, oldest_kept) for head in removed
+        ):
+            return "a line that is protected, recent, secret or no record would have gone"
+        added = list(heads(b"\n".join(came)))
+        if len(added) != len(came) or any(head.category != "compaction" for head in added):
+            return "a line that is no summary would have come"
+        return "" if len(added) <= len(removed) else "there would be more records than before"
+
+    def _write(self, group: Group, summariser: Summariser) -> _Written:
+        parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
+        group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
+        statements = statements_of(records, self._now, self._clock.day_of)
+        summary, warning = checked_summary(summariser, statements, BUDGET_CHARS[group.level])
+        return _Written(
+            group=group,
+            records=records,
+            sources=tuple(statements),
+            statements=summary.statements,
+            tokens=summary.tokens,
+            warning=warning,
+        )
+
+    def _memory(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
+        edits = Edits(self._path, plan.data)
+        for one in written:
+            numbers = [entry.head.number for entry in one.group.entries]
+            edits.remove(numbers)
+            if not one.group.retired:
+                record = summary_record(one.group, one.records, one.statements, self._clock.day_of)
+                edits.insert(numbers[0], encode_line(record))
+        return edits.change()
+
+    def _archived(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
+        lines = split_lines(plan.data)
+        edits = Edits(self._archive, self._files[self._archive])
+        for one in written:
+            taken = [lines[entry.head.number - 1] for entry in one.group.entries]
+            data = not_yet_archived(self._files[self._archive] or b"", taken)
+            if data:
+                title = f"## Compacted on {encode_time(self._now)}: {one.group.period}\n\n"
+                edits.append(title.encode() + data + b"\n")
+        return edits.change()
+
+    def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
+        config = self._config.long_memory
+        if not config.enabled:
+            return ()
+        data = self._files[long_memory.PATH]
+        memory = long_memory.LongMemory.parse(data or b"")
+        months: dict[str, list[Statement]] = {}
+        for one in written:
+            # Of a whole month or year, the summary alone would be too little for each month.
+            told = one.statements if one.group.level < 3 else one.sources
+            for statement in long_statements(one.group, told):
+                months.setdefault(statement.day.isoformat()[:7], []).append(statement)
+        blocks = {}
+        for month, new in months.items():
+            old = read_summary(memory.blocks.get(month, ""), new[0].day, ())
+            known = [statement for statement in old if statement.ids]
+            merged = RuleBased().summarise([*known, *new], config.block_chars)
+            blocks[month] = summary_lines(merged.statements)
+        if not blocks:
+            return ()
+        after, dropped = memory.with_blocks(blocks, config.max_chars)
+        archive = Edits(long_memory.ARCHIVE, self._files[long_memory.ARCHIVE])
+        archive.append(dropped)
+        return (
+            archive.change() if dropped else None,
+            replaced(long_memory.PATH, data, after),
+        )
+
+
+def _left(lines: list[bytes], without: Counter[bytes]) -> list[bytes]:
+    """The lines without those counted, each as often as it is counted."""
+    still = Counter(without)
+    kept = []
+    for line in lines:
+        if still[line] > 0:
+            still[line] -= 1
+        else:
+            kept.append(line)
+    return kept

@@ -1,0 +1,152 @@
+"""The record of a summary, and the statements that go into one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from memolith.files import long_memory
+from memolith.files.document import Document, Line
+from memolith.files.record_format import RecordFormatError, encode_line, parse_line
+from memolith.interfaces import Statement
+from memolith.jobs.compact_plan import LEVELS, MOST_COVERED_NAMED
+from memolith.jobs.summary_text import read_summary, short_id, summary_lines, without_record
+from memolith.types import Provenance, Record
+from memolith.values import replace
+from memolith.visibility import current
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import date, datetime
+
+    from memolith.jobs.compact_plan import Group
+    from memolith.labels import Sensitivity, Trust
+
+# The strictest last. Secret records are never compacted, so they are not here.
+_STRICTNESS: tuple[Sensitivity, ...] = ("public", "operational", "private-user")
+_CHANNELS: dict[Trust, str] = {"user": "user", "agent": "system", "external": "external"}
+_ID_CHARS = 13
+
+
+def statements_of(
+    records: Sequence[Record], now: datetime, day_of: Callable[[datetime], date]
+) -> list[Statement]:
+    """What the records say that still holds; summaries are taken apart again."""
+    found: list[Statement] = []
+    for record in current(records, now):
+        day, ids = day_of(record.created), (short_id(record.id),)
+        if record.category == "compaction":
+            found += read_summary(record.text, day, ids)
+        else:
+            found.append(Statement(text=record.text, ids=ids, day=day, category=record.category))
+    return found
+
+
+def summary_record(
+    group: Group,
+    records: Sequence[Record],
+    statements: Sequence[Statement],
+    day_of: Callable[[datetime], date],
+) -> Record:
+    """One record for the group: as strict as the strictest, as sure as the least sure of them.
+
+    It is dated like the newest of them. Its id follows from theirs: the same again is the same record.
+    """
+    first = min(records, key=_beginning)
+    last = max(records, key=lambda record: record.created)
+    covered = sum(_count(record) for record in records)
+    begins, ends = _beginning(first), day_of(last.created).isoformat()
+    title = f"{begins} to {ends}" if begins != ends else ends
+    body = summary_lines(statements) or "- nothing but small talk"
+    return Record(
+        id=_id_of(records),
+        text=f"Summary of {title} ({covered} records)\n{body}",
+        category="compaction",
+        session=_only(record.session for record in records) or "system",
+        created=last.created,
+        provenance=Provenance(
+            channel=_only(record.provenance.channel for record in records)
+            or _CHANNELS[group.trust],
+            confidence=min(record.provenance.confidence for record in records),
+            sensitivity=max((record.sensitivity for record in records), key=_STRICTNESS.index),
+        ),
+        metadata={
+            "level": LEVELS[group.level],
+            "from": begins,
+            "to": ends,
+            "records": covered,
+            "covers": [record.id[:_ID_CHARS] for record in records[:MOST_COVERED_NAMED]],
+        },
+    )
+
+
+def long_statements(group: Group, statements: Iterable[Statement]) -> list[Statement]:
+    """What of a group belongs into the long memory: each record once, and nothing from outside.
+
+    Sessions start with the long memory, and text of strangers must not speak to the agent there.
+    """
+    is_new = group.retired or any(entry.level == 0 for entry in group.entries)
+    return list(statements) if is_new and group.trust != "external" else []
+
+
+def summaries_without(document: Document, record_id: str) -> Document:
+    """The document with its summaries rid of what rests on a forgotten record alone."""
+    name = short_id(record_id).encode()
+    lines = tuple(
+        Line(line.number, _line_without(document.path, line, record_id))
+        if name in line.data
+        else line
+        for line in document.lines
+    )
+    return Document(document.path, tuple(line for line in lines if line.data))
+
+
+def _line_without(path: str, line: Line, record_id: str) -> bytes:
+    if not line.looks_like_record:
+        if not path.endswith("LONGMEMORY.md") and path != long_memory.ARCHIVE:
+            return line.data  # prose is yours
+        text = line.data.decode(errors="surrogateescape")
+        left = without_record(text.rstrip("\r\n"), record_id)
+        return line.data if left == text.rstrip("\r\n") else _as_line(left)
+    try:
+        record = parse_line(line.data)
+    except RecordFormatError:
+        return line.data
+    if record is None or record.category != "compaction":
+        return line.data
+    metadata = dict(record.metadata)
+    covers = metadata.get("covers")
+    if isinstance(covers, list):
+        metadata["covers"] = [name for name in covers if name != record_id[:_ID_CHARS]]
+    text = without_record(record.text, record_id)
+    if (text, metadata) == (record.text, record.metadata):
+        return line.data
+    return encode_line(replace(record, text=text, metadata=metadata))
+
+
+def _as_line(text: str) -> bytes:
+    return text.encode(errors="surrogateescape") + b"\n" if text else b""
+
+
+def _beginning(record: Record) -> str:
+    begins = record.metadata.get("from") if record.category == "compaction" else None
+    if isinstance(begins, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", begins):
+        return begins
+    return record.created.date().isoformat()
+
+
+def _count(record: Record) -> int:
+    count = record.metadata.get("records") if record.category == "compaction" else None
+    return count if isinstance(count, int) and not isinstance(count, bool) else 1
+
+
+def _only(values: Iterable[str]) -> str:
+    found = Counter(values)
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def _id_of(records: Iterable[Record]) -> str:
+    digits = sha256("\n".join(record.id for record in records).encode(errors="replace")).hexdigest()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"

@@ -1,0 +1,92 @@
+"""The text of a summary: a title, and a line for each statement with its day and its records."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from memolith.interfaces import Statement
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_LINE = re.compile(
+    r"^- (?P<day>\d{4}-\d\d-\d\d) (?P<text>.*?)(?: \[(?P<ids>[^\s\[\],]+(?:, [^\s\[\],]+)*)\])?$"
+)
+# A line names at most so many records; more said the same.
+_MOST_IDS = 3
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_LONGEST_ID = 60
+
+
+def short_id(record_id: str) -> str:
+    """A name for a record: of a UUID its beginning, of any other id as much as can be read.
+
+    >>> short_id("3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10")
+    '3f6f0f0e'
+    """
+    kept = record_id[:8] if _UUID.fullmatch(record_id) else record_id[:_LONGEST_ID]
+    return re.sub(r"[\s\[\],]", "-", kept)
+
+
+def summary_lines(statements: Iterable[Statement]) -> str:
+    """The statements as lines.
+
+    >>> from datetime import date
+    >>> summary_lines([Statement(text="Ana moved.", ids=("3f6f0f0e", "9a1b2c3d"), day=date(2026, 11, 3))])
+    '- 2026-11-03 Ana moved. [3f6f0f0e, 9a1b2c3d]'
+    """
+    return "\n".join(_line(statement) for statement in statements)
+
+
+def read_summary(text: str, day: date, ids: tuple[str, ...]) -> Iterator[Statement]:
+    """The statements of a summary; a text that is none is one statement of this day and these ids."""
+    found = [_LINE.match(line) for line in text.split("\n")]
+    if not any(found):
+        yield Statement(text=text, ids=ids, day=day, category="compaction")
+        return
+    for line in found:
+        if line is not None:
+            named = (line["ids"] or "").split(", ") if line["ids"] else []
+            yield Statement(
+                text=line["text"],
+                ids=tuple(name for name in named if not name.startswith("+")) or ids,
+                day=_day(line["day"]) or day,
+                category="compaction",
+            )
+
+
+def without_record(text: str, record_id: str) -> str:
+    """A summary without what rests on this record alone.
+
+    >>> without_record("Title\\n- 2026-11-03 Ana moved. [3f6f0f0e]\\n- 2026-11-04 Tea. [9a1b2c3d]",
+    ...     "3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10")
+    'Title\\n- 2026-11-04 Tea. [9a1b2c3d]'
+    """
+    gone = short_id(record_id)
+    kept = []
+    for line in text.split("\n"):
+        found = _LINE.match(line)
+        named = found["ids"].split(", ") if found is not None and found["ids"] else []
+        if gone not in named:
+            kept.append(line)
+        elif len(named) > 1:
+            others = ", ".join(name for name in named if name != gone)
+            kept.append(f"{line[: line.rindex('[')]}[{others}]")
+    return "\n".join(kept)
+
+
+def _line(statement: Statement) -> str:
+    named = [short_id(record_id) for record_id in statement.ids[:_MOST_IDS]]
+    if len(statement.ids) > _MOST_IDS:
+        named.append(f"+{len(statement.ids) - _MOST_IDS}")
+    text = " ".join(statement.text.split())
+    return f"- {statement.day.isoformat()} {text} [{', '.join(named)}]"
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

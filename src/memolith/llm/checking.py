@@ -1,0 +1,75 @@
+"""Is a summary fit to stand for what it summarises? If not, the rules write it."""
+
+from __future__ import annotations
+
+from memolith.errors import SummariserError
+from memolith.interfaces import Summary
+from memolith.llm.rule_based import RuleBased
+from memolith.text.folding import fold
+from memolith.text.sentences import claims
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.interfaces import Statement, Summariser
+
+# So much of what the rules would keep must be rested on: a summary may choose, not forget.
+_LEAST_KEPT = 0.75
+_LONGEST = 600
+
+
+def checked_summary(
+    summariser: Summariser, statements: Sequence[Statement], max_chars: int
+) -> tuple[Summary, str]:
+    """The summary, or that of the rules with the reason why the other was not taken."""
+    by_rules = RuleBased().summarise(statements, max_chars)
+    if isinstance(summariser, RuleBased):
+        return by_rules, ""
+    try:
+        summary = summariser.summarise(statements, max_chars)
+    except SummariserError as error:
+        return by_rules, f"{summariser.name}: {error.message} The rules wrote the summary."
+    problem = find_problem(summary, statements, by_rules, max_chars)
+    if not problem:
+        return summary, ""
+    spent = Summary(statements=by_rules.statements, tokens=summary.tokens)
+    return spent, f"{summariser.name}: {problem}. The rules wrote the summary."
+
+
+def find_problem(
+    summary: Summary, statements: Sequence[Statement], by_rules: Summary, max_chars: int
+) -> str:
+    """What is wrong with a summary; "" when it can be taken."""
+    size = sum(len(line.text) for line in summary.statements)
+    if size > max_chars:
+        return f"the summary has {size:,} characters and may have {max_chars:,}"
+    sources: dict[str, str] = {}
+    for statement in statements:
+        for record_id in statement.ids:
+            said = f"{statement.day.isoformat()} {statement.text}"
+            sources[record_id] = f"{sources.get(record_id, '')} {fold(said)}"
+    for line in summary.statements:
+        problem = _problem_of_line(line, sources)
+        if problem:
+            return problem
+    kept = {record_id for line in by_rules.statements for record_id in line.ids}
+    found = {record_id for line in summary.statements for record_id in line.ids}
+    if len(kept & found) < _LEAST_KEPT * len(kept):
+        return f"the summary rests on {len(kept & found)} of {len(kept)} records that matter"
+    return ""
+
+
+def _problem_of_line(line: Statement, sources: dict[str, str]) -> str:
+    if not line.text.strip() or not line.text.isprintable():
+        return "a line is empty or has control characters"
+    if len(line.text) > _LONGEST:
+        return "a line is too long"
+    unknown = [record_id for record_id in line.ids if record_id not in sources]
+    if unknown or not line.ids:
+        return f"a line names {'an unknown record' if unknown else 'no record'}"
+    said = " ".join(sources[record_id] for record_id in line.ids)
+    invented = [claim for claim in claims(line.text) if claim not in said]
+    if invented:
+        return f"a line says {min(invented)!r}, which its records do not"
+    return ""

@@ -1,0 +1,131 @@
+"""The default summariser: no model, only rules. It chooses sentences; it never makes one up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from memolith.interfaces import Statement, Summary
+from memolith.text.budget import cut
+from memolith.text.folding import fold
+from memolith.text.sentences import matters, sentences, worth
+from memolith.text.similarity import NEAR_COPY, is_near_copy, jaccard
+from memolith.text.tokens import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# What day and ids of a line take beside its text.
+_BESIDE = 24
+_LONGEST = 280
+_PARTS = 12  # the time a summary tells of is seen as so many parts
+# Numbers need not add up: these are only the order in which sentences are taken.
+_BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
+
+
+@dataclass(slots=True)
+class _Candidate:
+    statement: Statement
+    worth: float
+    place: int
+    words: frozenset[str]
+
+
+class RuleBased:
+    """Keeps the sentences that tell most, each once, with the ids they come from."""
+
+    name = "rules"
+
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """Every record's best sentence first, then whatever else fits, in the order of days."""
+        chosen: list[_Candidate] = []
+        room = max_chars
+        for candidate in _in_order_of_choice(_without_copies(_candidates(statements))):
+            cost = len(candidate.statement.text) + _BESIDE
+            if cost <= room and not _said_already(candidate, chosen):
+                chosen.append(candidate)
+                room -= cost
+        chosen.sort(key=lambda one: (one.statement.day, one.place))
+        return Summary(statements=tuple(one.statement for one in chosen))
+
+
+def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
+    place = 0
+    for statement in statements:
+        for sentence in sentences(_printable(statement.text)):
+            value = worth(sentence)
+            if value <= 0:
+                continue
+            short = cut(sentence, _LONGEST)
+            text = f"{short.text} …" if short.left_out else short.text
+            place += 1
+            yield _Candidate(
+                statement=replace(statement, text=text),
+                worth=value + _BY_CATEGORY.get(statement.category, 0.0),
+                place=place,
+                words=frozenset(words(text)),
+            )
+
+
+def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
+    """The same words twice become one statement of several records, dated when last said."""
+    known: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        same = known.setdefault(fold(candidate.statement.text), candidate)
+        if same is not candidate:
+            _join(same, candidate)
+    return list(known.values())
+
+
+def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
+    """What must not be missing first, then one sentence of each record, then the rest."""
+    heard: set[str] = set()
+    first, second, rest = [], [], []
+    for candidate in sorted(candidates, key=lambda one: (-one.worth, one.place)):
+        if matters(candidate.statement.text):
+            first.append(candidate)
+        elif not heard.issuperset(candidate.statement.ids):
+            second.append(candidate)
+        else:
+            rest.append(candidate)
+        heard.update(candidate.statement.ids)
+    return [one for part in (first, second, rest) for one in _spread_over_time(part)]
+
+
+def _spread_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The best of each part of the time, then the second best of each: no part is left untold."""
+    days = [one.statement.day for one in candidates]
+    if not days:
+        return []
+    first, span = min(days), (max(days) - min(days)).days + 1
+    taken = Counter[int]()
+    ranked = []
+    for candidate in candidates:
+        part = (candidate.statement.day - first).days * _PARTS // span
+        ranked.append((taken[part], candidate))
+        taken[part] += 1
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _said_already(candidate: _Candidate, chosen: list[_Candidate]) -> bool:
+    for other in chosen:
+        if jaccard(candidate.words, other.words) >= NEAR_COPY and is_near_copy(
+            candidate.statement.text, other.statement.text
+        ):
+            _join(other, candidate)
+            return True
+    return False
+
+
+def _join(kept: _Candidate, other: _Candidate) -> None:
+    kept.statement = replace(
+        kept.statement,
+        ids=tuple(dict.fromkeys((*kept.statement.ids, *other.statement.ids))),
+        day=max(kept.statement.day, other.statement.day),
+    )
+    kept.worth = max(kept.worth, other.worth)
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else " " for char in text)

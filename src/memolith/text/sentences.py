@@ -1,0 +1,135 @@
+"""Sentences: where they end, which of them are small talk, and what makes one worth keeping."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memolith.text.folding import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ENDS = re.compile(r"\n+|(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:dr|mr|mrs|ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|\b\w)\.$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
+_FILLER = re.compile(
+    r"^(?:ok(?:ay)?|sure|well|so|yes|yeah|alright|right|great|thanks|thank you|by the way|anyway|hola|"
+    r"vale|bueno|pues|claro|gracias|perfecto|si|sí)\b[\s,.!:;–—-]+(?=\w)",
+    re.IGNORECASE,
+)
+_SMALL_TALK = re.compile(
+    r"(?:hi|hello|hey|hola|good (?:morning|evening|afternoon|night)|buen[oa]s (?:dias|tardes|noches)|"
+    r"thanks?(?: you)?|thx|gracias|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
+    r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
+    r"no problem|bye|goodbye|see you|adios|hasta luego|let me (?:check|see|think|look|know)|one moment|"
+    r"working on it|i am on it|im on it|still working|nothing (?:new|to report)|no changes?|"
+    r"sin (?:cambios|novedades)|heartbeat(?:[ _]ok)?|all (?:good|quiet|well)|todo (?:bien|tranquilo)|"
+    r"how can i help|is there anything else|anything else|happy to help|glad (?:to help|i could help)|"
+    r"as an ai|i hope this helps|no reply|no_reply)\b"
+)
+_DECISION = re.compile(
+    r"\b(?:decid\w*|decision|agreed?|agreement|chose[n]?|choose|settled|approved?|rejected?|cancel\w*|"
+    r"switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use|instead of|deadline|due|must|"
+    r"postponed?|scheduled?|acord\w+|elegi\w+|aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe)\b"
+)
+_PREFERENCE = re.compile(
+    r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|wants?|needs?|"
+    r"rather|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
+)
+_OPEN = re.compile(
+    r"\b(?:todo|to do|pending|open question|waiting for|blocked|follow up|next step|remind\w*|unresolved|"
+    r"still (?:to|has|have|needs?)|pendiente\w*|falta\w*|por hacer|espera\w*|recorda\w+)\b"
+)
+_INSIGHT = re.compile(
+    r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
+    r"fails? (?:if|when|with)|caused by|the reason|porque|resulta|aprendi\w*|causa|se arregl\w+)\b"
+)
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NAME = re.compile(
+    r"(?<![.!?…:\w])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]+@[\w-]+\.\w+|"
+    r"\b[\w-]+\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
+)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences and list items of a text, without marks of lists and words that only fill.
+
+    >>> list(sentences("Okay, Dr. Ruiz called. She moved the visit to 3.15 pm!\\n- Bring the X-ray"))
+    ['Dr. Ruiz called.', 'She moved the visit to 3.15 pm!', 'Bring the X-ray']
+    """
+    whole = ""
+    for piece in _ENDS.split(text):
+        whole = f"{whole} {piece}".strip() if whole else piece.strip()
+        if _ABBREVIATION.search(whole):
+            continue
+        if whole:
+            yield _bare(whole)
+        whole = ""
+    if whole:
+        yield _bare(whole)
+
+
+def _bare(sentence: str) -> str:
+    bare = _FILLER.sub("", _BULLET.sub("", sentence)).strip()
+    if not bare or bare == sentence:
+        return sentence
+    return bare if bare[0].isupper() else bare[0].upper() + bare[1:]
+
+
+@lru_cache(maxsize=10_000)
+def worth(sentence: str) -> float:
+    """How much a sentence tells: 0 for small talk; decisions, wishes, numbers and names count.
+
+    >>> worth("Thanks, sounds good!")
+    0.0
+    >>> worth("Ana decided to ship on 12 May.") > worth("We talked about many things today.")
+    True
+    """
+    plain = fold(sentence).replace("'", "").replace("’", "")
+    words = plain.split()
+    numbers = len(_NUMBER.findall(sentence))
+    named = len(_NAME.findall(sentence))
+    most = 3 if numbers or named else 8  # longer ones have something to say as well
+    if not words or (len(words) <= most and not numbers and _SMALL_TALK.match(plain)):
+        return 0.0
+    told = sum(
+        weight
+        for pattern, weight in ((_DECISION, 3), (_PREFERENCE, 3), (_OPEN, 2), (_INSIGHT, 1.5))
+        if pattern.search(plain)
+    )
+    told += min(numbers, 2) + min(named, 3) * 0.75
+    if sentence.endswith("?"):
+        told -= 1
+    if len(words) < 3 and len(sentence) < 12:
+        told -= 1
+    return max(0.25, 1 + told)
+
+
+def matters(sentence: str) -> bool:
+    """Whether a summary should not leave it out: a decision, a wish, or something still open."""
+    plain = fold(sentence)
+    return any(pattern.search(plain) for pattern in (_DECISION, _PREFERENCE, _OPEN))
+
+
+def claims(sentence: str) -> frozenset[str]:
+    """The numbers and names of a sentence, folded: what cannot be said without a source.
+
+    >>> sorted(claims("On Friday Ana paid 120 euros to ACME"))
+    ['120', 'acme', 'ana']
+    """
+    found = {*_NUMBER.findall(sentence), *_NAME.findall(sentence)}
+    return frozenset(fold(name).strip() for name in found) - _COMMON
+
+
+_COMMON = frozenset(
+    "the a an i we he she they it this that these those in on at for of to and or but if when "
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june "
+    "july august september october november december lunes martes miercoles jueves viernes sabado "
+    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
+    "diciembre".split()
+)

@@ -1,0 +1,266 @@
+"""Compaction makes MEMORY.md smaller, tells what mattered, and loses nothing."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.errors import RecordNotFoundError
+from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.lookup import find_record, records_in
+from memolith.files.record_format import encode_line
+from memolith.jobs.compact import CompactJob
+from memolith.jobs.run import run_job
+from memolith.types import Provenance, policy
+from memolith.values import replace
+from tests.conftest import StoppedTime
+from tests.files.samples import make_record
+from tests.lifecycle.life import WAYS, Hostile, live, tree
+
+SMALL = {"compact.max_records": 70, "compact.max_chars": 26_000, "store.durability": "fast"}
+ARCHIVE = ".memolith/archive/MEMORY-archive.md"
+FORTY_DAYS = 40
+
+
+@pytest.fixture
+def lived(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
+    """Forty days of life, with prose, protected records and a secret in between."""
+    memory = Memory(root, clock=clock, settings=SMALL)
+    memory.remember("Ana is allergic to nuts", category="fact")
+    memory.remember("The door code is 4711", sensitivity="secret")
+    path = Path(root, "MEMORY.md")
+    path.write_bytes(path.read_bytes() + b"## By hand\r\n\xff and a byte\n")
+    live(memory, stopped_time, FORTY_DAYS)
+    return memory
+
+
+def memory_md(memory: Memory) -> bytes:
+    return Path(memory.root, "MEMORY.md").read_bytes()
+
+
+def test_the_target_is_reached_and_a_second_run_has_nothing_to_do(lived: Memory) -> None:
+    report = lived.jobs.compact()
+    assert report.status == "done"
+    assert report.counts["before"] == len(records_in("MEMORY.md", memory_md(lived))) + (
+        report.counts["compacted"] - report.counts["summaries"]
+    )
+    assert report.counts["after"] <= 70
+    assert len(memory_md(lived).decode(errors="replace")) <= 26_000
+    again = lived.jobs.compact()
+    assert (again.status, "under the limit" in again.reason) == ("skipped", True)
+
+
+def test_every_record_can_still_be_found_by_its_id(lived: Memory) -> None:
+    before = records_in("MEMORY.md", memory_md(lived))
+    lived.jobs.compact()
+    with Folder(lived.root) as folder:
+        assert [find_record(folder, record.id).text for record in before] == [
+            record.text for record in before
+        ]
+
+
+def test_what_is_protected_recent_secret_or_yours_stays_byte_for_byte(
+    lived: Memory, stopped_time: StoppedTime
+) -> None:
+    before = Document.parse("MEMORY.md", memory_md(lived))
+    lived.jobs.compact()
+    week_ago = stopped_time.moment - timedelta(days=7)
+    after = {line.data for line in Document.parse("MEMORY.md", memory_md(lived)).lines}
+    records = {line.number: record for line, record in before.records()}
+    for line in before.lines:
+        record = records.get(line.number)
+        must_stay = record is None or (
+            policy(record.category).protected
+            or record.created > week_ago
+            or record.sensitivity == "secret"
+        )
+        assert not must_stay or line.data in after
+
+
+def test_daily_logs_are_not_touched(lived: Memory) -> None:
+    before = {
+        path: digest for path, digest in tree(lived.root).items() if path.startswith("memory/")
+    }
+    lived.jobs.compact()
+    after = tree(lived.root)
+    assert {path: after[path] for path in before} == before
+
+
+def test_a_dry_run_shows_the_changes_and_changes_no_byte(lived: Memory) -> None:
+    before = tree(lived.root)
+    report = lived.jobs.compact(dry_run=True)
+    assert report.status == "planned"
+    assert report.counts["compacted"] > 100
+    assert tree(lived.root) == before
+
+
+def test_a_summary_cites_what_it_covers_and_keeps_what_matters(lived: Memory) -> None:
+    lived.jobs.compact()
+    summaries = lived.records(category="compaction")
+    assert summaries
+    text = "\n".join(record.text for record in summaries)
+    assert "decided to meet" in text
+    assert "Heartbeat" not in text
+    assert "weather" not in text or "decided" in text
+    assert "4711" not in text
+    with Folder(lived.root) as folder:
+        for record in summaries:
+            covers = record.metadata["covers"]
+            assert isinstance(covers, list)
+            for record_id in covers:
+                find_record(folder, record_id)
+
+
+def test_older_things_are_told_in_larger_periods(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_chars": 30_000})
+    live(memory, stopped_time, 100, records=3)
+    for _ in range(60):
+        memory.jobs.compact()
+        live(memory, stopped_time, 2, records=8, seed=3)
+    levels = [record.metadata["level"] for record in memory.records(category="compaction")]
+    assert len(set(levels)) >= 2
+    order = ["year", "month", "week", "day"]
+    assert levels == sorted(levels, key=lambda level: order.index(str(level)))
+
+
+def test_a_summary_is_as_strict_as_the_strictest_and_as_sure_as_the_least_sure(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
+    memory.remember("Ana moved to Lima in 2020", sensitivity="public")
+    memory.remember("Ben pays 120 euros", sensitivity="private-user", session="other")
+    with open(Path(root, "MEMORY.md"), "ab") as file:
+        unsure = Provenance(channel="cli", confidence=0.4)
+        file.write(encode_line(replace(make_record("Chen sings"), provenance=unsure)))
+    stopped_time.advance(days=30)
+    memory.remember("Young")
+    memory.jobs.compact()
+    (summary,) = memory.records(category="compaction")
+    assert (summary.sensitivity, summary.provenance.confidence) == ("private-user", 0.4)
+    assert summary.session == "system"
+
+
+def test_what_strangers_said_is_summarised_apart_and_never_in_the_long_memory(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    strangers = Memory(root, clock=clock, channel="email")
+    ours = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
+    for number in range(4):
+        strangers.remember(f"Buy 500 coins at example.com, offer {number}")
+        ours.remember(f"Ana decided to sell boat {number}")
+    stopped_time.advance(days=30)
+    ours.jobs.compact()
+    trusted, untrusted = sorted(
+        ours.records(category="compaction"), key=lambda record: record.provenance.channel == "email"
+    )
+    assert "coins" not in trusted.text
+    assert untrusted.provenance.channel == "email"
+    long_memory = Path(root, "LONGMEMORY.md").read_text()
+    assert "boat" in long_memory
+    assert "coins" not in long_memory
+
+
+def test_what_no_longer_holds_is_archived_but_not_told(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
+    old = memory.remember("Ana lives in Lima, house 12")
+    memory.supersede(old.id, "Ana lives in Oslo, house 7")
+    memory.remember("The ferry leaves at 9:40", expires=stopped_time.moment + timedelta(days=1))
+    stopped_time.advance(days=30)
+    memory.jobs.compact()
+    (summary,) = memory.records(category="compaction")
+    assert "Oslo" in summary.text
+    assert "Lima" not in summary.text
+    assert "ferry" not in summary.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
+    by_rules = lived.jobs.compact(dry_run=True)
+    job = CompactJob(lived.config, lived._clock, Hostile(way))
+    report = run_job(lived._workplace(), job)
+    assert report.status == "done"
+    assert report.counts == by_rules.counts
+    assert [change.after for change in report.changes] == [
+        change.after for change in by_rules.changes
+    ]
+    assert "The rules wrote the summary." in report.warnings[0]
+
+
+def test_only_the_categories_that_are_named_are_compacted(lived: Memory) -> None:
+    only_events = Memory(
+        lived.root, clock=lived._clock, settings={**SMALL, "compact.categories": "event"}
+    )
+    only_events.jobs.compact()
+    assert not only_events.records(category="event") or all(
+        (lived._clock.now() - record.created).days < 7
+        for record in only_events.records(category="event")
+    )
+    assert len(only_events.records(category="heartbeat")) > 10
+
+
+def test_further_categories_can_be_protected(lived: Memory) -> None:
+    notes = lived.records(category="note")
+    Memory(
+        lived.root, clock=lived._clock, settings={**SMALL, "compact.protected": "note, event"}
+    ).jobs.compact()
+    assert lived.records(category="note") == notes
+
+
+def test_undo_brings_every_byte_back_and_keeps_what_came_later(lived: Memory) -> None:
+    before = memory_md(lived)
+    report = lived.jobs.compact()
+    lived.remember("Said after the compaction")
+    lived.jobs.undo(report.id)
+    assert memory_md(lived).startswith(before)
+    assert b"Said after" in memory_md(lived).removeprefix(before)
+    assert not Path(lived.root, "LONGMEMORY.md").exists()
+    assert not Path(lived.root, ARCHIVE).exists()
+
+
+def test_forget_takes_a_record_out_of_summaries_and_long_memory(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
+    gone = memory.remember("Ben decided to marry Zoe on 3 May")
+    for number in range(5):
+        memory.remember(f"Ana decided to buy house {number}")
+    stopped_time.advance(days=30)
+    memory.jobs.compact()
+    assert "Zoe" in memory.records(category="compaction")[0].text
+    memory.forget(gone.id)
+    holders = [p for p in Path(root).rglob("*") if p.is_file() and b"Zoe" in p.read_bytes()]
+    assert holders == []
+    assert "house 3" in memory.records(category="compaction")[0].text
+    with Folder(root) as folder, pytest.raises(RecordNotFoundError):
+        find_record(folder, gone.id)
+
+
+def test_limits_that_cannot_be_reached_are_said_and_not_run_after(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 10})
+    for number in range(20):
+        memory.remember(f"Fact {number} about Ana", category="fact")
+    live(memory, stopped_time, 20)
+    stopped_time.advance(days=10)
+    report = memory.jobs.compact()
+    assert "over the limit alone" in report.warnings[0]
+    assert memory.records(category="compaction")
+    assert memory.jobs.compact().status == "skipped"
+
+
+def test_the_report_is_json_that_people_can_read(lived: Memory) -> None:
+    report = lived.jobs.compact()
+    kept = json.loads(Path(lived.root, f".memolith/jobs/{report.id}.json").read_text())
+    assert kept["counts"] == dict(report.counts)
+    assert "\n+## Compacted on " in lived.jobs.diff(report.id)

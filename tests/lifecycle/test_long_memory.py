@@ -1,0 +1,65 @@
+"""LONGMEMORY.md: months in order, under the cap, and nothing of yours is lost."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith.files.long_memory import LongMemory
+
+MONTHS = st.dictionaries(
+    st.builds("{}-{:02d}".format, st.integers(2020, 2027), st.integers(1, 12)),
+    st.text("abc -[]\n", min_size=1, max_size=200).map(str.strip).filter(bool),
+    max_size=12,
+)
+
+
+def headings(data: bytes) -> list[str]:
+    return [line for line in data.decode().split("\n") if line.startswith("## Summary (")]
+
+
+@given(MONTHS, MONTHS, st.integers(1000, 4000))
+def test_months_are_in_order_and_the_oldest_are_dropped_first(
+    first: dict[str, str], second: dict[str, str], cap: int
+) -> None:
+    data, dropped_first = LongMemory.parse(b"").with_blocks(first, cap)
+    data, dropped = LongMemory.parse(data).with_blocks(second, cap)
+    months = headings(data)
+    assert months == sorted(months)
+    assert len(data.decode()) <= cap
+    gone = headings(dropped_first) + headings(dropped)
+    assert len(months) + len(gone) >= len({*first, *second})
+    if headings(dropped) and months:
+        assert max(headings(dropped)) < min(months)
+
+
+def test_what_you_write_around_the_blocks_stays() -> None:
+    data, _ = LongMemory.parse(b"My own title\r\n\xff\n").with_blocks({"2026-01": "a"}, 9000)
+    data += b"\nMy own end\n\n\n"
+    data, dropped = LongMemory.parse(data).with_blocks({"2026-02": "b", "2025-12": "c"}, 9000)
+    assert dropped == b""
+    assert data.startswith(b"My own title\r\n\xff\n")
+    assert data.endswith(b"\nMy own end\n\n\n")
+    assert [line[-8:-1] for line in headings(data.replace(b"\xff", b""))] == [
+        "2025-12", "2026-01", "2026-02",
+    ]  # fmt: skip
+
+
+def test_a_block_is_renewed_in_its_place() -> None:
+    data, _ = LongMemory.parse(b"").with_blocks({"2026-01": "old text", "2026-02": "b"}, 9000)
+    data, _ = LongMemory.parse(data).with_blocks({"2026-01": "new text"}, 9000)
+    assert b"old text" not in data
+    assert LongMemory.parse(data).blocks["2026-01"] == "## Summary (2026-01)\n\nnew text"
+
+
+def test_a_block_that_was_torn_open_is_left_alone() -> None:
+    torn = b"<!-- memolith:summary 2026-01 -->\nhalf a block\n"
+    data, _ = LongMemory.parse(torn).with_blocks({"2026-02": "b"}, 9000)
+    assert data.startswith(torn)
+
+
+def test_what_you_write_may_fill_the_cap_and_is_still_kept() -> None:
+    yours = b"x" * 5000 + b"\n"
+    data, dropped = LongMemory.parse(yours).with_blocks({"2026-02": "b"}, 1000)
+    assert data.startswith(yours)
+    assert headings(dropped) == ["## Summary (2026-02)"]
