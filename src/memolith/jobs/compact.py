@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memolith.files import long_memory
-from memolith.files.heads import heads
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_plan import BUDGET_CHARS, in_scope, plan_compaction
+from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
 from memolith.jobs.summary_record import long_statements, statements_of, summary_record
 from memolith.jobs.summary_text import read_summary, summary_lines

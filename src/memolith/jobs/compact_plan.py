@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memolith.files.heads import Head, heads
+from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
 from memolith.types import policy
 from memolith.visibility import trust

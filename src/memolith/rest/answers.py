@@ -36,6 +36,7 @@ STATUSES: Mapping[type[Exception], tuple[str, int]] = {
     errors.StorageError: ("storage", 507),
     errors.IndexUnavailableError: ("index", 503),
     errors.EmbeddingError: ("embedding", 503),
+    errors.SummariserError: ("summariser", 503),
     errors.JobFailedError: ("job", 503),
 }
 
