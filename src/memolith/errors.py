@@ -199,6 +199,8 @@ class JobFailedError(MemolithError):
 class SummariserError(MemolithError):
     """The language model that writes summaries does not answer, or not as it was asked to."""
 
+    kind = "summariser"
+
 
 class BackupDamagedError(MemolithError):
     """A backup's bytes do not match the SHA-256 in its manifest; it is not restored."""
