@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date, datetime
 
-    from memolith.config import CompactConfig
+    from memolith.config_jobs import CompactConfig
     from memolith.labels import Trust
 
 LEVELS = ("record", "day", "week", "month", "year")

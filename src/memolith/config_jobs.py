@@ -1,0 +1,53 @@
+"""The settings of the jobs that tidy a memory; `config.py` puts them beside the others."""
+
+from __future__ import annotations
+
+from memolith.settings import Section, at_least, one_of, setting
+
+
+class JobsConfig(Section):
+    """Jobs that tidy a memory: how they run, and what is kept of them."""
+
+    review: str = setting(
+        "auto",
+        "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.",
+        one_of("auto", "ask"),
+    )
+    kept: int = setting(
+        200, "How many reports of jobs to keep; older jobs cannot be undone.", at_least(1)
+    )
+
+
+class CompactConfig(Section):
+    """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
+
+    max_records: int = setting(
+        200,
+        "More records than this in MEMORY.md, and old ones are compacted. 0 = off.",
+        at_least(0),
+    )
+    max_chars: int = setting(
+        32000,
+        "More characters than this in MEMORY.md, and old records are compacted. 0 = off.",
+        at_least(0),
+    )
+    min_age_days: float = setting(
+        7.0, "Records younger than this are never compacted.", at_least(0)
+    )
+    categories: str = setting(
+        "",
+        "Categories to compact, with commas between; empty means all that are not protected.",
+    )
+    protected: str = setting(
+        "", "Further categories that are never compacted, with commas between."
+    )
+
+
+class LongMemoryConfig(Section):
+    """LONGMEMORY.md: what happened month by month, written by compaction."""
+
+    enabled: bool = setting(True, "Whether compaction writes LONGMEMORY.md.")
+    max_chars: int = setting(
+        16000, "Most characters it may have; the oldest months go to the archive.", at_least(1000)
+    )
+    block_chars: int = setting(1500, "Most characters of one month.", at_least(200))
