@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.index.nearest import stretches
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -45,18 +47,11 @@ class Groups:
 
     def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of some groups (sorted ids), and for each row the place of its group among them."""
-        at = np.searchsorted(self.ids, groups)
-        here = [
-            (place, int(self.starts[found]), int(self.starts[found + 1]))
-            for place, found in enumerate(at)
-            if found < len(self.ids) and self.ids[found] == groups[place]
-        ]
-        if not here:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        rows = np.concatenate([self.rows[start:stop] for _, start, stop in here]).astype(np.int64)
-        places = np.repeat(
-            [place for place, _, _ in here], [stop - start for _, start, stop in here]
-        )
+        at = np.minimum(np.searchsorted(self.ids, groups), max(0, len(self.ids) - 1))
+        places = np.flatnonzero(self.ids[at] == groups) if len(self.ids) else at[:0]
+        starts, stops = self.starts[at[places]], self.starts[at[places] + 1]
+        rows = self.rows[stretches(starts, stops)].astype(np.int64)
+        places = np.repeat(places, stops.astype(np.int64) - starts)
         order = np.argsort(rows, kind="stable")
         return rows[order], places[order]
 
@@ -86,9 +81,11 @@ class GroupSums:
         self.lengths += np.bincount(places, lengths, size)
         self.user_lengths += np.bincount(places, lengths * by_user, size)
         for number, term in enumerate(self._terms):
-            counts = segment.postings.counts_at(term, rows)
-            self.counts[number] += np.bincount(places, counts, size)
-            self.user_counts[number] += np.bincount(places, counts * by_user, size)
+            here, counts = segment.postings.counts_among(term, rows)
+            if len(here):
+                groups = places[here]
+                self.counts[number] += np.bincount(groups, counts, size)
+                self.user_counts[number] += np.bincount(groups, counts * by_user[here], size)
         if vector is not None:
             self._add_titles(segment, rows, places, vector)
 
@@ -98,7 +95,7 @@ class GroupSums:
         """How near the first chunk of each group is; of a chat, the first the user said."""
         role = segment.columns["role"][rows]
         keys = segment.keys[rows] + np.where(role == USER, 0, 1 << 60)
-        order = np.lexsort((keys, places))
+        order = np.argsort(role != USER, kind="stable")  # rows, and so keys, ascend already
         first = order[np.unique(places[order], return_index=True)[1]]
         nearness = segment.nearest.cosines(rows[first], vector)
         for place, key, near in zip(places[first], keys[first], nearness, strict=True):

@@ -69,7 +69,8 @@ class LiveSegment:
         self.segment = segment
         self._gone = segment.positions(removed)
         self._scratch = np.zeros(len(segment), np.float32)
-        self.total_vector = segment.nearest.total()
+        self._has_secrets = bool(segment.columns["secret"].any())
+        self._has_expiring = bool(segment.columns["expires"].any())
 
     @property
     def gone(self) -> int:
@@ -80,9 +81,9 @@ class LiveSegment:
         """Which rows may answer; None when all may."""
         columns = self.segment.columns
         mask: Mask | None = None
-        if not filters.include_secret and columns["secret"].any():
+        if not filters.include_secret and self._has_secrets:
             mask = columns["secret"] == 0
-        if filters.now is not None and columns["expires"].any():
+        if filters.now is not None and self._has_expiring:
             mask = _and(mask, (columns["expires"] == 0) | (columns["expires"] > filters.now))
         for name in ("category", "session", "chat"):
             wanted = getattr(filters, name)

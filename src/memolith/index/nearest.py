@@ -41,13 +41,19 @@ def normalised(vectors: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The vectors of some rows, and the clusters they fall into (none while they are few)."""
+    """The vectors of some rows, and the clusters they fall into (none while they are few).
 
-    vectors: Bytes
-    scales: Floats  # 1 / length of each row of bytes; 0 for a row without meaning
+    Vectors of a cluster stand side by side, so that looking into it reads one stretch of memory:
+    a vector has a place, which is not the number of its row.
+    """
+
+    vectors: Bytes  # by place
+    scales: Floats  # by place: 1 / length of the bytes; 0 for a vector without meaning
     centroids: Floats
-    starts: NDArray[np.uint32]  # of each cluster in `members`, one more than centroids
-    members: Rows
+    starts: NDArray[np.uint32]  # the first place of each cluster, one more than centroids
+    rows: Rows  # by place; empty while there are no clusters, and every row is its own place
+    places: Rows  # by row
+    total: Floats  # the sum of all: its product with a query is the sum of all cosines
 
     @classmethod
     def build(cls, vectors: Bytes) -> Nearest:
@@ -55,65 +61,77 @@ class Nearest:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32))
         scales = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         dimensions = vectors.shape[1] if vectors.ndim == 2 else 0
+        total = _total(vectors, scales)
+        none = np.empty(0, "<u4")
         if len(vectors) < _CLUSTERS_FROM:
-            return cls(
-                vectors,
-                scales,
-                np.empty((0, dimensions), np.float32),
-                np.zeros(1, "<u4"),
-                np.empty(0, "<u4"),
-            )
+            centroids = np.empty((0, dimensions), np.float32)
+            return cls(vectors, scales, centroids, np.zeros(1, "<u4"), none, none, total)
         centroids = _centroids(vectors, scales)
         owners = _assign(vectors, centroids)
-        members = np.argsort(owners, kind="stable").astype("<u4")
+        rows = np.argsort(owners, kind="stable").astype("<u4")
+        places = np.empty_like(rows)
+        places[rows] = np.arange(len(rows), dtype="<u4")
         counts = np.bincount(owners, minlength=len(centroids))
         starts = np.concatenate([[0], np.cumsum(counts)]).astype("<u4")
-        return cls(vectors, scales, centroids, starts, members)
+        return cls(vectors[rows], scales[rows], centroids, starts, rows, places, total)
 
     def search(
         self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
     ) -> tuple[Rows, Floats]:
         """The nearest rows among the allowed ones, best first, and their cosines."""
-        rows = self._candidates(query, allowed)
-        if not len(rows):
-            return rows, np.empty(0, np.float32)
-        scores = _dot(self.vectors, rows, query) * self.scales[rows]
-        if len(rows) > limit:
+        places = self._candidates(query, allowed)
+        scores = self._cosines_at(places, query)
+        if len(places) > limit:
             best = np.argpartition(-scores, limit - 1)[:limit]
-            rows, scores = rows[best], scores[best]
+            places, scores = places[best], scores[best]
+        rows = self.rows[places] if len(self.rows) else places
         order = np.lexsort((rows, -scores))
         return rows[order], scores[order]
 
     def cosines(self, rows: NDArray[np.integer[Any]], query: Floats) -> Floats:
         """The cosines of some rows."""
-        result: Floats = (self.vectors[rows].astype(np.float32) @ query) * self.scales[rows]
-        return result
+        return self._cosines_at(self._places(rows), query)
 
-    def total(self) -> Floats:
-        """The sum of all vectors: its product with a query is the sum of all cosines."""
-        total = np.zeros(self.vectors.shape[1], np.float32)
-        for at in range(0, len(self.vectors), 8192):
-            part = slice(at, at + 8192)
-            total += self.scales[part] @ self.vectors[part].astype(np.float32)
-        return total
+    def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
+        chosen = self.vectors if len(places) == len(self.vectors) else self.vectors[places]
+        # Not `@`: its library starts threads for so little, unless it was told not to, and they cost
+        # more than they gain. This also reads the bytes as they are, without a copy as floats.
+        products: Floats = np.einsum("ij,j->i", chosen, query)
+        return products * self.scales[places]
 
-    def _candidates(self, query: Floats, allowed: NDArray[np.bool_] | None) -> Rows:
+    def _places(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        return self.places[rows] if len(self.places) else rows
+
+    def _candidates(
+        self, query: Floats, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.integer[Any]]:
         if allowed is not None:
             count = int(np.count_nonzero(allowed))
             if count <= _EXACT_UP_TO or not len(self.centroids):
-                return np.flatnonzero(allowed).astype(np.uint32)
+                return self._places(np.flatnonzero(allowed))
         if not len(self.centroids):
-            return np.arange(len(self.vectors), dtype=np.uint32)
-        near = np.argpartition(-(self.centroids @ query), _PROBES)[:_PROBES]
-        rows = np.concatenate([self.members[self.starts[at] : self.starts[at + 1]] for at in near])
-        return rows if allowed is None else rows[allowed[rows]]
+            return np.arange(len(self.vectors))
+        near = np.argpartition(-np.einsum("ij,j->i", self.centroids, query), _PROBES)[:_PROBES]
+        places = stretches(self.starts[near], self.starts[near + 1])
+        return places if allowed is None else places[allowed[self.rows[places]]]
 
 
-def _dot(vectors: Bytes, rows: Rows, query: Floats) -> Floats:
-    # Converting some thousand rows to floats and one BLAS call beats integer arithmetic in NumPy.
-    chosen = vectors if len(rows) == len(vectors) else vectors[rows]
-    result: Floats = chosen.astype(np.float32) @ query
-    return result
+def stretches(
+    starts: NDArray[np.integer[Any]], stops: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """All numbers from each start to its stop, one stretch after the other."""
+    starts = starts.astype(np.int64)
+    sizes = stops.astype(np.int64) - starts
+    before = np.cumsum(sizes) - sizes
+    return np.arange(int(sizes.sum())) + np.repeat(starts - before, sizes)
+
+
+def _total(vectors: Bytes, scales: Floats) -> Floats:
+    total = np.zeros(vectors.shape[1] if vectors.ndim == 2 else 0, np.float32)
+    for at in range(0, len(vectors), 8192):
+        part = slice(at, at + 8192)
+        total += scales[part] @ vectors[part].astype(np.float32)
+    return total
 
 
 def _centroids(vectors: Bytes, scales: Floats) -> Floats:

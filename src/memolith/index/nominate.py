@@ -79,4 +79,4 @@ def _usual_meaning(segments: Sequence[LiveSegment], vector: Vectors | None) -> f
     count = sum(len(live.segment) for live in segments)
     if vector is None or not count:
         return 0.0
-    return float(sum(live.total_vector @ vector for live in segments)) / count
+    return float(sum(live.segment.nearest.total @ vector for live in segments)) / count

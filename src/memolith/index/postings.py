@@ -100,15 +100,23 @@ class Postings:
             return slice(0, 0)
         return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
 
-    def counts_at(self, term: int, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """How often a term stands in each of some rows."""
+    def counts_among(
+        self, term: int, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """In which of some rows, which ascend, a term stands (their places), and how often."""
         found = self.find(term)
-        known = self.rows[found]
-        if not len(known):
-            return np.zeros(len(rows), np.float32)
-        at = np.minimum(np.searchsorted(known, rows), len(known) - 1)
-        counts = self.counts[found][at] * np.float32(TERM_UNIT)
-        return np.where(known[at] == rows, counts, np.float32(0))
+        known, counts = self.rows[found], self.counts[found]
+        if not len(known) or not len(rows):
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        if len(known) < len(rows):  # look for the fewer among the more
+            at = np.minimum(np.searchsorted(rows, known), len(rows) - 1)
+            here = np.flatnonzero(rows[at] == known)
+            places = at[here]
+        else:
+            at = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
+            places = np.flatnonzero(known[at] == rows)
+            here = at[places]
+        return places, counts[here] * np.float32(TERM_UNIT)
 
     def frequency(self, term: int) -> int:
         """In how many rows a term stands."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_MAGIC = b"memoseg2"
+_MAGIC = b"memoseg3"
 _SUM = struct.Struct("<I")
 _ALIGN = 64
 # Larger files are mapped: what is read into memory cannot change under us, but costs every process.

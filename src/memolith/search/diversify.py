@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import string
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 # Below this share of common words two chunks are different evidence, however alike their subject.
 # (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)
 COPY_FROM = 0.9
-# Only this many are compared: the rest is too far down to be shown.
+# So many more than are shown are compared, to take the places of copies; and never more than these.
+_MORE = 20
 _COMPARED = 50
-_WORD = re.compile(r"\w+")
+_NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
 def diversify(mmr_lambda: float) -> Stage:
@@ -24,11 +25,12 @@ def diversify(mmr_lambda: float) -> Stage:
     def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         if mmr_lambda >= 1 or len(candidates) < 2:
             return candidates
-        top = list(candidates[:_COMPARED])
+        compared = min(_COMPARED, situation.limit + _MORE)
+        top = list(candidates[:compared])
         copies = _copies(top)
         if not copies:
             return candidates
-        return [*_reordered(top, copies, mmr_lambda), *candidates[_COMPARED:]]
+        return [*_reordered(top, copies, mmr_lambda), *candidates[compared:]]
 
     return stage
 
@@ -71,7 +73,7 @@ def _copies(hits: Sequence[Candidate]) -> dict[frozenset[int], float]:
 
 def _words(text: str) -> frozenset[str]:
     """Quicker than `text.tokens.words`, and the same for a text and its copy."""
-    return frozenset(_WORD.findall(text) or [text])
+    return frozenset(text.translate(_NO_MARKS).split() or [text])
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # How many of each ranking take part in the fusion, and how many of those are staged.
 NOMINATED = 200
 CONSIDERED = 200
-# How many of the best are read from their files: opening a file costs more than all stages do.
-READ = 50
+# How many more than are shown are read from their files: opening a file costs more than all stages.
+READ_MORE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
     for name, stage in parts.stages:
         traced.append((name, candidates := stage(situation, candidates)))
-    read, rest = _read(parts, candidates, found, max(READ, situation.limit), warnings)
+    read, rest = _read(parts, candidates, found, situation.limit + READ_MORE, warnings)
     for name, stage in parts.text_stages:
         traced.append((name, read := stage(situation, read)))
     return SearchResult(

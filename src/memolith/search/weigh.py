@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memolith.search.candidates import Candidate
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from memolith.interfaces import Signals
-    from memolith.search.candidates import Situation
+    from memolith.search.candidates import Candidate, Situation
 
 # Own words and own meaning count 1 each. Of the group (the chat, the file) each of three signals
 # counts a quarter: all its words, the user's own words in it, how near its beginning is.
@@ -42,34 +39,27 @@ def weigh(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Can
     if not candidates:
         return candidates
     usual = situation.usual_meaning
-    all_signals = [candidate.signals for candidate in candidates]
-    words = _share(all_signals, lambda found: found.words)
-    meaning = _share(all_signals, lambda found: found.meaning - usual, _NEAR)
-    group_words = _share(all_signals, lambda found: found.group_words)
-    group_user_words = _share(all_signals, lambda found: found.group_user_words)
-    title = _share(
-        all_signals, lambda found: found.group_title - usual if found.group_title else 0.0, _NEAR
+    found = [candidate.signals for candidate in candidates]
+    shares = zip(
+        _shares([item.words for item in found]),
+        _shares([item.meaning - usual for item in found], _NEAR),
+        _shares([item.group_words for item in found]),
+        _shares([item.group_user_words for item in found]),
+        _shares([item.group_title and item.group_title - usual for item in found], _NEAR),
+        strict=True,
     )
     user = 0.0 if _TOLD.search(situation.question) else USER
-
-    def weighed(hit: Candidate) -> Candidate:
-        found = hit.signals
-        group = group_words(found) + group_user_words(found) + title(found)
-        score = words(found) + meaning(found) + GROUP * group + user * found.by_user
-        return Candidate(
-            chunk=hit.chunk,
-            signals=found,
-            score=score,
-            group=group,
-            superseded=hit.superseded,
-        )
-
-    return sorted(map(weighed, candidates), key=lambda hit: (-hit.score, -hit.signals.key))
+    weighed = []
+    for hit, (words, meaning, group_words, group_user_words, title) in zip(
+        candidates, shares, strict=True
+    ):
+        group = group_words + group_user_words + title
+        score = words + meaning + GROUP * group + user * hit.signals.by_user
+        weighed.append(hit.scored(score, group))
+    return sorted(weighed, key=lambda hit: (-hit.score, -hit.signals.key))
 
 
-def _share(
-    signals: Sequence[Signals], value: Callable[[Signals], float], least: float = 0.0
-) -> Callable[[Signals], float]:
-    """The value as a share of the best one, or of `least` if even the best is smaller; from 0 to 1."""
-    best = max(least, *map(value, signals))
-    return (lambda found: max(0.0, value(found) / best)) if best > 0 else (lambda found: 0.0)
+def _shares(values: Sequence[float], least: float = 0.0) -> list[float]:
+    """Each value as a share of the best one, or of `least` if even that is smaller; from 0 to 1."""
+    best = max(least, *values)
+    return [max(0.0, value / best) for value in values] if best > 0 else [0.0] * len(values)
