@@ -22,8 +22,10 @@ from memolith.retrieval import Turn
 from memolith.types import Record
 
 _WORDS_OF_A_CHUNK = (40, 140)
-_TOPIC_WORDS = 60
+_TOPIC_WORDS = 55
+_TOPIC_NAMES = 5
 _MOST_FILES = 10_000
+_MOST_IN_A_FILE = 40_000
 _SYLLABLES = "ba be bi bo ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro ta te ti to"
 _FIRST_DAY = datetime(2024, 1, 1, 12, tzinfo=UTC)
 
@@ -33,6 +35,7 @@ class Words:
     """Some ten thousand words, the commonest first, and how likely each is."""
 
     words: list[str]
+    real: int  # so many are of the vocabulary, the others are invented
     likely: np.ndarray
 
     @classmethod
@@ -53,7 +56,7 @@ class Words:
         names = {"".join(chance.choice(syllables, 4)).capitalize() for _ in range(invented)}
         words = real + sorted(names)
         weights = 1 / (np.arange(len(words)) + 2.7)
-        return cls(words, np.cumsum(weights / weights.sum()))
+        return cls(words, len(real), np.cumsum(weights / weights.sum()))
 
     def some(self, chance: np.random.Generator, count: int) -> list[str]:
         """Random words, common ones more often."""
@@ -94,25 +97,30 @@ class Corpus:
         return asked
 
     def write(self, root: Path) -> None:
-        """Write the memory: six of ten chunks in notes, three in chats, one a record."""
+        """Write the memory: six of ten chunks in notes, three in chats, one a record.
+
+        A very large memory has more notes instead: no single file may become too large.
+        """
         (root / "memory").mkdir(parents=True, exist_ok=True)
-        notes = self.size * 6 // 10
+        turns = min(_MOST_IN_A_FILE, self.size * 3 // 10)
+        notes = self.size - turns - min(_MOST_IN_A_FILE, self.size // 10)
         per_file = max(10, -(-notes // _MOST_FILES))
         for number, first in enumerate(range(0, notes, per_file)):
             path = root / "memory" / f"area-{number % 100:02}" / f"note-{number:05}.md"
             path.parent.mkdir(exist_ok=True)
             path.write_text(self._note(range(first, min(notes, first + per_file))), "utf-8")
-        turns = range(notes, self.size * 9 // 10)
         with (root / "conversation-history.jsonl").open("wb") as file:
-            file.writelines(self._turns(turns))
+            file.writelines(self._turns(range(notes, notes + turns)))
         with (root / "MEMORY.md").open("wb") as file:
-            file.writelines(self._record(number) for number in range(turns.stop, self.size))
+            file.writelines(self._record(number) for number in range(notes + turns, self.size))
 
     def _topic(self, number: int) -> list[str]:
         chance = np.random.default_rng(number + 7)
-        # Rare words tell more about a topic than common ones.
-        at = (chance.random(_TOPIC_WORDS) ** 2 * (len(self._words.words) - 200) + 200).astype(int)
-        return [self._words.words[place] for place in at]
+        # Rare words tell more about a topic than common ones, and a few names are its own.
+        words = self._words
+        at = (chance.random(_TOPIC_WORDS) ** 1.5 * (words.real - 200) + 200).astype(int)
+        names = chance.integers(words.real, len(words.words), _TOPIC_NAMES)
+        return [words.words[place] for place in (*at, *names)]
 
     def _note(self, numbers: range) -> str:
         return "\n".join(f"## Part {at}\n\n{self.text(at)}\n" for at in numbers)

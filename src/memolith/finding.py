@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # So few files take a millisecond to look at: then every search does.
 _FEW_FILES = 300
 # Of more files, a search believes the kernel that nothing has changed, for at most so long.
-_BELIEVED_SECONDS = 1.0
+_BELIEVED_SECONDS = 2.0
 # Where the kernel cannot tell, a second search right after the first does not look again; an edit is
 # still found long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02

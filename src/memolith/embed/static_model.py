@@ -30,6 +30,7 @@ _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _REINSTALL = f"Reinstall it: pip install --force-reinstall {_PACKAGE} tokenizers"
 _MOST_WORDS = 100_000  # a kilobyte each
+_MOST_STRETCHES = 1_000_000  # a word with the marks around it; some bytes each
 _LONGEST_WORD = 100
 _WORDS_AT_ONCE = 500
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
@@ -73,7 +74,7 @@ class StaticModel:
 
     def _learn(self, stretches: Iterable[str]) -> None:
         """Tokenise the words not met before and remember the sum of their tokens' vectors."""
-        if len(self._rows) > _MOST_WORDS:
+        if len(self._words) > _MOST_WORDS or len(self._rows) > _MOST_STRETCHES:
             self._forget()
         bare = {stretch: _word(stretch) for stretch in stretches if stretch not in self._rows}
         new = [word for word in dict.fromkeys(bare.values()) if word not in self._words]

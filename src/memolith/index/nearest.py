@@ -77,7 +77,7 @@ class Nearest:
 
     def search(
         self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
-    ) -> tuple[Rows, Floats]:
+    ) -> tuple[NDArray[np.integer[Any]], Floats]:
         """The nearest rows among the allowed ones, best first, and their cosines."""
         places = self._candidates(query, allowed)
         scores = self._cosines_at(places, query)
@@ -97,7 +97,8 @@ class Nearest:
         # Not `@`: its library starts threads for so little, unless it was told not to, and they cost
         # more than they gain. This also reads the bytes as they are, without a copy as floats.
         products: Floats = np.einsum("ij,j->i", chosen, query)
-        return products * self.scales[places]
+        products *= self.scales[places]
+        return products
 
     def _places(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         return self.places[rows] if len(self.places) else rows
@@ -123,7 +124,8 @@ def stretches(
     starts = starts.astype(np.int64)
     sizes = stops.astype(np.int64) - starts
     before = np.cumsum(sizes) - sizes
-    return np.arange(int(sizes.sum())) + np.repeat(starts - before, sizes)
+    numbers: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(starts - before, sizes)
+    return numbers
 
 
 def _total(vectors: Bytes, scales: Floats) -> Floats:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 RECENT = 2_000
 # A file is merged with the one before it unless that is this many times as large.
 _RATIO = 4
+# No file holds more: making one needs several times its size in memory.
+MOST = 250_000
 # A file is written anew when this share of it no longer counts.
 _MOST_GONE = 0.25
 _LAST = 1 << 62
@@ -122,14 +124,15 @@ class Segments:
         recent = "SELECT count(*), max(key) FROM chunks WHERE key >= ?"
         for count, last in self._db.execute(recent, (first,)):
             if count > RECENT:
-                return [], first, last
+                return [], first, min(last, first + MOST - 1)
         live = self.current()
         for part, found in zip(ranges, live, strict=False):
             missing = not os.path.exists(self._path(part)) or part.name in self._unreadable
             if missing or found.gone > _MOST_GONE * len(found.segment) + RECENT // 4:
                 return [part], part.first, part.last
         for older, newer, one, two in zip(ranges, ranges[1:], live, live[1:], strict=False):
-            if len(one.segment) < _RATIO * len(two.segment):
+            small = len(one.segment) + len(two.segment) <= MOST
+            if small and len(one.segment) < _RATIO * len(two.segment):
                 return [older, newer], older.first, newer.last
         return None
 

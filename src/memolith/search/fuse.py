@@ -15,8 +15,9 @@ RRF_K = 60
 
 def fused(signals: Signals, k: int = RRF_K) -> float:
     """1 / (k + rank) from every ranking the chunk is in."""
-    ranks = (signals.words_rank, signals.meaning_rank)
-    return sum(1 / (k + rank) for rank in ranks if rank)
+    by_words = 1 / (k + signals.words_rank) if signals.words_rank else 0.0
+    by_meaning = 1 / (k + signals.meaning_rank) if signals.meaning_rank else 0.0
+    return by_words + by_meaning
 
 
 def fuse(nominated: Iterable[Signals], k: int = RRF_K) -> list[Signals]:

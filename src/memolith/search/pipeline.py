@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
 
-# How many of each ranking take part in the fusion, and how many of those are staged.
+# How many of each ranking take part in the fusion, and how many of those are staged: more change no
+# recall (benchmarks/recall) and cost time for each. Who wants many hits gets them.
 NOMINATED = 200
-CONSIDERED = 200
+CONSIDERED = 100
 # How many more than are shown are read from their files: opening a file costs more than all stages.
 READ_MORE = 20
 
@@ -58,7 +59,9 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         for item in parts.index.nominate(words, vector, NOMINATED, within).signals:
             signals.setdefault(item.key, item)
     situation = replace(situation, usual_meaning=nominated.usual_meaning, days=plan.days)
-    found = parts.index.fetch([item.key for item in fuse(signals.values())[:CONSIDERED]])
+    found = parts.index.fetch(
+        [item.key for item in fuse(signals.values())[: max(CONSIDERED, situation.limit)]]
+    )
     traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
     for name, stage in parts.stages:
         traced.append((name, candidates := stage(situation, candidates)))
