@@ -165,8 +165,6 @@ class Memory(EditableStore):
             limit=limit,
             deadline_seconds=deadline_seconds,
         )
-        if not self.profile.exists:
-            return context_types.TurnContext(text="")
         return self._open_recaller().context(turn, self._filters())
 
     def warm(self) -> None:
@@ -194,10 +192,6 @@ class Memory(EditableStore):
         path: str | None = None,
     ) -> retrieval.SearchResult:
         """A search that answers a repeated question from memory, as long as nothing was written."""
-        from memolith.retrieval import SearchResult
-
-        if not self.profile.exists:
-            return SearchResult(hits=())
         filters = self._filters(category=category, session=session, chat=chat, path=path)
         return self._open_recaller().recall(question, max(0, limit), filters)
 
@@ -336,6 +330,8 @@ class Memory(EditableStore):
     def _search_now(
         self, question: str, limit: int, filters: retrieval.Filters
     ) -> retrieval.SearchResult:
+        if not self.profile.exists:
+            return retrieval.SearchResult(hits=())
         finder = self._open_finder()
         finder.look_again()
         return finder.search(question, limit, filters)

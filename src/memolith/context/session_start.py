@@ -13,7 +13,7 @@ from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
-from memolith.text.quotation import FENCE_CHARS, fence, quoted, quoted_line, source
+from memolith.text.quotation import fence, quoted, quoted_line, source
 from memolith.types import policy
 from memolith.values import dataclass
 from memolith.visibility import current, trust, visible
@@ -46,8 +46,8 @@ _MOST_OF_A_PIECE = 1_200
 _BYTES = {"memory": 3.0, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
 _FEWEST_BYTES = 16_384
 _MOST_SUMMARY = 8_000
-# Room for the labels, the rules between layers and the note about what was left out.
-_AROUND = FENCE_CHARS + 600
+# A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
+_MANY, _ROOM = "999,999,999", "x" * 60
 _NOTE = "[truncated - {} more left out; to find them: memory_search, or memolith search TEXT]"
 # What a record is worth at first, and after how many days half of it: protected, plain, repeating.
 _WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
@@ -80,7 +80,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     chosen = choose(
         {name: pieces for name, (_, pieces) in layers.items()},
         _WEIGHTS,
-        budget - cost("x" * _AROUND),
+        budget - cost(_around([label for label, pieces in layers.values() if pieces])),
         cost,
     )
     made = tuple(
@@ -126,6 +126,11 @@ def _text(layers: Iterable[ContextLayer], left_out: int) -> str:
         return ""
     body = _RULE.join(parts)
     return fence(f"{body}\n\n{_NOTE.format(f'{left_out:,}')}" if left_out else body)
+
+
+def _around(labels: list[str]) -> str:
+    """What is needed besides the pieces: labels, rules between layers, note and fence."""
+    return fence(_RULE.join(f"{label}\n" for label in labels) + f"\n{_NOTE.format(_MANY)}\n{_ROOM}")
 
 
 def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, ...]:

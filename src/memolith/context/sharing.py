@@ -48,9 +48,7 @@ def choose(
     cost: Callable[[str], int],
 ) -> dict[str, list[Piece]]:
     """The pieces of each layer that fit into the budget together, in their own order."""
-    costs = {
-        name: [cost(piece.text) + 1 for piece in pieces] for name, pieces in layers.items()
-    }  # each with its line end
+    costs = {name: [cost(f"{piece.text}\n") for piece in pieces] for name, pieces in layers.items()}
     given = shares({name: sum(each) for name, each in costs.items()}, weights, budget)
     chosen: dict[str, set[int]] = {}
     left = budget
