@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memolith.config_jobs import CompactConfig, JobsConfig, LongMemoryConfig
+from memolith.config_jobs import CRON, CompactConfig, JobsConfig, LongMemoryConfig
 from memolith.settings import Limit, Section, Setting, at_least, between, one_of, setting
 
 TYPE_CHECKING = False
@@ -256,6 +256,8 @@ class ServeConfig(Section):
 class DreamConfig(Section):
     """Recall tracking and dreaming."""
 
+    enabled: bool = setting(False, "Whether dreams run on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
     track: bool = setting(
         True, "Whether it is noted which hits were shown and used; dreaming learns from that."
     )

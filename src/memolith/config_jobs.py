@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from memolith.settings import Section, at_least, one_of, setting
+from memolith.settings import Limit, Section, at_least, one_of, setting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.settings import Value
+
+
+def _is_cron(value: Value) -> bool:
+    if value == "0 3 * * *":
+        return True  # the default, without the import
+    from datetime import UTC, datetime
+
+    from cronsim import CronSim, CronSimError
+
+    try:
+        next(CronSim(str(value), datetime(2026, 1, 1, tzinfo=UTC)))
+    except (CronSimError, StopIteration):
+        return False
+    return True
+
+
+CRON = Limit("a cron expression such as 0 3 * * * (minute hour day month weekday)", _is_cron)
 
 
 class JobsConfig(Section):
@@ -21,6 +42,14 @@ class JobsConfig(Section):
 class CompactConfig(Section):
     """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
 
+    enabled: bool = setting(False, "Whether old records are compacted on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    every_hours: float = setting(
+        0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0)
+    )
+    after_append: bool = setting(
+        True, "Also soon after MEMORY.md has passed its limits; never while somebody waits."
+    )
     max_records: int = setting(
         200,
         "More records than this in MEMORY.md, and old ones are compacted. 0 = off.",

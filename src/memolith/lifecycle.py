@@ -10,13 +10,14 @@ from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
-from memolith.jobs.run import ANOTHER_JOB, run_job
+from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
 from memolith.llm.rule_based import RuleBased
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memolith.clock import Clock
     from memolith.jobs.job import Job, P, Workplace
     from memolith.reports import DreamExplanation, DreamStatus, JobReport
 
@@ -28,6 +29,11 @@ class Jobs:
         """`changed` is called after files were changed, to bring the index in line."""
         self._place = place
         self._changed = changed
+
+    @property
+    def clock(self) -> Clock:
+        """The clock by which jobs are due."""
+        return self._place.clock
 
     def trim(self, *, dry_run: bool = False) -> JobReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`)."""
@@ -61,6 +67,11 @@ class Jobs:
     def explain(self, key: str) -> DreamExplanation:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
         return explain(self._place, key)
+
+    def unattended(self, name: str) -> JobReport:
+        """Run the job with this name as a schedule does: an error becomes a report, which is kept."""
+        work = {"compact": self.compact, "dream": self.dream}[name]
+        return run_unattended(self._place, name, work)
 
     def list(self) -> tuple[JobReport, ...]:
         """Every job that changed something, failed or waits as a proposal, oldest first."""

@@ -73,6 +73,7 @@ JSON_LINES = {
     "forget": ["forget", "ID"],
     "trim": ["trim"],
     "compact": ["compact", "--dry-run"],
+    "maintain": ["maintain", "--once"],
     "jobs list": ["jobs", "list"],
     "jobs show": ["jobs", "show", "--last"],
     "jobs diff": ["jobs", "diff", "--last"],

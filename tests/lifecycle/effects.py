@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.config import SETTINGS, value_of
+from memolith.upkeep import maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 
@@ -37,6 +38,20 @@ def compacted(memory: Memory) -> object:
     )
 
 
+def maintained(memory: Memory) -> object:
+    """Which jobs a schedule runs in two days, looked at every few hours."""
+    time = StoppedTime(datetime(2026, 1, 1, tzinfo=UTC))
+    past = Memory(memory.root, clock=Clock("UTC", now=time), settings=memory_settings(memory))
+    past.remember("tea")
+    ran = []
+    for hour in range(48):
+        if hour == 30:
+            live(past, time, 1, records=10)
+        ran.append([report.job for report in maintain(past)])
+        time.advance(hours=1)
+    return ran
+
+
 def memory_settings(memory: Memory) -> dict[str, Value]:
     return {name: value_of(memory.config, name) for name in SETTINGS}
 
@@ -46,6 +61,17 @@ _SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "jobs.review": (jobs_after_trims, "auto", "ask", {"trim.max_records": 5}),
     "jobs.kept": (jobs_after_trims, 1, 2, {"trim.max_records": 1, "trim.slack": 0}),
+    "compact.enabled": (maintained, False, True, {}),
+    "compact.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"compact.enabled": True}),
+    "compact.every_hours": (maintained, 0.0, 5.0, {"compact.enabled": True}),
+    "compact.after_append": (
+        maintained,
+        True,
+        False,
+        {"compact.enabled": True, "compact.max_records": 5},
+    ),
+    "dream.enabled": (maintained, False, True, {}),
+    "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),
     "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),
     "compact.max_chars": (compacted, 0, 20_000, {"compact.max_records": 0}),
     "compact.min_age_days": (compacted, 2.0, 15.0, _SMALL),

@@ -149,7 +149,7 @@ def test_a_hand_edit_meanwhile_is_planned_again_and_never_overwritten(full: Memo
 def test_who_edits_every_time_wins_and_the_job_gives_up(full: Memory) -> None:
     path = Path(full.root, "MEMORY.md")
     job = Shout(meanwhile=lambda: path.write_text("By hand\n" + path.read_text()))
-    report = run_unattended(full._workplace(), job)
+    report = run_unattended(full._workplace(), "shout", lambda: run_job(full._workplace(), job))
     assert report.status == "failed"
     assert "RECORD" not in memory_md(full)
     assert memory_md(full).startswith("By hand\nBy hand\nBy hand\n")
@@ -176,7 +176,8 @@ def test_an_unforeseen_error_becomes_a_report(full: Memory) -> None:
         raise ZeroDivisionError
 
     before = memory_md(full)
-    report = run_unattended(full._workplace(), Shout(meanwhile=fail))
+    job = Shout(meanwhile=fail)
+    report = run_unattended(full._workplace(), "shout", lambda: run_job(full._workplace(), job))
     assert (report.status, report.reason) == ("failed", "ZeroDivisionError()")
     assert full.jobs.list() == (report,)
     assert memory_md(full) == before

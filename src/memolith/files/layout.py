@@ -28,6 +28,7 @@ BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
 INDEX_FOLDER = f"{STATE_FOLDER}/index"
 JOBS_FOLDER = f"{STATE_FOLDER}/jobs"
 PROPOSALS_FOLDER = f"{STATE_FOLDER}/proposals"
+SCHEDULE = f"{STATE_FOLDER}/schedule.json"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
 
 

@@ -20,6 +20,8 @@ from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_prop
 from memolith.reports import JobReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memolith.jobs.job import Draft, Job, Plan, Workplace
 
 # How often a job plans again because somebody edited a file while its texts were written.
@@ -51,11 +53,11 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     return replace(report, seconds=clocks.monotonic() - started)
 
 
-def run_unattended(place: Workplace, job: Job[P]) -> JobReport:
-    """Run a job when nobody is there to see an error: it becomes a report, which is kept."""
-    report = JobReport(id="", job=job.name, status="failed", created=place.clock.now())
+def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -> JobReport:
+    """Do what runs a job when nobody is there to see an error: it becomes a report, which is kept."""
+    report = JobReport(id="", job=name, status="failed", created=place.clock.now())
     try:
-        return run_job(place, job)
+        return work()
     except MemolithError as error:
         return _keep_failure(place, replace(report, reason=error.message))
     except Exception as error:  # noqa: BLE001 - a job runs unattended: it must report, not die

@@ -30,6 +30,7 @@ from memolith.rest.events import Events
 from memolith.rest.guard import Guard
 from memolith.rest.metrics import Metrics
 from memolith.rest.schemas import ErrorAnswer
+from memolith.upkeep import Scheduler
 from memolith.version import __version__
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def build_api(memory: Memory) -> FastAPI:
 
 @asynccontextmanager
 async def _alive(api: FastAPI) -> AsyncIterator[None]:
-    """While the server runs, settings are followed and changes are told."""
+    """While the server runs, settings are followed, changes are told and jobs run when they are due."""
     memory, news, metrics = api.state.memory, api.state.events, api.state.metrics
 
     def tell(report: Reconfiguration) -> None:
@@ -106,9 +107,12 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     api.state.on_reload = tell
     news.open()
     following = await asyncio.to_thread(follow_settings, memory, tell)
+    scheduler = Scheduler(memory)
+    scheduler.start()
     try:
         yield
     finally:
+        await asyncio.to_thread(scheduler.stop)
         await asyncio.to_thread(following.close)
         await asyncio.to_thread(news.close)
 

@@ -1,0 +1,73 @@
+"""`memolith maintain`: run jobs when they are due."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.jobs import print_report
+from memolith.cli.opening import open_memory
+from memolith.shapes import job_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+    from memolith.reports import JobReport
+
+HELP = """\
+Run the jobs that are switched on (compact.enabled, dream.enabled) when they are due, until stopped by
+Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer. A run that was missed is
+made up for once. Of many processes, `memolith serve` included, one at a time keeps the schedule."""
+EXAMPLE = """\
+memolith maintain --once
+memolith config set compact.enabled true"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("--once", action="store_true", help="run what is due now, and end")
+
+
+def run(args: Arguments) -> int:
+    """Run what is due, once or for good."""
+    from memolith.upkeep import maintain, schedules
+
+    with open_memory(args) as memory:
+        on = [schedule.job for schedule in schedules(memory)]
+        if args.once or not on or not memory.profile.exists:
+            reports = maintain(memory) if on and memory.profile.exists else ()
+            _print(reports, on, as_json=args.json)
+            return 0
+        _keep(memory, on, as_json=args.json)
+    return 0
+
+
+def _print(reports: Sequence[JobReport], on: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        output.say_json({"jobs": [job_json(report) for report in reports]})
+        return
+    for report in reports:
+        print_report(report, as_json=False)
+    if not on:
+        output.note("No job is switched on. Try: memolith config set compact.enabled true")
+    elif not reports:
+        output.note("Nothing is due.")
+
+
+def _keep(memory: Memory, on: Sequence[str], *, as_json: bool) -> None:
+    import signal
+    import threading
+
+    from memolith.upkeep import Scheduler
+
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    scheduler = Scheduler(memory, tell=lambda report: print_report(report, as_json=as_json))
+    output.note(f"Keeping the schedule of {memory.root}: {', '.join(on)}. Ctrl-C ends it.")
+    scheduler.start()
+    try:
+        ended.wait()
+    finally:
+        scheduler.stop()

@@ -1,0 +1,170 @@
+"""Jobs run when they are due, by one process, and a missed run is made up for once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.errors import WriterBusyError
+from memolith.files.folder import Folder
+from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
+from memolith.jobs.schedule import Schedule, last_runs
+from memolith.upkeep import Scheduler, maintain
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import live
+
+ON = {
+    "compact.enabled": True,
+    "compact.max_records": 60,
+    "compact.max_chars": 20_000,
+    "store.durability": "fast",
+}
+
+
+def at(*parts: int) -> datetime:
+    return datetime(2026, *parts, tzinfo=UTC)  # type: ignore[misc]
+
+
+def clock_at(moment: datetime, zone: str = "UTC") -> Clock:
+    return Clock(zone, now=lambda: moment)
+
+
+@pytest.mark.parametrize(
+    ("last", "now", "due"),
+    [
+        (at(5, 1, 3), at(5, 1, 23), False),
+        (at(5, 1, 3), at(5, 2, 2, 59), False),
+        (at(5, 1, 3), at(5, 2, 3, 1), True),
+        (at(5, 1, 3), at(5, 9, 12), True),
+        (at(5, 9, 12), at(5, 9, 13), False),  # eight were missed, one made up for them
+        (at(6, 1), at(5, 1), True),  # the clock was set back
+    ],
+)
+def test_a_cron_expression_is_due_once_after_each_planned_time(
+    last: datetime, now: datetime, due: bool
+) -> None:
+    schedule = Schedule(job="compact", cron="0 3 * * *")
+    assert schedule.is_due(last, clock_at(now)) is due
+    assert schedule.is_due(None, clock_at(now))
+
+
+def test_an_interval_wins_over_cron() -> None:
+    schedule = Schedule(job="compact", cron="0 3 * * *", every_hours=2)
+    assert not schedule.is_due(at(5, 1, 2), clock_at(at(5, 1, 3, 30)))
+    assert schedule.is_due(at(5, 1, 2), clock_at(at(5, 1, 4)))
+    assert schedule.next_run(at(5, 1, 2), clock_at(at(5, 1, 3))) == at(5, 1, 4)
+
+
+def test_three_in_the_morning_is_that_of_the_user() -> None:
+    schedule = Schedule(job="compact", cron="0 3 * * *")
+    assert not schedule.is_due(at(5, 1, 12), clock_at(at(5, 2, 3, 30), "America/Lima"))
+    assert schedule.is_due(at(5, 1, 12), clock_at(at(5, 2, 8, 30), "America/Lima"))
+
+
+def test_on_the_night_with_two_hours_of_the_same_name_it_runs_once() -> None:
+    schedule, runs, last = Schedule(job="compact", cron="30 2 * * *"), 0, at(10, 24, 12)
+    moment = at(10, 24, 22)
+    while moment < at(10, 25, 10):  # 25 October 2026: Madrid sets its clocks back at 3:00
+        if schedule.is_due(last, clock_at(moment, "Europe/Madrid")):
+            runs, last = runs + 1, moment
+        moment += timedelta(minutes=5)
+    assert runs == 1
+
+
+@pytest.fixture
+def grown(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
+    memory = Memory(root, clock=clock, settings=ON)
+    live(memory, stopped_time, 30)
+    return memory
+
+
+def test_maintain_runs_what_is_due_and_only_once(grown: Memory, stopped_time: StoppedTime) -> None:
+    assert [report.status for report in maintain(grown)] == ["done"]
+    assert maintain(grown) == ()
+    stopped_time.advance(days=3)
+    assert [report.status for report in maintain(grown)] == ["skipped"]
+    assert maintain(grown) == ()
+
+
+def test_passing_the_limits_makes_it_due_before_its_time(
+    grown: Memory, stopped_time: StoppedTime
+) -> None:
+    maintain(grown)
+    stopped_time.advance(hours=2)
+    assert maintain(grown) == ()
+    for number in range(60):
+        grown.remember(f"letter {number}")
+    assert [report.job for report in maintain(grown)] == ["compact"]
+    grown.remember("one more")
+    assert maintain(grown) == ()  # it was looked at a moment ago
+
+
+def test_while_another_process_keeps_the_schedule_nothing_is_run(grown: Memory) -> None:
+    with (
+        Folder(grown.root) as folder,
+        OwnerLock(folder, SCHEDULE_LOCK),
+        pytest.raises(WriterBusyError),
+    ):
+        maintain(grown)
+    assert grown.jobs.list() == ()
+
+
+def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -> None:
+    done = threading.Event()
+    scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+    scheduler.start()
+    assert done.wait(20)
+    scheduler.stop()
+    assert not any(thread.name == "memolith-jobs" for thread in threading.enumerate())
+    assert [report.status for report in grown.jobs.list()] == ["done"]
+    with Folder(grown.root) as folder:
+        assert list(last_runs(folder)) == ["compact"]
+        OwnerLock(folder, SCHEDULE_LOCK).release()
+
+
+def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memory) -> None:
+    code = (
+        "import sys, time; from memolith.files.folder import Folder;"
+        "from memolith.files.locks import OwnerLock, SCHEDULE_LOCK;"
+        "held = OwnerLock(Folder(sys.argv[1]), SCHEDULE_LOCK); print('held', flush=True);"
+        "time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, grown.root], stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        done = threading.Event()
+        scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+        scheduler.start()
+        assert not done.wait(0.4)
+        other.kill()
+        assert done.wait(20)
+        scheduler.stop()
+
+
+def test_a_job_that_fails_is_reported_and_tried_again_at_its_next_time(
+    grown: Memory, stopped_time: StoppedTime
+) -> None:
+    # A folder where the archive should be: the job cannot be done.
+    Path(grown.root, ".memolith/archive/MEMORY-archive.md").mkdir(parents=True)
+    (report,) = maintain(grown)
+    assert report.status == "failed"
+    assert grown.jobs.show("last").reason == report.reason
+    assert maintain(grown) == ()
+    Path(grown.root, ".memolith/archive/MEMORY-archive.md").rmdir()
+    stopped_time.advance(days=1)
+    assert [report.status for report in maintain(grown)] == ["done"]
+
+
+def test_nothing_is_run_unless_it_is_switched_on(root: str, clock: Clock) -> None:
+    memory = Memory(root, clock=clock)
+    memory.remember("tea")
+    assert maintain(memory) == ()
