@@ -287,7 +287,9 @@ class Memory(EditableStore):
         self._journal = Journal(self._clock, self.config.profile.primary)
         if self._finder is not None:
             self._finder.configure(self.config.search, self._clock)
-        self._recaller = None  # its answers were those of the settings before
+        if self._recaller is not None:
+            self._recaller.close()
+            self._recaller = None  # its answers were those of the settings before
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
     def _sync_if_indexed(self) -> None:

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Beyond this multiple of its time an answer is made anew before it is given.
 _STALE_TIMES = 10
+# Characters that all answers together may hold.
+_MOST_CHARS = 16_000_000
 
 
 class _Answer(Generic[T]):
-    __slots__ = ("made", "renewing", "value", "version")
+    __slots__ = ("made", "renewing", "size", "value", "version")
 
-    def __init__(self, value: T, version: Version) -> None:
+    def __init__(self, value: T, version: Version, size: int) -> None:
         self.value = value
+        self.size = size
         self.version = version
         self.made = clock.monotonic()
         self.renewing = False
@@ -37,9 +40,17 @@ class AnswerCache(Generic[T]):
     """A bounded number of answers, the longest unused of which leave first. Safe for threads."""
 
     def __init__(
-        self, entries: int, seconds: float, version: Callable[[], tuple[Version, bool]]
+        self,
+        entries: int,
+        seconds: float,
+        version: Callable[[], tuple[Version, bool]],
+        size: Callable[[T], int] = lambda _: 1,
     ) -> None:
-        """`version` tells the store's version, and whether a change right now would show in it."""
+        """`version` tells the store's version, and whether a change right now would show in it;
+        `size` tells how many characters an answer holds.
+        """
+        self._size = size
+        self._held = 0
         self._entries = entries
         self._seconds = seconds
         self._version = version
@@ -71,6 +82,7 @@ class AnswerCache(Generic[T]):
         """Forget every answer."""
         with self._guard:
             self._answers.clear()
+            self._held = 0
 
     def __len__(self) -> int:
         """How many answers are kept."""
@@ -86,18 +98,22 @@ class AnswerCache(Generic[T]):
         value = make()
         version, settled = before  # as it was before we looked: a later write makes it unknown
         with self._guard:
+            self._drop(key)
             if settled and keep(value):
-                self._answers[key] = _Answer(value, version)
-                self._answers.move_to_end(key)
-                while len(self._answers) > self._entries:
-                    self._answers.popitem(last=False)
-            else:
-                self._answers.pop(key, None)
+                self._answers[key] = known = _Answer(value, version, self._size(value))
+                self._held += known.size
+                while len(self._answers) > self._entries or self._held > _MOST_CHARS:
+                    self._drop(next(iter(self._answers)))
         return value
+
+    def _drop(self, key: Hashable) -> None:
+        known = self._answers.pop(key, None)
+        if known is not None:
+            self._held -= known.size
 
     def _renew(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool]) -> None:
         try:
             self._make(key, make, keep, self._version())
         except MemolithError:  # whoever asks next makes it, and sees what is wrong
             with self._guard:
-                self._answers.pop(key, None)
+                self._drop(key)

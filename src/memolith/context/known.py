@@ -18,6 +18,8 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?")
 # A text that was cut is known by its beginning.
 _BEGINNING = 200
 _SHORTEST = 8
+# No agent has more in its context than this.
+_MOST_CHARS = 2_000_000
 
 
 class Known:
@@ -28,7 +30,8 @@ class Known:
         self._ids: set[str] = set()
         self._places: dict[str, list[tuple[int, int]]] = {}
         texts = list[str]()
-        for item in known:
+        for text in known:
+            item = text[-_MOST_CHARS:]
             if _ID.fullmatch(item.strip()):
                 self._ids.add(item.strip()[:_SHORTEST])
                 continue

@@ -35,10 +35,16 @@ class Recaller:
         self._search = search
         self._note_shown = note_shown
         self._clock = clock
-        version = StoreVersion(root)
-        size, seconds = config.cache_entries, config.cache_seconds
-        self._results = AnswerCache[SearchResult](size, seconds, version)
-        self._contexts = AnswerCache[TurnContext](size, seconds, version)
+        self._version = StoreVersion(root)
+        limits = (config.cache_entries, config.cache_seconds, self._version)
+        self._results = AnswerCache[SearchResult](*limits, lambda found: _chars(found.hits))
+        self._contexts = AnswerCache[TurnContext](
+            *limits, lambda found: _chars(found.hits) + _chars(found.experiences) + len(found.text)
+        )
+
+    def close(self) -> None:
+        """Let go of what is held open."""
+        self._version.close()
 
     def recall(self, question: str, limit: int, filters: Filters) -> SearchResult:
         """A search whose answer may be a moment old, but never older than the last write."""
@@ -73,6 +79,10 @@ class Recaller:
         options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
         key = (*options, self._clock.today(), asked)
         return self._contexts.answer(key, make, lambda context: not context.warnings)
+
+
+def _chars(hits: Iterable[Hit]) -> int:
+    return sum(len(hit.text) for hit in hits)
 
 
 def _digest(texts: Iterable[str]) -> bytes:

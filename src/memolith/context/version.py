@@ -2,7 +2,7 @@
 
 Every write of Memolith changes the lock file, whose first bytes are a checksum of what was done; files
 edited by hand show it in their stamps. Folders whose own time is unchanged need not be listed again:
-then a look costs one `stat` for each file.
+then a look costs one `stat` for each file. Of many files the kernel is asked whether any was touched.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from memolith import clock
+from memolith.files.change_hint import ChangeHint
 from memolith.files.folder import close_quietly, stamp_of
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.locks import LOCK_PATH
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
 _TICK = 50_000_000  # nanoseconds within which two changes may get the same time
+# So few files are looked at each time.
+_FEW_FILES = 300
+# Of more, the kernel is believed that none was touched, for at most so long.
+_BELIEVED_SECONDS = 1.0
 
 
 class StoreVersion:
@@ -33,17 +38,43 @@ class StoreVersion:
         self._guard = threading.Lock()
         self._folders: dict[str, int] = {}
         self._files: dict[str, Stamp] = {}
+        self._hint = ChangeHint()
+        self._looked = float("-inf")
+        self._seen = (0, 0)  # what the files look like, and when the newest was changed
 
     def __call__(self) -> tuple[Hashable, bool]:
         """The version now; and whether it is settled, so that any later change would show in it."""
         now = clock.file_time()
         with self._guard:
             written = _last_write(self._root)
-            if not self._unchanged_folders():
-                self._look_at_all()
-            newest = max((stamp[2] for stamp in self._files.values()), default=0)
-            newest = max(newest, *self._folders.values(), 0)
-            return (written, hash(frozenset(self._files.items()))), newest < now - _TICK
+            if not self._is_quiet():
+                self._look()
+            digest, newest = self._seen
+            return (written, digest), newest < now - _TICK
+
+    def close(self) -> None:
+        """Take no more notice of changes."""
+        with self._guard:
+            self._hint.close()
+            self._looked = float("-inf")
+
+    def _is_quiet(self) -> bool:
+        return (
+            len(self._files) > _FEW_FILES
+            and self._hint.is_quiet()
+            and clock.monotonic() - self._looked < _BELIEVED_SECONDS
+        )
+
+    def _look(self) -> None:
+        self._looked = clock.monotonic()
+        if len(self._files) > _FEW_FILES:
+            for path in self._folders:
+                self._hint.watch(path)
+        if not self._unchanged_folders():
+            self._look_at_all()
+        newest = max((stamp[2] for stamp in self._files.values()), default=0)
+        newest = max(newest, *self._folders.values(), 0)
+        self._seen = (hash(frozenset(self._files.items())), newest)
 
     def _unchanged_folders(self) -> bool:
         """Whether the folders are as they were; then the stamps of the files are brought up to date."""

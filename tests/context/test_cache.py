@@ -1,0 +1,310 @@
+"""A repeated question is answered at once, and never with what a write has overtaken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith import Memory
+from memolith import clock as clocks
+from memolith.context.cache import AnswerCache
+from memolith.context.version import StoreVersion
+from memolith.errors import RefusedError
+
+TICK = 0.06  # after this a change gets another time stamp
+
+
+class Store:
+    """A store whose version a test changes, and a count of the answers that were made."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.settled = True
+        self.made = 0
+
+    def look(self) -> tuple[int, bool]:
+        return self.version, self.settled
+
+    def make(self) -> int:
+        self.made += 1
+        return self.made
+
+
+def always(_: object) -> bool:
+    return True
+
+
+def test_the_same_question_is_answered_from_the_cache() -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    assert [cache.answer("a", store.make, always) for _ in range(3)] == [1, 1, 1]
+    assert cache.answer("b", store.make, always) == 2
+
+
+def test_a_write_makes_every_answer_unknown() -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    cache.answer("a", store.make, always)
+    store.version += 1
+    assert cache.answer("a", store.make, always) == 2
+
+
+def test_a_write_while_an_answer_is_made_makes_it_unknown() -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+
+    def make() -> int:
+        store.version += 1
+        return store.make()
+
+    cache.answer("a", make, always)
+    assert cache.answer("a", store.make, always) == 2
+
+
+def test_an_answer_is_not_kept_while_a_change_would_not_show() -> None:
+    store = Store()
+    store.settled = False
+    cache = AnswerCache[int](4, 30, store.look)
+    assert [cache.answer("a", store.make, always) for _ in range(2)] == [1, 2]
+
+
+def test_a_degraded_answer_is_not_kept() -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    assert [cache.answer("a", store.make, lambda value: value > 1) for _ in range(3)] == [1, 2, 2]
+
+
+@given(st.integers(1, 5), st.lists(st.integers(0, 9)))
+def test_no_more_answers_are_kept_than_allowed_and_the_longest_unused_leave(
+    size: int, asked: list[int]
+) -> None:
+    store = Store()
+    cache = AnswerCache[int](size, 30, store.look)
+    recent: list[int] = []
+    for key in asked:
+        before = store.made
+        cache.answer(key, store.make, always)
+        assert (store.made == before) == (key in recent)
+        recent = [*(k for k in recent if k != key), key][-size:]
+        assert len(cache) <= size
+
+
+def test_a_cache_of_no_entries_keeps_nothing() -> None:
+    store = Store()
+    cache = AnswerCache[int](0, 30, store.look)
+    assert [cache.answer("a", store.make, always) for _ in range(2)] == [1, 2]
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the cache, which a test moves on."""
+    now = [1000.0]
+    monkeypatch.setattr(clocks, "monotonic", lambda: now[0])
+    return now
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.perf_counter() + 10
+    while not happened():
+        assert time.perf_counter() < deadline
+        time.sleep(0.002)
+
+
+def test_an_old_answer_is_given_once_more_while_it_is_made_anew(moment: list[float]) -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    go_on = threading.Event()
+
+    def make() -> int:
+        go_on.wait(10)
+        return store.make()
+
+    cache.answer("a", store.make, always)
+    moment[0] += 31
+    assert [cache.answer("a", make, always) for _ in range(3)] == [1, 1, 1]
+    go_on.set()
+    wait_until(lambda: cache.answer("a", make, always) == 2)
+    assert store.made == 2  # one renewal, however often it was asked for
+
+
+def test_a_very_old_answer_is_made_anew_first(moment: list[float]) -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    cache.answer("a", store.make, always)
+    moment[0] += 30 * 11
+    assert cache.answer("a", store.make, always) == 2
+
+
+def test_an_old_answer_is_not_given_after_a_write(moment: list[float]) -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+    cache.answer("a", store.make, always)
+    moment[0] += 31
+    store.version += 1
+    assert cache.answer("a", store.make, always) == 2
+
+
+def test_a_renewal_that_fails_is_seen_by_whoever_asks_next(moment: list[float]) -> None:
+    store = Store()
+    cache = AnswerCache[int](4, 30, store.look)
+
+    def fail() -> int:
+        raise RefusedError("no")
+
+    cache.answer("a", store.make, always)
+    moment[0] += 31
+    cache.answer("a", fail, always)
+    wait_until(lambda: not len(cache))
+    with pytest.raises(RefusedError):
+        cache.answer("a", fail, always)
+
+
+def edit_in_place(root: Path) -> None:
+    with (root / "MEMORY.md").open("r+b") as file:
+        file.write(b"X")
+
+
+def replace_file(root: Path) -> None:
+    (root / "new").write_bytes((root / "MEMORY.md").read_bytes())
+    os.replace(root / "new", root / "MEMORY.md")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a record by this library": lambda root: Memory(root).remember("coffee"),
+    "a turn of a chat": lambda root: Memory(root).log_turn("a", "b"),
+    "a note": lambda root: Memory(root).save_note("coffee"),
+    "the same size, in place": edit_in_place,
+    "the same bytes, another file": replace_file,
+    "a new file": lambda root: (root / "PLAN.md").write_text("coffee"),
+    "a new file in a folder that was empty": lambda root: (root / "memory/fact/x.md").write_text(
+        "x"
+    ),
+    "a file that is gone": lambda root: (root / "USER.md").unlink(),
+    "a file with another name": lambda root: (root / "USER.md").rename(root / "ME.md"),
+}
+
+
+@pytest.mark.parametrize("files", [0, 400], ids=["few", "many"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_changes_the_files_changes_the_version(
+    tmp_path: Path, change: Callable[[Path], object], files: int
+) -> None:
+    memory = Memory(tmp_path)
+    memory.init()
+    memory.remember("tea")
+    for number in range(files):
+        (tmp_path / f"memory/{number}.md").touch()
+    (tmp_path / "memory/fact").mkdir(parents=True)
+    time.sleep(TICK)
+    version = StoreVersion(str(tmp_path))
+    before = version()
+    assert before == version() == version() == (before[0], True)
+    change(tmp_path)
+    assert version()[0] != before[0]
+    version.close()
+    assert version()[0] != before[0]
+
+
+def test_all_answers_together_hold_a_bounded_number_of_characters() -> None:
+    store = Store()
+    cache = AnswerCache[str](1000, 30, store.look, len)
+    for number in range(100):
+        cache.answer(number, lambda: "x" * 1_000_000, always)
+    assert 10 <= len(cache) <= 16
+    cache.answer("huge", lambda: "x" * 20_000_000, always)
+    assert not len(cache)
+
+
+def test_right_after_a_change_the_version_is_not_settled(tmp_path: Path) -> None:
+    Memory(tmp_path).remember("tea")
+    version = StoreVersion(str(tmp_path))
+    assert not version()[1]
+    time.sleep(TICK)
+    assert version()[1]
+
+
+def test_a_repeated_question_comes_from_the_cache_until_something_is_written(
+    tmp_path: Path,
+) -> None:
+    memory = Memory(tmp_path)
+    memory.remember("Tea is served at four")
+    time.sleep(TICK)
+    for ask in (
+        lambda: memory.context("When is tea served?", deadline_seconds=60),
+        lambda: memory.recall("When is tea served?"),
+    ):
+        first = ask()
+        assert ask() is first
+    Memory(tmp_path).remember("Tea is served at five")
+    assert len(memory.recall("When is tea served?").hits) == 2
+
+
+def test_other_options_are_other_questions(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    memory.remember("Tea is served at four", category="fact")
+    memory.remember("Tea is served at five", category="note")
+    time.sleep(TICK)
+    assert len(memory.recall("tea").hits) == 2
+    assert len(memory.recall("tea", category="fact").hits) == 1
+    assert len(memory.recall("tea", limit=1).hits) == 1
+    main = memory.context("When is tea served?", deadline_seconds=60)
+    assert len(main.hits) == 2
+    assert memory.context("When is tea served?", kind="group", deadline_seconds=60).hits == ()
+    known = memory.context("When is tea served?", known=[main.text], deadline_seconds=60)
+    assert known.hits == ()
+
+
+WRITER = """
+import sys
+from memolith import Memory
+root, name = sys.argv[1:]
+for number in range(20):
+    sys.stdin.readline()
+    Memory(root).remember(f"marker {name} {number}")
+    print(f"marker {name} {number}", flush=True)
+"""
+
+
+def test_two_processes_write_while_a_third_reads_from_its_cache_never_a_stale_answer(
+    tmp_path: Path,
+) -> None:
+    memory = Memory(tmp_path)
+    memory.remember("marker zero")
+    with writing(tmp_path, "one") as one, writing(tmp_path, "two") as two:
+        read_while_they_write(memory, (one, two))
+        assert (one.wait(30), two.wait(30)) == (0, 0)
+    time.sleep(TICK)
+    assert memory.recall("marker", limit=100) is memory.recall("marker", limit=100)
+
+
+def writing(root: Path, name: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root), name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def read_while_they_write(memory: Memory, writers: Sequence[subprocess.Popen[str]]) -> None:
+    acknowledged = {"marker zero"}
+    for number in range(20):
+        for writer in writers:  # both are at it at the same time
+            print(file=writer.stdin, flush=True)
+        if number % 5 == 4:
+            time.sleep(TICK)  # now and then the answer is kept
+            memory.recall("marker", limit=100)
+        for writer in writers:
+            acknowledged.add(writer.stdout.readline().strip())
+            seen = {hit.text for hit in memory.recall("marker", limit=100).hits}
+            assert acknowledged <= seen
+    assert len(acknowledged) == 41
