@@ -100,6 +100,7 @@ class StdioBridge:
     def __init__(self, root: str) -> None:
         self._root = root
         self._programs: dict[str, asyncio.subprocess.Process] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -119,17 +120,12 @@ class StdioBridge:
         asked = json.loads(body)
         program = await self._program(session)
         assert program.stdin
-        program.stdin.write(json.dumps(asked).encode() + b"\n")
-        if "id" not in asked or "method" not in asked:
-            await _reply(send, 202, b"", session)
-            return
-        assert program.stdout
-        lines = []
-        while True:
-            line = await program.stdout.readline()
-            lines.append(b"data: " + line + b"\n")
-            if not line or json.loads(line).get("id") == asked["id"]:
-                break
+        async with self._turns.setdefault(session, asyncio.Lock()):
+            program.stdin.write(json.dumps(asked).encode() + b"\n")
+            if "id" not in asked or "method" not in asked:
+                await _reply(send, 202, b"", session)
+                return
+            lines = await _until_answered(program, asked["id"])
         await _reply(send, 200, b"event: message\n" + b"event: message\n".join(lines), session)
 
     async def _program(self, session: str) -> asyncio.subprocess.Process:
@@ -152,6 +148,16 @@ class StdioBridge:
             program.stdin.close()
             await program.wait()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _until_answered(program: asyncio.subprocess.Process, number: object) -> list[bytes]:
+    assert program.stdout
+    lines = []
+    while True:
+        line = await program.stdout.readline()
+        lines.append(b"data: " + line + b"\n")
+        if not line or json.loads(line).get("id") == number:
+            return lines
 
 
 async def _reply(send: Send, status: int, body: bytes, session: str) -> None:

@@ -47,10 +47,15 @@ def inspect(target: list[str], method: str, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def conformance(version: str, url: str) -> dict[str, bool]:
-    """Every scenario of the official conformance suite, and whether it was passed in full."""
+def conformance(version: str, url: str, scenario: str = "") -> dict[str, bool]:
+    """Every scenario of the official conformance suite, or one, and whether it was passed in full."""
     script = f"conformance-{version}/dist/index.js"
-    done = _node(script, "server", "--url", url, "--suite", "all")
+    which = ("--scenario", scenario) if scenario else ("--suite", "all")
+    done = _node(script, "server", "--url", url, *which)
+    if scenario:
+        counts = re.findall(r"Passed: (\d+)/(\d+)", done.stdout)
+        assert counts, done.stdout[-2000:] + done.stderr[-2000:]
+        return {scenario: all(0 < int(some) == int(every) for some, every in counts)}
     summary = done.stdout.rpartition("=== SUMMARY ===")[2]
     passed = re.findall(r"^(✓|✗) ([\w-]+): (\d+) passed, \d+ failed", summary, flags=re.MULTILINE)
     assert passed, done.stdout[-2000:] + done.stderr[-2000:]

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import threading
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
 import mcp_types as types
 from anyio import from_thread, to_thread
+from anyio.from_thread import BlockingPortal
 from mcp.server.lowlevel import NotificationOptions, Server
 
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.mcp_server import prompts, resources
 from memolith.mcp_server.answers import definition, error_result, result_of
+from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.tool import read_text
-from memolith.mcp_server.toolset import answer, chosen
+from memolith.mcp_server.toolset import answer, check_names, chosen
 from memolith.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
 
     from memolith.mcp_server.tool import Answer, Progress
     from memolith.memory import Memory
+    from memolith.reports import Reconfiguration
     from memolith.shapes import Json
 
     Context: TypeAlias = ServerRequestContext[object]
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CALLS_AT_ONCE = 8
+_FIRST_SECONDS = 0.5
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
 
 
@@ -62,14 +67,16 @@ class MemoryServer:
 
     def __init__(self, memory: Memory) -> None:
         """Take an open memory; a tool that the settings ask for and that is not there is an error."""
-        chosen(memory.config.mcp)
+        check_names(memory.config.mcp)
         self.memory = memory
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
+        self._notices = Notices()
         self.protocol = Protocol(
             "memolith",
             version=__version__,
             title="Memolith",
             instructions=read_text("server"),
+            lifespan=self._live,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -77,13 +84,51 @@ class MemoryServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+            on_subscriptions_listen=self._notices.listen,
         )
+        # Not among the arguments above: there, the SDK warns that 2026-07-28 has no logging.
+        self.protocol.add_request_handler(
+            "logging/setLevel", types.SetLevelRequestParams, self._notices.set_level
+        )
+        self.protocol.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, self._notices.joined
+        )
+
+    @asynccontextmanager
+    async def _live(self, _: Server[object]) -> AsyncIterator[object]:
+        """While somebody is served, obey changed settings and tell what changed."""
+        async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._follow_settings, portal)
+            yield None
+            tasks.cancel_scope.cancel()
+
+    async def _follow_settings(self, portal: BlockingPortal) -> None:
+        await anyio.sleep(_FIRST_SECONDS)  # a client waits for our first answer: it goes first
+        from memolith.reloading import follow_settings
+
+        known = self._offered()
+
+        async def tell(report: Reconfiguration) -> None:
+            nonlocal known
+            await self._notices.reconfigured(report)
+            if self._offered() != known:
+                known = self._offered()
+                await self._notices.tools_changed()
+
+        watch = follow_settings(self.memory, lambda report: portal.start_task_soon(tell, report))
+        try:
+            await anyio.sleep_forever()
+        finally:
+            # Its thread looks up twice a second, and nobody should wait for that.
+            threading.Thread(target=watch.close, daemon=True).start()
+
+    def _offered(self) -> list[types.Tool]:
+        return [definition(tool) for tool in chosen(self.memory.config.mcp).values()]
 
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        tools = chosen(self.memory.config.mcp)
-        return types.ListToolsResult(tools=[definition(tool) for tool in tools.values()])
+        return types.ListToolsResult(tools=self._offered())
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams

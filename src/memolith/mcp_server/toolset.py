@@ -29,24 +29,27 @@ CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remem
 
 
 def chosen(config: McpConfig) -> dict[str, Tool]:
-    """The tools that the settings ask for, by name."""
+    """The tools that the settings ask for, by name; one that is not there cannot be offered."""
+    return {name: _allowed(TOOLS[name], config) for name in _names(config) if name in TOOLS}
+
+
+def _names(config: McpConfig) -> tuple[str, ...]:
     if config.tools == "all":
-        names: tuple[str, ...] = tuple(TOOLS)
-    else:
-        names = CORE if config.tools == "core" else tuple(config.tools.split(","))
-    return {name: _allowed(_known(name), config) for name in names}
+        return tuple(TOOLS)
+    return CORE if config.tools == "core" else tuple(config.tools.split(","))
 
 
-def _known(name: str) -> Tool:
-    if name not in TOOLS:
-        near = difflib.get_close_matches(name, TOOLS, n=1)
-        raise ConfigError(
-            f"There is no tool {name!a}.",
-            setting="mcp.tools",
-            origin="mcp.tools",
-            hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TOOLS)}",
-        )
-    return TOOLS[name]
+def check_names(config: McpConfig) -> None:
+    """Refuse settings that ask for a tool that is not there."""
+    for name in _names(config):
+        if name not in TOOLS:
+            near = difflib.get_close_matches(name, TOOLS, n=1)
+            raise ConfigError(
+                f"There is no tool {name!a}.",
+                setting="mcp.tools",
+                origin="mcp.tools",
+                hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TOOLS)}",
+            )
 
 
 def _allowed(tool: Tool, config: McpConfig) -> Tool:
