@@ -164,6 +164,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "memory_get": {"path": "MEMORY.md"},
     "remember_this": {"text": "Cake at five"},
     "memory": {"action": "list"},
+    "dream": {"action": "status"},
 }
 
 
@@ -307,6 +308,9 @@ def test_every_answer_fits_its_output_schema(talk: Talk, agent_memory: Memory) -
         ("memory_search", {"query": "zebra"}),
         ("memory_get", {"path": "MEMORY.md"}),
         ("remember_this", {"text": "x"}),
+        ("dream", {"action": "status"}),
+        ("dream", {"action": "dry-run"}),
+        ("dream", {"action": "run"}),
         ("memory", {"action": "save", "content": "x"}),
         ("memory", {"action": "list"}),
         ("memory", {"action": "search", "query": "tea"}),

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Serve until the client goes, or over HTTP until we are told to stop."""
+    """Serve until the client goes, which ends the process; over HTTP until we are told to stop."""
     if args.port is not None and not args.http:
         raise UsageError("--port is for --http.", hint="memolith mcp --http --port 8789")
     options = {"mcp.tools": args.tools, "serve.port": args.port}

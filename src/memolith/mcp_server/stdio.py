@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -17,11 +17,13 @@ _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
 _LEAVE_SECONDS = 1.5  # for calls that are still running when the client has gone
 
 
-def serve(server: MemoryServer) -> None:
-    """Serve until the client closes our standard input, or our parent dies."""
+def serve(server: MemoryServer) -> NoReturn:
+    """Serve until the client closes our standard input, or our parent dies; then end the process."""
     # A thread that waits for input cannot be woken, so Ctrl-C has to end the process.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(_serve, server)
+    server.memory.close()
+    os._exit(0)  # an orderly end would wait a second for the threads of libraries
 
 
 async def _serve(server: MemoryServer) -> None:

@@ -10,6 +10,7 @@ from memolith.errors import ConfigError
 from memolith.mcp_server.arguments import ArgumentError, Arguments
 from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS
+from memolith.mcp_server.job_tools import JOB_TOOLS
 from memolith.mcp_server.tool import PRIVATE_KINDS, Call
 from memolith.mcp_server.writing_tools import WRITING_TOOLS
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from memolith.memory import Memory
 
 TOOLS: Mapping[str, Tool] = {
-    tool.name: tool for tool in (*CONTEXT_TOOLS, *FINDING_TOOLS, *WRITING_TOOLS)
+    tool.name: tool for tool in (*CONTEXT_TOOLS, *FINDING_TOOLS, *WRITING_TOOLS, *JOB_TOOLS)
 }
 # What an agent needs every day. Nothing here can destroy anything.
 CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")

@@ -1,0 +1,164 @@
+"""What a client is told while it is connected: progress, changed settings, other tools."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client
+
+from memolith import Memory
+from memolith.errors import MemolithError
+from memolith.mcp_server.server import MemoryServer
+from tests.mcp_server.conftest import Talk, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Heard:
+    """Everything a client was told without asking."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+
+    async def __call__(self, message: Any) -> None:
+        self.messages.append(message)
+
+    def kinds(self) -> list[str]:
+        return [str(getattr(message, "method", "")) for message in self.messages]
+
+    async def until(self, there: Callable[[list[Any]], bool]) -> None:
+        with anyio.fail_after(20):
+            while not there(self.messages):
+                await anyio.sleep(0.05)
+
+
+def logs(messages: list[Any]) -> list[tuple[str, str]]:
+    return [
+        (message.params.level, str(message.params.data))
+        for message in messages
+        if isinstance(message, types.LoggingMessageNotification)
+    ]
+
+
+def set_tools(root: str, tools: str) -> None:
+    Path(root, "memolith.toml").write_text(f'[mcp]\ntools = "{tools}"\n', encoding="utf-8")
+
+
+def test_changed_settings_are_obeyed_and_told(root: str) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    set_tools(root, "memory_get")
+    heard = Heard()
+
+    async def run() -> None:
+        async with Client(program(root), mode="legacy", message_handler=heard) as client:
+
+            async def names() -> list[str]:
+                return [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]
+
+            assert await names() == ["memory_get"]
+            await anyio.sleep(1.5)  # until it watches
+            set_tools(root, "memory_get,memory_search")
+            await heard.until(lambda _: "notifications/tools/list_changed" in heard.kinds())
+            assert await names() == ["memory_get", "memory_search"]
+            assert ("info", "Settings changed: mcp.tools") in logs(heard.messages)
+            Path(root, "memolith.toml").write_text("[mcp\n", encoding="utf-8")
+            await heard.until(lambda seen: any(level == "error" for level, _ in logs(seen)))
+            assert await names() == ["memory_get", "memory_search"]
+            Path(root, "memolith.toml").write_text("[serve]\nport = 9999\n", encoding="utf-8")
+            await heard.until(lambda seen: ("warning", RESTART) in logs(seen))
+
+    anyio.run(run)
+
+
+RESTART = "In effect after a restart: serve.port"
+
+
+def test_a_client_of_2026_hears_of_other_tools_when_it_listens(root: str) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    heard: list[Any] = []
+
+    async def run() -> None:
+        async with (
+            Client(program(root), mode="auto") as client,
+            client.listen(tools_list_changed=True) as news,
+        ):
+            await anyio.sleep(1.5)
+            set_tools(root, "memory_get")
+            with anyio.fail_after(20):
+                async for event in news:
+                    heard.append(event)
+                    break
+
+    anyio.run(run)
+    assert len(heard) == 1
+
+
+def test_long_work_tells_how_far_it_is(agent_memory: Memory, mode: str) -> None:
+    for number in range(30):
+        agent_memory.save_note(f"note {number}")
+    steps: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, total))
+
+    Talk(MemoryServer(agent_memory), mode).with_client(
+        lambda client: client.call_tool("memory", {"action": "index"}, progress_callback=note)
+    )
+    assert steps
+    assert steps[-1] == (30, 30)
+    assert steps == sorted(steps)
+
+
+def test_cancelled_work_stops_at_its_next_step(agent_memory: Memory) -> None:
+    for number in range(30):
+        agent_memory.save_note(f"note {number}")
+    begun = threading.Event()
+    ended: list[str] = []
+    real = agent_memory.reindex
+
+    def slow(progress: Any) -> Any:
+        def step(done: int, total: int) -> None:
+            begun.set()
+            threading.Event().wait(0.05)
+            progress(done, total)
+
+        try:
+            return real(step)
+        except BaseException as error:
+            ended.append(type(error).__name__)
+            raise
+
+    agent_memory.reindex = slow  # type: ignore[method-assign]
+
+    async def cancel(client: Any) -> None:
+        with anyio.move_on_after(0.5):
+            await client.call_tool("memory", {"action": "index"})
+        with anyio.fail_after(5):
+            while not ended:
+                await anyio.sleep(0.05)
+        said = await client.call_tool("memory_search", {"query": "note 29"})
+        assert not said.is_error
+
+    Talk(MemoryServer(agent_memory), "legacy").with_client(cancel)
+    assert begun.is_set()
+    assert ended == ["CallCancelledError"]
+    assert agent_memory.search("note 29").hits  # what was left out is indexed by the next search
+
+
+def test_a_name_of_a_tool_that_is_not_there_is_left_out_while_serving(root: str) -> None:
+    with Memory(root) as memory:
+        memory.init()
+        server = MemoryServer(memory)
+        set_tools(root, "memory_get,memory_gte")
+        memory.reconfigure()
+        assert [tool.name for tool in Talk(server, "legacy").tools()] == ["memory_get"]
+        with pytest.raises(MemolithError):
+            MemoryServer(memory)
