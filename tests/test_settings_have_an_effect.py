@@ -216,6 +216,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.cache_entries": (answers_kept, 1, 2, {}),
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
+    "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),

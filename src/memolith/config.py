@@ -143,6 +143,9 @@ class SearchConfig(Section):
 
     words: bool = setting(True, "Whether to search by words (BM25).")
     meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    passages: bool = setting(
+        True, "Whether the best passage of a long text counts besides the whole of it."
+    )
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
     half_life_days: float = setting(
         30.0, "Age at which a dated hit has lost half of what age can take from it.", at_least(0.1)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
-from memolith.embed.choose import choose_embedder
+from memolith.embed.choose import choose_embedder, choose_word_vectors
 from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.files.change_hint import ChangeHint
 from memolith.files.chunk_text import read_texts
@@ -24,6 +24,7 @@ from memolith.search.candidates import Situation
 from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
+from memolith.search.passages import passages
 from memolith.search.pipeline import Parts, search
 from memolith.search.plan import plan
 from memolith.search.supersede import demote_superseded
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.config import SearchConfig
-    from memolith.interfaces import Embedder, Index, IndexStats
+    from memolith.interfaces import Embedder, Index, IndexStats, WordVectors
     from memolith.reports import SyncReport
     from memolith.retrieval import Filters
     from memolith.search.candidates import Stage
@@ -65,6 +66,7 @@ class Finder:
         self._guard = threading.RLock()
         self._index: Index | None = None
         self._embedder: Embedder | None = None
+        self._word_vectors: WordVectors | None = None
         self._model_problem = ""
         self._looked = _NEVER
         self._hint = ChangeHint()
@@ -193,16 +195,24 @@ class Finder:
         stages: list[tuple[str, Stage]] = [
             ("weigh", weigh),
             ("days", prefer_days),
-            ("supersede", demote_superseded),
         ]
-        if self._config.decay:
-            stages.append(("decay", decay(self._config.half_life_days)))
         return stages
 
     def _text_stages(self) -> list[tuple[str, Stage]]:
-        if not self._config.diversify:
-            return []
-        return [("diversify", diversify(self._config.mmr_lambda))]
+        stages: list[tuple[str, Stage]] = []
+        if self._config.passages and (words := self._open_word_vectors()):
+            stages.append(("passages", passages(words)))
+        stages.append(("supersede", demote_superseded))
+        if self._config.decay:
+            stages.append(("decay", decay(self._config.half_life_days)))
+        if self._config.diversify:
+            stages.append(("diversify", diversify(self._config.mmr_lambda)))
+        return stages
+
+    def _open_word_vectors(self) -> WordVectors | None:
+        if self._word_vectors is None:
+            self._word_vectors = choose_word_vectors(self._open_embedder())
+        return self._word_vectors
 
     def _open_index(self) -> Index:
         if self._index is None:

@@ -80,6 +80,17 @@ class Summariser(Protocol):
         ...
 
 
+class WordVectors(Protocol):
+    """Knows what single words mean, where an `Embedder` knows whole texts."""
+
+    def look_up(self, words: Sequence[str]) -> tuple[NDArray[np.intp], Vectors]:
+        """For each word, as it stands between spaces, its row in a table of vectors.
+
+        The rows hold until the next call; row 0 is zeros, for what is no word.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class FileState:
     """A file as the index knows it: unchanged stamp, unchanged file; else its hash tells."""
@@ -135,10 +146,11 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Nomination:
-    """The chunks that may answer, and how near any chunk is on average."""
+    """The chunks that may answer, and what the index knows of the question."""
 
     signals: Sequence[Signals]
-    usual_meaning: float = 0.0
+    usual_meaning: float = 0.0  # how near any chunk is, on average
+    rarity: Sequence[float] = ()  # how much each word asked for tells, its idf
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ class StageTrace:
 
     stage: str
     order: tuple[tuple[str, float], ...]
+    found: tuple[Mapping[str, float], ...] = ()  # for each of these, the values it went by
     note: str = ""
 
 

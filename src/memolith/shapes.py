@@ -114,7 +114,10 @@ def trace_json(stage: StageTrace) -> Json:
     return {
         "stage": stage.stage,
         "note": stage.note,
-        "order": [{"citation": citation, "score": score} for citation, score in stage.order],
+        "order": [
+            {"citation": citation, "score": score, "found": dict(found)}
+            for (citation, score), found in zip(stage.order, stage.found, strict=True)
+        ],
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from memolith.index.postings import K1, B, Postings, pack_terms, term_hash, unpack_terms
+from memolith.text.terms import term_counts
 
 VOCABULARY = [f"word{number}" for number in range(60)]
 
@@ -76,6 +77,23 @@ def test_an_unknown_term_finds_nothing_and_an_empty_index_neither() -> None:
 
 
 def test_terms_come_back_as_they_were_packed_within_quarters() -> None:
-    hashes, counts = unpack_terms(pack_terms({"a": 1.0, "b": 0.5, "c": 1000.0, "\ud800": 0.01}))
+    packed = pack_terms({"a": 1.0, "b": 0.5, "c": 1000.0, "\ud800": 0.01})
+    hashes, counts, length = unpack_terms(packed)
+    assert length == pytest.approx(1001.51)
     assert [int(number) for number in hashes] == [term_hash(t) for t in ("a", "b", "c", "\ud800")]
     assert list(counts) == [4, 2, 255, 1]
+
+
+def test_a_text_is_as_long_as_its_words_however_many_stems_each_is_stored_under() -> None:
+    english, spanish = term_counts("the meetings"), term_counts("las reuniones")
+    assert len(spanish) == 2 * len(english)
+    assert [unpack_terms(pack_terms(terms))[2] for terms in (english, spanish)] == [2, 2]
+    assert unpack_terms(pack_terms(term_counts("東京")))[2] == 1
+
+
+def test_a_term_is_counted_once_for_each_group_it_stands_in() -> None:
+    rows = [pack_terms({"all": 1.0, f"w{row % 2}": 1.0}) for row in range(6)]
+    postings = Postings.build(rows, np.array([7, 7, 8, 8, 0, 0]))
+    assert postings.group_frequency(term_hash("all")) == 2
+    assert postings.group_frequency(term_hash("w1")) == 2
+    assert postings.group_frequency(term_hash("nowhere")) == 0

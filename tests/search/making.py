@@ -16,10 +16,10 @@ def candidate(key: int, score: float = 0.0, text: str = "", **more: object) -> C
     """A candidate; arguments of a chunk or of signals go where they belong."""
     of_chunk = {name: more.pop(name) for name in list(more) if name in Chunk.__slots__}
     superseded = bool(more.pop("superseded", False))
+    of_chunk.setdefault("kind", "record")
     signals = {"words": 0.0, "meaning": 0.0, **more}
     return Candidate(
         chunk=Chunk(
-            kind="record",
             text=text or f"text {key}",
             path="MEMORY.md",
             first_line=key,
@@ -30,6 +30,11 @@ def candidate(key: int, score: float = 0.0, text: str = "", **more: object) -> C
         score=score,
         superseded=superseded,
     )
+
+
+def turn(key: int, score: float = 0.0, text: str = "", **more: object) -> Candidate:
+    """A candidate that is a turn of a chat."""
+    return candidate(key, score, text, **{"kind": "turn", "role": "user", "chat": "c", **more})
 
 
 def order(candidates: object) -> list[int]:

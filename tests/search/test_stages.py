@@ -16,9 +16,9 @@ from memolith.search.diversify import diversify
 from memolith.search.fuse import fuse, fused
 from memolith.search.sessions import rank_sessions
 from memolith.search.supersede import demote_superseded
-from memolith.search.weigh import weigh
+from memolith.search.weigh import shares, weigh
 from memolith.text.dates import LIKELY, SURE, DayRange
-from tests.search.making import SITUATION, TODAY, candidate, order
+from tests.search.making import SITUATION, TODAY, candidate, order, turn
 
 
 def signals(key: int, words_rank: int = 0, meaning_rank: int = 0) -> Signals:
@@ -46,17 +46,33 @@ def test_the_order_in_which_chunks_are_nominated_does_not_matter(places: list[in
 def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
     hits = [candidate(1, words=20, meaning=0.3), candidate(2, words=10, meaning=0.9)]
     assert order(weigh(SITUATION, hits)) == [2, 1]
-    assert [hit.score for hit in weigh(SITUATION, hits)] == pytest.approx([1.5, 1 + 1 / 3])
+    votes = [hit.votes for hit in weigh(SITUATION, hits)]
+    assert votes == [pytest.approx((0.5, 1.0)), pytest.approx((1.0, 1 / 3))]
 
 
 def test_the_chat_around_a_turn_helps_it_against_an_equal_one() -> None:
-    hits = [candidate(1, words=5, group_words=1.0), candidate(2, words=5, group_words=9.0)]
+    hits = [turn(1, words=5, group_words=1.0), turn(2, words=5, group_words=9.0)]
+    assert order(weigh(SITUATION, hits)) == [2, 1]
+
+
+def test_a_record_needs_no_chat_around_it_to_be_the_best() -> None:
+    hits = [turn(1, words=5, group_words=9.0), candidate(2, words=5.5)]
     assert order(weigh(SITUATION, hits)) == [2, 1]
 
 
 def test_what_the_user_said_comes_before_what_the_assistant_made_of_it() -> None:
-    hits = [candidate(1, words=5), candidate(2, words=5, by_user=True)]
+    hits = [turn(1, words=5, role="user"), turn(2, words=5, role="assistant")]
+    assert order(weigh(SITUATION, hits)) == [1, 2]
+
+
+def test_of_equal_candidates_the_one_written_last_comes_first() -> None:
+    hits = [candidate(1, words=5), candidate(2, words=5)]
     assert order(weigh(SITUATION, hits)) == [2, 1]
+
+
+@given(st.lists(st.floats(), min_size=1))
+def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> None:
+    assert all(0 <= vote <= 1 for vote in shares(values))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +80,7 @@ def test_what_the_user_said_comes_before_what_the_assistant_made_of_it() -> None
 )
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
     situation = replace(SITUATION, question=question)
-    hits = [candidate(1, words=5.1), candidate(2, words=5, by_user=True)]
+    hits = [turn(1, words=5.1, role="assistant"), turn(2, words=5, role="user")]
     assert order(weigh(situation, hits)) == [1, 2]
 
 
@@ -98,7 +114,7 @@ def test_the_future_is_not_newer_than_today() -> None:
 def test_days_named_outright_decide_and_guessed_ones_help(confidence: float, first: int) -> None:
     yesterday = TODAY - timedelta(days=1)
     days = DayRange(first=yesterday, last=yesterday, start=0, end=9, confidence=confidence)
-    hits = [candidate(1, 1.5, dated=TODAY), candidate(2, 1.0, dated=yesterday)]
+    hits = [candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday)]
     assert order(prefer_days(replace(SITUATION, days=(days,)), hits))[0] == first
 
 
@@ -134,14 +150,21 @@ def test_variety_loses_nothing(texts: list[str], mmr_lambda: float) -> None:
     assert sorted(order(diversify(mmr_lambda)(SITUATION, hits))) == sorted(order(hits))
 
 
-def test_a_chat_is_as_good_as_its_best_turn_and_the_whole_of_it() -> None:
+def test_a_chat_is_as_good_as_its_best_turns_and_the_whole_of_it() -> None:
     hits = [
-        candidate(1, 2.0, chat="a"),
-        replace(candidate(2, 1.9, chat="b"), group=3.0),
-        candidate(3, 1.0, chat="a"),
-        candidate(4, 9.0),
+        replace(turn(1, chat="a"), votes=(1.0, 0.5), group=(0.1, 0.1, 0.1)),
+        replace(turn(2, chat="b"), votes=(0.5, 0.5), group=(0.9, 0.9, 0.9)),
+        replace(turn(3, chat="a"), votes=(0.2, 0.9), group=(0.1, 0.1, 0.1)),
+        replace(candidate(4), votes=(1.0, 1.0)),
     ]
     ranked = rank_sessions(hits, 10)
     assert [found.chat for found in ranked] == ["b", "a"]
+    assert ranked[1].score == pytest.approx((1.0 + 0.9 + 0.3) / 5)
     assert str(ranked[1].best) == "MEMORY.md#L1"
     assert len(rank_sessions(hits, 1)) == 1
+
+
+def test_a_chat_whose_turns_were_not_read_stands_below_those_that_were() -> None:
+    read = replace(turn(1, chat="read"), votes=(0.1, 0.1, 0.1, 0.1))
+    unread = replace(turn(2, chat="unread"), votes=(0.9, 0.9))
+    assert [found.chat for found in rank_sessions([read, unread], 10)] == ["read", "unread"]

@@ -6,8 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from memolith.errors import EmbeddingError
+
 if TYPE_CHECKING:
-    from memolith.interfaces import Embedder
+    from memolith.interfaces import Embedder, WordVectors
 
 
 def choose_embedder() -> Embedder:
@@ -18,3 +20,15 @@ def choose_embedder() -> Embedder:
     from memolith.embed.static_model import StaticModel
 
     return StaticModel()
+
+
+def choose_word_vectors(embedder: Embedder | None) -> WordVectors | None:
+    """What single words mean: the default model knows, whichever one embeds whole texts."""
+    if embedder is None:
+        return None
+    from memolith.embed.static_model import StaticModel
+
+    try:
+        return embedder if isinstance(embedder, StaticModel) else StaticModel()
+    except EmbeddingError:
+        return None  # passages are not looked at then; nothing else depends on it

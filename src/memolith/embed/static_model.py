@@ -66,6 +66,15 @@ class StaticModel:
         result /= np.where(lengths == 0, 1, lengths)
         return result
 
+    def look_up(self, words: Sequence[str]) -> tuple[NDArray[np.intp], Vectors]:
+        """For each word, as it stands between spaces, its row in the table of all words met."""
+        try:
+            rows = np.fromiter(map(self._rows.__getitem__, words), np.intp, len(words))
+        except KeyError:
+            self._learn(set(words))
+            rows = np.fromiter(map(self._rows.__getitem__, words), np.intp, len(words))
+        return rows, self._sums
+
     def _forget(self) -> None:
         # What stands between spaces, as it stands there, and its row in the array below.
         self._rows: dict[str, int] = {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.nearest import stretches
+from memolith.index.postings import K1, B
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,18 +105,24 @@ class GroupSums:
                 self.titles[place] = near
 
 
+def group_idf(terms: Sequence[int], segments: Sequence[Segment]) -> Floats:
+    """How much each term tells of a group: one that is in every chat, if only once, tells nothing."""
+    total = sum(len(segment.groups.ids) for segment in segments)
+    found = [sum(segment.postings.group_frequency(term) for segment in segments) for term in terms]
+    groups = np.minimum(np.array(found, np.float32), total)
+    return np.log1p((total - groups + 0.5) / (groups + 0.5)).astype(np.float32)
+
+
 def group_bm25(
     counts: Floats, lengths: Floats, words: Sequence[Mapping[int, float]], terms: Sequence[int]
 ) -> Floats:
-    """BM25 of whole groups; each word counts by its best term."""
-    from memolith.index.postings import K1, B
-
+    """BM25 of whole groups; each word maps terms to weights (idf included), and its best counts."""
     at = {term: number for number, term in enumerate(terms)}
     spoken = lengths[lengths > 0]
     average = float(spoken.mean()) if len(spoken) else 1.0
     saturation = K1 * (1 - B + B * lengths / average)
     scores = np.zeros(len(lengths), np.float32)
-    for word in words:
+    for word in filter(None, words):
         values = [
             weight * counts[at[term]] * (K1 + 1) / (counts[at[term]] + saturation)
             for term, weight in word.items()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.groups import USER, GroupSums, group_bm25
-from memolith.index.live import Nominees, weighted
+from memolith.index.groups import USER, GroupSums, group_bm25, group_idf
+from memolith.index.live import Nominees, idf, weighted
+from memolith.index.postings import term_hash
 from memolith.interfaces import Nomination, Signals
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def nominate(
     filters: NumberedFilters,
 ) -> Nomination:
     """The best `limit` by words and the nearest `limit` by meaning, with all their signals."""
+    hashed = [{term_hash(term): weight for term, weight in word.items()} for word in words]
     choices = weighted(words, segments)
     found = Nominees.together([live.nominate(choices, vector, limit, filters) for live in segments])
     words_rank = _ranks(found.words, found.keys, limit)
@@ -40,8 +42,12 @@ def nominate(
     sums = GroupSums(groups, terms)
     for live in segments:
         sums.add(live.segment, vector)
-    whole = group_bm25(sums.counts, sums.lengths, choices, terms)
-    mine = group_bm25(sums.user_counts, sums.user_lengths, choices, terms)
+    told = dict(zip(terms, group_idf(terms, [live.segment for live in segments]), strict=True))
+    in_groups = [
+        {term: hashed[at][term] * told[term] for term in word} for at, word in enumerate(choices)
+    ]
+    whole = group_bm25(sums.counts, sums.lengths, in_groups, terms)
+    mine = group_bm25(sums.user_counts, sums.user_lengths, in_groups, terms)
     at = np.searchsorted(groups, found.grouped[kept])
     columns = (
         found.keys[kept],
@@ -53,7 +59,21 @@ def nominate(
         found.role[kept] == USER,
     )
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return Nomination([Signals(*row) for row in rows], _usual_meaning(segments, vector))
+    return Nomination(
+        [Signals(*row) for row in rows],
+        _usual_meaning(segments, vector),
+        _rarity(hashed, choices, sum(len(live.segment) for live in segments)),
+    )
+
+
+def _rarity(
+    hashed: Sequence[Mapping[int, float]], choices: Sequence[Mapping[int, float]], total: int
+) -> list[float]:
+    """The idf of each word itself, not of what else it may be called."""
+    return [
+        min((told for term, told in found.items() if word[term] == 1), default=idf(0, total))
+        for word, found in zip(hashed, choices, strict=True)
+    ]
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:

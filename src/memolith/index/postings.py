@@ -7,11 +7,14 @@ arrays are built, and kept in one byte.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +29,7 @@ B = 0.75
 # Field weights come in quarters, so that a term in a heading can count less than one in the text.
 TERM_UNIT = 0.25
 _IMPACT_TOP = K1 + 1
+_LENGTH = struct.Struct("<f")
 _known: dict[str, int] = {}
 _MOST_KNOWN = 200_000
 
@@ -42,18 +46,22 @@ def term_hash(term: str) -> int:
 
 
 def pack_terms(terms: Mapping[str, float]) -> bytes:
-    """The terms of a chunk as bytes: hashes, then how often, in units of a quarter."""
+    """The terms of a chunk as bytes: hashes, how often in units of a quarter, length in words."""
     hashes = np.array([_known.get(term) or term_hash(term) for term in terms], dtype="<u8")
     counts = [min(255, int(count / TERM_UNIT + 0.5)) or 1 for count in terms.values()]
-    return hashes.tobytes() + bytes(counts)
+    # A word that is stored under a second stem is not two words: texts of one language would
+    # count as twice as long as those of another.
+    length = sum(count for term, count in terms.items() if not is_second_form(term))
+    return hashes.tobytes() + bytes(counts) + _LENGTH.pack(length)
 
 
-def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """The hashes and counts that `pack_terms` made."""
-    count = len(data) // 9
+def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8], float]:
+    """The hashes, counts and length that `pack_terms` made."""
+    count = (len(data) - _LENGTH.size) // 9
     return (
         np.frombuffer(data, dtype="<u8", count=count),
-        np.frombuffer(data, dtype="u1", offset=8 * count),
+        np.frombuffer(data, dtype="u1", offset=8 * count, count=count),
+        _LENGTH.unpack_from(data, 9 * count)[0],
     )
 
 
@@ -66,19 +74,21 @@ class Postings:
     rows: NDArray[np.uint32]
     impacts: NDArray[np.uint8]
     counts: NDArray[np.uint8]  # how often, in units of a quarter
-    lengths: NDArray[np.float32]  # of each row
+    lengths: NDArray[np.float32]  # of each row, in words
+    group_frequencies: NDArray[np.uint32]  # in how many groups of rows each term stands
 
     @classmethod
-    def build(cls, packed: Sequence[bytes], average_length: float | None = None) -> Postings:
-        """Build from the packed terms of each row."""
+    def build(cls, packed: Sequence[bytes], grouped: NDArray[np.int64] | None = None) -> Postings:
+        """Build from the packed terms of each row, and the group that each row belongs to."""
         parts = [unpack_terms(data) for data in packed]
         if not parts:
-            return cls(*(np.empty(0, kind) for kind in ("<u8", "<u8", "<u4", "u1", "u1", "<f4")))
-        lengths = np.array([counts.sum(dtype=np.float32) for _, counts in parts]) * TERM_UNIT
-        average = average_length or float(lengths.mean()) or 1.0
-        sizes = [len(hashes) for hashes, _ in parts]
-        hashes = np.concatenate([hashes for hashes, _ in parts])
-        counts = np.concatenate([counts for _, counts in parts]).astype(np.float32) * TERM_UNIT
+            kinds = ("<u8", "<u8", "<u4", "u1", "u1", "<f4", "<u4")
+            return cls(*(np.empty(0, kind) for kind in kinds))
+        lengths = np.array([length for _, _, length in parts], np.float32)
+        average = float(lengths.mean()) or 1.0
+        sizes = [len(hashes) for hashes, _, _ in parts]
+        hashes = np.concatenate([hashes for hashes, _, _ in parts])
+        counts = np.concatenate([counts for _, counts, _ in parts]).astype(np.float32) * TERM_UNIT
         rows = np.repeat(np.arange(len(parts), dtype="<u4"), sizes)
         saturation = K1 * (1 - B + B * np.repeat(lengths, sizes) / average)
         impacts = counts * (K1 + 1) / (counts + saturation)
@@ -91,6 +101,7 @@ class Postings:
             impacts=np.clip(np.rint(impacts[order] / _IMPACT_TOP * 255), 1, 255).astype("u1"),
             counts=np.rint(counts[order] / TERM_UNIT).astype("u1"),
             lengths=lengths.astype("<f4"),
+            group_frequencies=_group_frequencies(grouped, rows[order], starts),
         )
 
     def find(self, term: int) -> slice:
@@ -123,6 +134,13 @@ class Postings:
         found = self.find(term)
         return int(found.stop - found.start)
 
+    def group_frequency(self, term: int) -> int:
+        """In how many groups of rows a term stands."""
+        at = int(np.searchsorted(self.terms, np.uint64(term)))
+        if at == len(self.terms) or int(self.terms[at]) != term:
+            return 0
+        return int(self.group_frequencies[at])
+
     def score(
         self, words: Iterable[Mapping[int, float]], size: int, scratch: NDArray[np.float32]
     ) -> NDArray[np.float32]:
@@ -147,3 +165,21 @@ class Postings:
                 scores[rows] += scratch[rows]
                 scratch[rows] = 0
         return scores
+
+
+def _group_frequencies(
+    grouped: NDArray[np.int64] | None, rows: NDArray[np.uint32], starts: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """How many groups each term is in; group 0 is none.
+
+    What is counted are runs of one group: the turns of a chat mostly follow one another, and where
+    two chats alternate a term only seems a little more common than it is.
+    """
+    if grouped is None or not len(rows):
+        return np.zeros(len(starts), "<u4")
+    groups = grouped[rows]
+    begins = np.ones(len(rows), np.bool_)
+    begins[1:] = groups[1:] != groups[:-1]
+    begins[starts] = True
+    counts: NDArray[np.uint32] = np.add.reduceat(begins & (groups > 0), starts, dtype="<u4")
+    return counts

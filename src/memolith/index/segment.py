@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_MAGIC = b"memoseg3"
+_MAGIC = b"memoseg4"
 _SUM = struct.Struct("<I")
 _ALIGN = 64
 # Larger files are mapped: what is read into memory cannot change under us, but costs every process.
@@ -69,7 +69,7 @@ class Segment:
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
             columns=columns,
-            postings=Postings.build([row.terms for row in rows]),
+            postings=Postings.build([row.terms for row in rows], columns["grouped"]),
             nearest=Nearest.build(vectors),
             groups=Groups.build(columns["grouped"]),
         )

@@ -1,7 +1,7 @@
 """The tables of the index. A changed number means a new index: everything in it can be made again."""
 
 # Part of the file's name, so that two versions of the program never touch each other's index.
-VERSION = 3
+VERSION = 4
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memolith.search.candidates import best_first
 from memolith.text.dates import SURE
 
 if TYPE_CHECKING:
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
 
     from memolith.search.candidates import Candidate, Situation
 
-# Against 1 for the best words and 1 for the nearest meaning. Days that had to be guessed ("in
-# March" of which year?) only help; days that are named outright decide.
-_CERTAIN = 1.0
-_GUESSED = 0.3
+# Against 1 for what is best in everything. Days that had to be guessed ("in March" of which year?)
+# only help; days that are named outright decide.
+_CERTAIN = 0.4
+_GUESSED = 0.1
 
 
 def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -33,5 +34,10 @@ def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequen
 
     if not situation.days:
         return candidates
-    lifted = [hit.scored(hit.score + lift(hit)) for hit in candidates]
-    return sorted(lifted, key=lambda hit: -hit.score)
+    lifts = [lift(hit) for hit in candidates]
+    return best_first(
+        [
+            hit.scored(hit.score + added, {"days": added}, lift=added)
+            for hit, added in zip(candidates, lifts, strict=True)
+        ]
+    )

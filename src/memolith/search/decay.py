@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memolith.search.candidates import best_first
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -9,33 +11,35 @@ if TYPE_CHECKING:
 
     from memolith.search.candidates import Candidate, Situation, Stage
 
-# The most that being new can add, against 1 for the best words and 1 for the nearest meaning. Plain
-# multiplication by 0.5 ** (age / half-life) would bury everything a year old under anything from
-# today; this way age only decides between hits of about the same relevance.
-MOST_ADDED = 0.2
+# The most that being new can add, against 1 for what is best in everything. Plain multiplication by
+# 0.5 ** (age / half-life) would bury everything a year old under anything from today; this way age
+# only decides between hits of about the same relevance.
+MOST_ADDED = 0.1
 
 
 def decay(half_life_days: float) -> Stage:
-    """A stage that adds up to 0.2 to the score of a dated chunk, half of that after the half-life."""
+    """A stage that adds up to 0.1 to the score of a dated chunk, half of that after the half-life."""
 
     def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         if situation.days:
             return candidates  # who asks about March does not want March to fade
-        aged = [
-            hit.scored(hit.score + bonus(hit.chunk.dated, situation.today, half_life_days))
-            for hit in candidates
-        ]
-        return sorted(aged, key=lambda hit: -hit.score)
+        added = [bonus(hit.chunk.dated, situation.today, half_life_days) for hit in candidates]
+        return best_first(
+            [
+                hit.scored(hit.score + new, {"new": new}, lift=new)
+                for hit, new in zip(candidates, added, strict=True)
+            ]
+        )
 
     return stage
 
 
 def bonus(dated: date | None, today: date, half_life_days: float) -> float:
-    """0.2 for today and the future, half of it after the half-life; what has no date gets the half.
+    """0.1 for today and the future, half of it after the half-life; what has no date gets the half.
 
     >>> from datetime import date
     >>> bonus(date(2026, 1, 1), date(2026, 1, 31), 30)
-    0.1
+    0.05
     """
     if dated is None:
         return MOST_ADDED / 2

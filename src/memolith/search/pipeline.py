@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 # recall (benchmarks/recall) and cost time for each. Who wants many hits gets them.
 NOMINATED = 200
 CONSIDERED = 100
-# How many more than are shown are read from their files: opening a file costs more than all stages.
-READ_MORE = 20
+# How many of the best are read from their files: opening a file costs more than all stages do.
+READ = 50
+_TRACED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +59,20 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         within = _within(filters, days)
         for item in parts.index.nominate(words, vector, NOMINATED, within).signals:
             signals.setdefault(item.key, item)
-    situation = replace(situation, usual_meaning=nominated.usual_meaning, days=plan.days)
+    situation = replace(
+        situation,
+        question=plan.text,
+        usual_meaning=nominated.usual_meaning,
+        days=plan.days,
+        rarity=dict(zip(plan.asked, nominated.rarity, strict=False)),
+    )
     found = parts.index.fetch(
         [item.key for item in fuse(signals.values())[: max(CONSIDERED, situation.limit)]]
     )
     traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
     for name, stage in parts.stages:
         traced.append((name, candidates := stage(situation, candidates)))
-    read, rest = _read(parts, candidates, found, situation.limit + READ_MORE, warnings)
+    read, rest = _read(parts, candidates, found, max(READ, situation.limit), warnings)
     for name, stage in parts.text_stages:
         traced.append((name, read := stage(situation, read)))
     return SearchResult(
@@ -109,6 +116,7 @@ def _candidates(
             chunk=item.chunk,
             signals=signals[item.key],
             score=fused(signals[item.key]),
+            why=_raw(signals[item.key]) if parts.explain else {},
             superseded=item.chunk.record_id in past,
         )
         for item in once.values()
@@ -138,9 +146,24 @@ def _read(
     return read, candidates[len(read) + moved :]
 
 
+def _raw(signals: Signals) -> dict[str, float]:
+    """What the index says of a chunk: scores, and its place in both rankings."""
+    return {
+        "bm25": signals.words,
+        "cosine": signals.meaning,
+        **_ranks(signals),
+        "chat_bm25": signals.group_words,
+        "user_bm25": signals.group_user_words,
+        "title_cosine": signals.group_title,
+    }
+
+
 def _traced(name: str, candidates: Sequence[Candidate]) -> StageTrace:
+    shown = candidates[:_TRACED]
     return StageTrace(
-        stage=name, order=tuple((str(hit.chunk.citation), hit.score) for hit in candidates[:50])
+        stage=name,
+        order=tuple((str(hit.chunk.citation), hit.score) for hit in shown),
+        found=tuple(hit.why for hit in shown),
     )
 
 

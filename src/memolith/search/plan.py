@@ -26,6 +26,7 @@ class QueryPlan:
     """A question, understood."""
 
     text: str  # what is embedded
+    asked: Sequence[str]  # its words that say what it is about
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
 
@@ -35,4 +36,5 @@ def plan(question: str, today: date) -> QueryPlan:
     text = question[:MOST_CHARS]
     days = tuple(found for found in find_days(text, today) if found.confidence >= LIKELY)
     asked = keywords(without_days(text, days))[:MOST_WORDS]
-    return QueryPlan(text=text, words=choices(asked, language=language_of(words(text))), days=days)
+    found = choices(asked, language=language_of(words(text)))
+    return QueryPlan(text=text, asked=asked, words=found, days=days)

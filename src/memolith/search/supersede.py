@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memolith.search.candidates import best_first
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,5 +18,9 @@ def demote_superseded(
     _situation: Situation, candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
     """A stage that takes most of the score of records that are history; they are still found."""
-    demoted = [hit.scored(hit.score * _KEPT) if hit.superseded else hit for hit in candidates]
-    return sorted(demoted, key=lambda hit: -hit.score)
+    return best_first(
+        [
+            hit.scored(hit.score * (_KEPT if hit.superseded else 1), {"superseded": hit.superseded})
+            for hit in candidates
+        ]
+    )

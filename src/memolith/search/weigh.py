@@ -1,25 +1,31 @@
-"""What speaks for a chunk, added up: its own words and meaning, and those of what it belongs to.
+"""What speaks for a chunk, as votes: its own words and meaning, and those of what it belongs to.
 
 Ranks alone forget how much better the best is. So after the fusion has chosen the candidates, each
-raw signal is brought to the range 0 to 1 by the best value this question has, and the signals are
-added. The weights are round numbers from a flat optimum; see benchmarks/README.md.
+raw signal becomes a vote from 0 to 1, by the best value this question has, and the score is the mean
+of the votes. No vote has a weight of its own; only that of a chat or file counts half for each of its
+chunks. See benchmarks/README.md for what each is worth.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memolith.search.candidates import best_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from memolith.search.candidates import Candidate, Situation
 
-# Own words and own meaning count 1 each. Of the group (the chat, the file) each of three signals
-# counts a quarter: all its words, the user's own words in it, how near its beginning is.
-GROUP = 0.25
-# What a person said comes before what an assistant made of it …
-USER = 0.4
+# How much a vote of the chat or file counts for one of its chunks.
+GROUP = 0.5
+# What a person said or wrote comes before what an assistant made of it …
+NOT_THE_ASSISTANT = 0.2
 # A cosine must be this far above the usual one to count fully: of some that are all far away, the
 # nearest is not near.
 _NEAR = 0.2
@@ -35,31 +41,48 @@ _TOLD = re.compile(
 
 
 def weigh(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """A stage that gives each candidate the sum of its signals as its score."""
+    """A stage that lets the signals of each candidate vote."""
     if not candidates:
         return candidates
+    raw = [hit.signals for hit in candidates]
     usual = situation.usual_meaning
-    found = [candidate.signals for candidate in candidates]
-    shares = zip(
-        _shares([item.words for item in found]),
-        _shares([item.meaning - usual for item in found], _NEAR),
-        _shares([item.group_words for item in found]),
-        _shares([item.group_user_words for item in found]),
-        _shares([item.group_title and item.group_title - usual for item in found], _NEAR),
-        strict=True,
-    )
-    user = 0.0 if _TOLD.search(situation.question) else USER
-    weighed = []
-    for hit, (words, meaning, group_words, group_user_words, title) in zip(
-        candidates, shares, strict=True
-    ):
-        group = group_words + group_user_words + title
-        score = words + meaning + GROUP * group + user * hit.signals.by_user
-        weighed.append(hit.scored(score, group))
-    return sorted(weighed, key=lambda hit: (-hit.score, -hit.signals.key))
+    words = shares([found.words for found in raw])
+    meaning = shares([found.meaning - usual for found in raw], _NEAR)
+    around = shares([found.group_words for found in raw])
+    by_user = shares([found.group_user_words for found in raw])
+    begins = shares([found.group_title and found.group_title - usual for found in raw], _NEAR)
+    preferred = preference(situation.question)
+    result = []
+    for hit, *values in zip(candidates, words, meaning, around, by_user, begins, strict=True):
+        group = (values[2], *values[3 : 3 + (hit.chunk.kind == "turn")], values[4])
+        if hit.chunk.kind == "record":
+            group = ()  # records stand for themselves
+        votes = (values[0], values[1])
+        bonus = preferred if hit.chunk.role != "assistant" else 0.0
+        why = dict(zip(("words", "meaning", "chat", "user", "title"), values, strict=True))
+        result.append(hit.voted(mean_vote(votes, group) + bonus, votes, group, why))
+    return best_first(result)
 
 
-def _shares(values: Sequence[float], least: float = 0.0) -> list[float]:
-    """Each value as a share of the best one, or of `least` if even that is smaller; from 0 to 1."""
-    best = max(least, *values)
-    return [max(0.0, value / best) for value in values] if best > 0 else [0.0] * len(values)
+def mean_vote(votes: tuple[float, ...], group: tuple[float, ...]) -> float:
+    """The mean of all votes, those of the group at half their weight."""
+    return (sum(votes) + GROUP * sum(group)) / (len(votes) + GROUP * len(group))
+
+
+def preference(question: str) -> float:
+    """What is added for not being the words of an assistant."""
+    return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
+
+
+def shares(values: Sequence[float] | NDArray[np.floating[Any]], least: float = 0.0) -> list[float]:
+    """Each value as a share of the best, or of `least` if even that is smaller; from 0 to 1.
+
+    >>> shares([4.0, 1.0, -2.0])
+    [1.0, 0.25, 0.0]
+    """
+    array = np.nan_to_num(np.asarray(values, np.float64), posinf=0.0)
+    best = max(least, float(array.max(initial=0.0)))
+    if best <= 0:
+        return [0.0] * len(array)
+    found: list[float] = (np.maximum(array, 0.0) / best).tolist()
+    return found

@@ -49,6 +49,15 @@ def _terms(found: list[str], *, english: bool) -> list[str]:
     return terms
 
 
+def is_second_form(term: str) -> bool:
+    """Whether a term only stands beside another of the same word: a Spanish stem, half of a pair.
+
+    >>> is_second_form("~reunion"), is_second_form("東"), is_second_form("東京"), is_second_form("a")
+    (True, True, False, False)
+    """
+    return term.startswith(SPANISH) or (len(term) == 1 and scripts.has_words_without_spaces(term))
+
+
 def term_counts(text: str) -> dict[str, int]:
     """How often each term stands in a text: `index_terms`, counted, at a fraction of its cost.
 
