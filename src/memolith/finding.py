@@ -196,6 +196,8 @@ class Finder:
             ("weigh", weigh),
             ("days", prefer_days),
         ]
+        if self._config.decay:
+            stages.append(("decay", decay(self._config.half_life_days)))
         return stages
 
     def _text_stages(self) -> list[tuple[str, Stage]]:
@@ -203,8 +205,6 @@ class Finder:
         if self._config.passages and (words := self._open_word_vectors()):
             stages.append(("passages", passages(words)))
         stages.append(("supersede", demote_superseded))
-        if self._config.decay:
-            stages.append(("decay", decay(self._config.half_life_days)))
         if self._config.diversify:
             stages.append(("diversify", diversify(self._config.mmr_lambda)))
         return stages

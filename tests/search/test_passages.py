@@ -65,7 +65,7 @@ def test_a_question_without_words_changes_nothing(question: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60), st.lists(st.text(max_size=300), max_size=5))
 def test_no_text_raises_and_no_candidate_is_lost(question: str, texts: list[str]) -> None:
-    rarity = {word: 1.0 for word in question.lower().split()}
+    rarity = dict.fromkeys(question.lower().split(), 1.0)
     situation = replace(SITUATION, question=question, rarity=rarity)
     hits = [
         replace(candidate(number, 1.0, text or " "), votes=(0.5,))

@@ -127,7 +127,7 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "fuse", "weigh", "days", "passages", "supersede", "decay", "diversify",
+        "fuse", "weigh", "days", "decay", "passages", "supersede", "diversify",
     ]  # fmt: skip
     assert all(stage.order for stage in trace)
     found = {name for stage in trace for values in stage.found for name in values}

@@ -76,7 +76,7 @@ def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> No
 
 
 @pytest.mark.parametrize(
-    "question", ["What did you recommend?", "¿Qué me recomendaste?", "remind me"]
+    "question", ["What did you recommend?", "¿Qué me recomendaste?", "the film you had told me"]
 )
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
     situation = replace(SITUATION, question=question)
@@ -98,24 +98,24 @@ def test_an_old_answer_that_is_clearly_better_stays_on_top() -> None:
     assert order(decay(30)(SITUATION, [old, new])) == [1, 2]
 
 
-def test_who_asks_about_certain_days_does_not_want_them_to_fade() -> None:
-    days = DayRange(first=date(2020, 1, 1), last=date(2020, 1, 2), start=0, end=1, confidence=SURE)
-    old, new = candidate(1, 1.0, dated=date(2020, 1, 1)), candidate(2, 0.9, dated=TODAY)
-    situation = replace(SITUATION, days=(days,))
-    assert order(decay(30)(situation, [old, new])) == [1, 2]
-
-
 def test_the_future_is_not_newer_than_today() -> None:
     hits = [candidate(1, 1.0, dated=TODAY), candidate(2, 1.0, dated=TODAY + timedelta(days=400))]
     assert len({hit.score for hit in decay(30)(SITUATION, hits)}) == 1
 
 
-@pytest.mark.parametrize(("confidence", "first"), [(SURE, 2), (LIKELY, 1)])
-def test_days_named_outright_decide_and_guessed_ones_help(confidence: float, first: int) -> None:
+@pytest.mark.parametrize(
+    ("confidence", "others", "first"),
+    [(SURE, 0, 2), (SURE, 1, 2), (LIKELY, 1, 1), (SURE, 9, 1)],
+)
+def test_the_less_else_is_asked_for_the_more_the_days_decide(
+    confidence: float, others: int, first: int
+) -> None:
     yesterday = TODAY - timedelta(days=1)
     days = DayRange(first=yesterday, last=yesterday, start=0, end=9, confidence=confidence)
+    rarity = {f"word{number}": 1.0 for number in range(others)}
     hits = [candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday)]
-    assert order(prefer_days(replace(SITUATION, days=(days,)), hits))[0] == first
+    situation = replace(SITUATION, days=(days,), rarity=rarity)
+    assert order(prefer_days(situation, hits))[0] == first
 
 
 def test_history_stands_below_what_took_its_place_and_is_still_found() -> None:

@@ -12,28 +12,32 @@ if TYPE_CHECKING:
 
     from memolith.search.candidates import Candidate, Situation
 
-# Against 1 for what is best in everything. Days that had to be guessed ("in March" of which year?)
-# only help; days that are named outright decide.
-_CERTAIN = 0.4
-_GUESSED = 0.1
+# The least that a day adds, against 1 for what is best in everything; one that had to be guessed
+# ("in March" of which year?) adds half.
+_LEAST = 0.2
 
 
 def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """A stage that lifts what is from the days in the question; without such days it does nothing."""
+    """A stage that lifts what is from the days in the question; without such days it does nothing.
+
+    The days are one of the things asked for: in "what happened yesterday?" they decide, in a long
+    message that mentions a day among much else they only help.
+    """
+    if not situation.days:
+        return candidates
+    most = max(_LEAST, 1 / (1 + len(situation.rarity)))
 
     def lift(hit: Candidate) -> float:
         dated = hit.chunk.dated
         return max(
             (
-                _CERTAIN if days.confidence >= SURE else _GUESSED
+                most if days.confidence >= SURE else most / 2
                 for days in situation.days
                 if dated is not None and days.first <= dated <= days.last
             ),
             default=0.0,
         )
 
-    if not situation.days:
-        return candidates
     lifts = [lift(hit) for hit in candidates]
     return best_first(
         [

@@ -21,8 +21,6 @@ def decay(half_life_days: float) -> Stage:
     """A stage that adds up to 0.1 to the score of a dated chunk, half of that after the half-life."""
 
     def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        if situation.days:
-            return candidates  # who asks about March does not want March to fade
         added = [bonus(hit.chunk.dated, situation.today, half_life_days) for hit in candidates]
         return best_first(
             [

@@ -31,11 +31,11 @@ NOT_THE_ASSISTANT = 0.2
 _NEAR = 0.2
 # … except where the question is about what the assistant said.
 _TOLD = re.compile(
-    r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommend\w*|suggest\w*"
-    r"|mention\w*|provid\w*|gave|list\w*|explain\w*|describ\w*|advised|wrote|propos\w*|shared)\b"
-    r"|\bremind me\b|\bwe (?:talked|discussed)\b"
-    r"|\b(?:me|nos) (?:dijiste|recomendaste|sugeriste|explicaste|mencionaste|propusiste|contaste)\b"
-    r"|\brecu[eé]rdame\b|\bhablamos\b",
+    r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommended|suggested|mentioned"
+    r"|provided|gave|listed|explained|described|advised|wrote|proposed|shared)\b"
+    r"|\bdid you\s+(?:\w+\s+)?(?:say|tell|recommend|suggest|mention|provide|give|list|explain"
+    r"|describe|advise|write|propose|share)\b"
+    r"|\b(?:me|nos) (?:dijiste|recomendaste|sugeriste|explicaste|mencionaste|propusiste|contaste)\b",
     re.IGNORECASE,
 )
 
