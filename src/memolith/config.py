@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memolith.config_jobs import CRON, CompactConfig, JobsConfig, LongMemoryConfig
+from memolith.config_jobs import CRON, CompactConfig, JobsConfig, LlmConfig, LongMemoryConfig
 from memolith.settings import Limit, Section, Setting, at_least, between, one_of, setting
 
 TYPE_CHECKING = False
@@ -291,6 +291,7 @@ class Config:
     jobs: JobsConfig = JobsConfig()
     compact: CompactConfig = CompactConfig()
     long_memory: LongMemoryConfig = LongMemoryConfig()
+    llm: LlmConfig = LlmConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
     context: ContextConfig = ContextConfig()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.settings import Limit, Section, at_least, one_of, setting
+from memolith.settings import Limit, Section, at_least, between, one_of, setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,29 @@ def _is_cron(value: Value) -> bool:
     return True
 
 
+def _is_endpoint(value: Value) -> bool:
+    """Text of a memory may leave this machine only encrypted."""
+    if not value:
+        return True
+    from urllib.parse import urlsplit
+
+    try:
+        url = urlsplit(str(value))
+        local = url.hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
+    allowed = ("http", "https") if local else ("https",)
+    return url.scheme in allowed and bool(url.hostname) and not url.username and not url.query
+
+
+ENDPOINT = Limit(
+    'the https address of an OpenAI-compatible API (http only on this machine), or "" for none',
+    _is_endpoint,
+)
+KEY = Limit(
+    'env:NAME, the variable that holds the key, or "" for none',
+    lambda value: not value or (str(value).startswith("env:") and str(value)[4:].isidentifier()),
+)
 CRON = Limit("a cron expression such as 0 3 * * * (minute hour day month weekday)", _is_cron)
 
 
@@ -80,3 +103,25 @@ class LongMemoryConfig(Section):
         16000, "Most characters it may have; the oldest months go to the archive.", at_least(1000)
     )
     block_chars: int = setting(1500, "Most characters of one month.", at_least(200))
+
+
+class LlmConfig(Section):
+    """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
+
+    url: str = setting(
+        "",
+        "Address of an OpenAI-compatible API, such as http://localhost:11434/v1; empty = rules.",
+        ENDPOINT,
+        trusted_only=True,
+    )
+    model: str = setting("default", "The name of the model.", trusted_only=True)
+    key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
+    timeout_seconds: float = setting(
+        60.0,
+        "How long one answer may take before the rules write instead.",
+        between(0.1, 3600),
+        trusted_only=True,
+    )
+    retries: int = setting(
+        2, "How often a busy endpoint is asked again.", between(0, 10), trusted_only=True
+    )

@@ -200,6 +200,22 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
     return settings
 
 
+def key_from(setting: str) -> str:
+    """The key that a setting of the form `env:NAME` points to; "" without one."""
+    name = setting.removeprefix("env:")
+    if not name:
+        return ""
+    key = os.environ.get(name, "")
+    if not key:
+        raise ConfigError(
+            f"The variable {name} holds no key.",
+            setting="llm.key",
+            origin=ENVIRONMENT,
+            hint=f"Set {name}, or llm.key to another variable.",
+        )
+    return key
+
+
 def _environment_values(environ: Mapping[str, str]) -> RawValues:
     for variable in environ:
         if not variable.startswith(ENVIRONMENT_PREFIX) or variable in OTHER_VARIABLES:

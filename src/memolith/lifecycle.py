@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memolith.config_loading import key_from
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
@@ -12,7 +13,7 @@ from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.choose import choose_summariser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +43,10 @@ class Jobs:
 
     def compact(self, *, dry_run: bool = False) -> JobReport:
         """Summarise old records until MEMORY.md is under the limits of `compact`."""
-        return self._run(self._compact_job(), dry_run=dry_run)
-
-    def _compact_job(self) -> CompactJob:
-        return CompactJob(self._place.config, self._place.clock, RuleBased())
+        config = self._place.config
+        key = "" if dry_run else key_from(config.llm.key)  # a dry run sends nothing
+        summariser = choose_summariser(config.llm, key)
+        return self._run(CompactJob(config, self._place.clock, summariser), dry_run=dry_run)
 
     def dream(self, *, dry_run: bool = False) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.

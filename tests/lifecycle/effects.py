@@ -12,6 +12,7 @@ from memolith.config import SETTINGS, value_of
 from memolith.upkeep import maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
+from tests.llm.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +53,28 @@ def maintained(memory: Memory) -> object:
     return ran
 
 
+def asked_of_a_model(memory: Memory) -> object:
+    """What an endpoint is asked, and how long it is waited for, in one compaction."""
+    way = "silent" if memory.config.llm.timeout_seconds < 1 else "503"
+    with Endpoint(way).running() as endpoint:
+        settings = memory_settings(memory)
+        if settings["llm.url"]:
+            settings["llm.url"] = endpoint.url
+        time = StoppedTime(datetime(2026, 1, 1, tzinfo=UTC))
+        past = Memory(memory.root, clock=Clock("UTC", now=time), settings=settings)
+        live(past, time, 30)
+        warnings = past.jobs.compact().warnings
+    asked = [(ask["model"], headers.get("Authorization")) for _, headers, ask in endpoint.asked]
+    return asked, ["timeout" in warning.lower() for warning in warnings]
+
+
 def memory_settings(memory: Memory) -> dict[str, Value]:
     return {name: value_of(memory.config, name) for name in SETTINGS}
 
 
 _SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast"}
+_ONCE: dict[str, Value] = {**_SMALL, "llm.retries": 0, "llm.timeout_seconds": 5.0}
+_MODEL: dict[str, Value] = {**_ONCE, "llm.url": "http://127.0.0.1/v1"}
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "jobs.review": (jobs_after_trims, "auto", "ask", {"trim.max_records": 5}),
@@ -70,6 +88,11 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
         False,
         {"compact.enabled": True, "compact.max_records": 5},
     ),
+    "llm.url": (asked_of_a_model, "", "http://127.0.0.1/v1", _ONCE),
+    "llm.model": (asked_of_a_model, "small", "large", _MODEL),
+    "llm.key": (asked_of_a_model, "", "env:HOME", _MODEL),
+    "llm.timeout_seconds": (asked_of_a_model, 0.1, 5.0, _MODEL),
+    "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 5.0}),
     "dream.enabled": (maintained, False, True, {}),
     "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),
     "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),

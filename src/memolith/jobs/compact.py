@@ -14,10 +14,10 @@ from memolith.jobs.compact_plan import BUDGET_CHARS, in_scope, plan_compaction
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
 from memolith.jobs.summary_record import long_statements, statements_of, summary_record
-from memolith.jobs.summary_text import read_summary, summary_lines
 from memolith.jobs.trim import not_yet_archived
 from memolith.llm.checking import checked_summary
 from memolith.llm.rule_based import RuleBased
+from memolith.text.summary_text import read_summary, summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,9 +14,9 @@ from memolith.files.lookup import derived_copies, find_record, memory_files, rec
 from memolith.files.tombstones import tombstone_line
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
-from memolith.jobs.summary_text import short_id
 from memolith.reports import ForgetReport
 from memolith.text.pieces import claim_key
+from memolith.text.summary_text import short_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from memolith.files.document import Document, Line
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.interfaces import Statement
 from memolith.jobs.compact_plan import LEVELS, MOST_COVERED_NAMED
-from memolith.jobs.summary_text import read_summary, short_id, summary_lines, without_record
+from memolith.text.summary_text import read_summary, short_id, summary_lines, without_record
 from memolith.types import Provenance, Record
 from memolith.values import replace
 from memolith.visibility import current

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 from memolith.interfaces import Statement
@@ -40,21 +41,25 @@ def summary_lines(statements: Iterable[Statement]) -> str:
     return "\n".join(_line(statement) for statement in statements)
 
 
-def read_summary(text: str, day: date, ids: tuple[str, ...]) -> Iterator[Statement]:
+def read_summary(text: str, day: date, ids: tuple[str, ...]) -> list[Statement]:
     """The statements of a summary; a text that is none is one statement of this day and these ids."""
-    found = [_LINE.match(line) for line in text.split("\n")]
-    if not any(found):
-        yield Statement(text=text, ids=ids, day=day, category="compaction")
-        return
-    for line in found:
-        if line is not None:
-            named = (line["ids"] or "").split(", ") if line["ids"] else []
-            yield Statement(
-                text=line["text"],
-                ids=tuple(name for name in named if not name.startswith("+")) or ids,
-                day=_day(line["day"]) or day,
-                category="compaction",
-            )
+    lines = [replace(line, ids=line.ids or ids, category="compaction") for line in read_lines(text)]
+    return lines or [Statement(text=text, ids=ids, day=day, category="compaction")]
+
+
+def read_lines(text: str) -> Iterator[Statement]:
+    """The lines of a text that are statements of a summary; others are left out.
+
+    >>> [line.ids for line in read_lines("So:\\n- 2026-11-03 Ana moved. [3f6f0f0e, +4]")]
+    [('3f6f0f0e',)]
+    """
+    for line in text.split("\n"):
+        found = _LINE.match(line.strip())
+        day = _day(found["day"]) if found is not None else None
+        if found is not None and day is not None:
+            named = found["ids"].split(", ") if found["ids"] else []
+            ids = tuple(name for name in named if not name.startswith("+"))
+            yield Statement(text=found["text"], ids=ids, day=day)
 
 
 def without_record(text: str, record_id: str) -> str:

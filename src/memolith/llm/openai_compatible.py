@@ -1,0 +1,133 @@
+"""Summaries by a language model behind any OpenAI-compatible endpoint: Ollama, vLLM, a cloud.
+
+Its answer is read as lines of a summary and checked like that of any summariser (`checking.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from memolith import clock
+from memolith.errors import SummariserError
+from memolith.interfaces import Statement, Summary
+from memolith.llm.prompts import load_prompt
+from memolith.text.summary_text import read_lines, summary_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.config_jobs import LlmConfig
+
+_MOST_BYTES = 2_000_000  # of an answer: more is no summary
+_MOST_NOTES_CHARS = 60_000  # of one question
+_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
+_PAUSE_SECONDS = 0.5
+# So often in a row without an answer, and the rest of the job is written by rules at once.
+_PATIENCE = 2
+
+
+class OpenAiCompatible:
+    """Asks a chat completions endpoint; without an answer it raises SummariserError."""
+
+    def __init__(self, config: LlmConfig, key: str = "") -> None:
+        """Nothing is sent before the first summary."""
+        self._config = config
+        self._key = key
+        self._failures = 0
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self._config.model
+
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """Ask once for all statements; retried while the endpoint is busy."""
+        if self._failures >= _PATIENCE:
+            raise SummariserError("It did not answer before.")
+        notes = summary_lines(statements)
+        if len(notes) > _MOST_NOTES_CHARS:
+            raise SummariserError(f"{len(notes):,} characters are too many for one question.")
+        prompt = load_prompt("summarise", max_chars=str(max_chars), notes=notes)
+        try:
+            answer = self._ask(prompt)
+        except SummariserError:
+            self._failures += 1
+            raise
+        self._failures = 0
+        return _read(answer, statements)
+
+    def _ask(self, prompt: str) -> object:
+        problem = ""
+        for attempt in range(self._config.retries + 1):
+            if attempt:
+                threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
+            try:
+                status, body = self._send(prompt)
+            except httpx2.HTTPError as error:
+                problem = f"{type(error).__name__}: {error}"
+                continue
+            if status == 200:
+                return _parse(body)
+            problem = f"It answered with status {status}."
+            if status not in _AGAIN:
+                break
+        raise SummariserError(f"No answer from {self._config.url}. {problem}")
+
+    def _send(self, prompt: str) -> tuple[int, bytes]:
+        """The status and the body, within the time and size we allow, whatever the server does."""
+        deadline = clock.monotonic() + self._config.timeout_seconds
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        content = {
+            "model": self._config.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": 0,
+            "stream": False,
+        }
+        body = b""
+        # No redirects: text and key go to the address that was configured, and nowhere else.
+        with (
+            httpx2.Client(
+                timeout=self._config.timeout_seconds, follow_redirects=False, trust_env=False
+            ) as client,
+            client.stream("POST", self._endpoint, json=content, headers=headers) as response,
+        ):
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > _MOST_BYTES:
+                    raise SummariserError(f"The answer is larger than {_MOST_BYTES:,} bytes.")
+                if clock.monotonic() > deadline:
+                    raise SummariserError(
+                        f"The answer took longer than {self._config.timeout_seconds:g} seconds."
+                    )
+            return response.status_code, body
+
+    @property
+    def _endpoint(self) -> str:
+        return f"{self._config.url.rstrip('/')}/chat/completions"
+
+
+def _parse(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise SummariserError("The answer is not JSON.") from error
+
+
+def _read(answer: object, statements: Sequence[Statement]) -> Summary:
+    match answer:
+        case {"choices": [{"message": {"content": str(content)}}, *_]}:
+            lines = tuple(read_lines(content))
+        case _:
+            raise SummariserError("The answer has no message.")
+    tokens = 0
+    match answer:
+        case {"usage": {"total_tokens": int(total)}} if not isinstance(total, bool):
+            tokens = max(0, total)
+    days = {statement.day for statement in statements}
+    if any(not min(days) <= line.day <= max(days) for line in lines):
+        raise SummariserError("A line is dated outside of the time it tells of.")
+    return Summary(statements=lines, tokens=tokens)

@@ -1,0 +1,140 @@
+"""A language model may write summaries; whatever it does, the memory is whole and the rules stand by."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.config_jobs import LlmConfig
+from memolith.config_loading import key_from
+from memolith.errors import ConfigError, FileFormatError, SummariserError
+from memolith.interfaces import Statement
+from memolith.llm import openai_compatible
+from memolith.llm.checking import checked_summary
+from memolith.llm.openai_compatible import OpenAiCompatible
+from memolith.llm.prompts import load_prompt
+from memolith.llm.rule_based import RuleBased
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import live
+from tests.llm.endpoint import Endpoint
+
+NOTES = [
+    Statement(text=f"Ana decided to pay {n}0 euros to Ben", ids=(f"id{n}",), day=date(2026, 11, n))
+    for n in range(1, 9)
+]
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_compatible, "_PAUSE_SECONDS", 0.01)
+
+
+def model(endpoint: Endpoint, **settings: float) -> OpenAiCompatible:
+    config = {"url": endpoint.url, "model": "small", "timeout_seconds": 10.0, **settings}
+    return OpenAiCompatible(LlmConfig(**config), "the-key")
+
+
+def test_a_good_answer_is_taken_with_its_cost() -> None:
+    with Endpoint("good").running() as endpoint:
+        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
+    assert warning == ""
+    assert [line.text for line in summary.statements] == [note.text for note in NOTES]
+    assert summary.tokens == 321
+    path, headers, asked = endpoint.asked[0]
+    assert (path, asked["model"]) == ("/v1/chat/completions", "small")
+    assert headers["Authorization"] == "Bearer the-key"
+
+
+def test_words_around_the_lines_are_left_out() -> None:
+    with Endpoint("chatty").running() as endpoint:
+        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
+    assert (warning, len(summary.statements)) == ("", len(NOTES))
+
+
+@pytest.mark.parametrize("busy", ["429", "503", "hangs up"])
+def test_a_busy_endpoint_is_asked_again(busy: str) -> None:
+    with Endpoint(busy, busy, "good").running() as endpoint:
+        summary, warning = checked_summary(model(endpoint, retries=2), NOTES, 2000)
+    assert (warning, len(endpoint.asked)) == ("", 3)
+    assert len(summary.statements) == len(NOTES)
+
+
+BAD_WAYS = [
+    "empty", "half", "invented ids", "invented number", "controls", "wrong day", "10 MB", "400",
+    "401", "500", "redirect", "not JSON", "nested", "other shape", "hangs up", "gzip bomb", "silent",
+    "drips",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", BAD_WAYS)
+def test_a_bad_answer_is_not_taken_and_the_rules_write(way: str) -> None:
+    with Endpoint(way).running() as endpoint:
+        patience = 0.4 if way in ("silent", "drips") else 10.0
+        writer = model(endpoint, retries=0, timeout_seconds=patience)
+        summary, warning = checked_summary(writer, NOTES, 600)
+    assert summary.statements == RuleBased().summarise(NOTES, 600).statements
+    assert warning.startswith("small: ")
+    assert warning.endswith("The rules wrote the summary.")
+    assert "the-key" not in warning
+    assert len(endpoint.asked) == 1
+
+
+def test_an_endpoint_that_is_not_there_is_given_up_soon() -> None:
+    writer = OpenAiCompatible(LlmConfig(url="http://127.0.0.1:9/v1", model="small", retries=0))
+    for _ in range(2):
+        with pytest.raises(SummariserError, match="No answer"):
+            writer.summarise(NOTES, 600)
+    with pytest.raises(SummariserError, match="did not answer before"):
+        writer.summarise(NOTES, 600)
+
+
+def test_a_whole_compaction_with_a_model(
+    root: str, clock: Clock, stopped_time: StoppedTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "the-key")
+    with Endpoint("good", "500", "invented ids", "good").running() as endpoint:
+        settings = {
+            "llm.url": endpoint.url,
+            "llm.key": "env:MY_KEY",
+            "llm.retries": 0,
+            "compact.max_records": 60,
+            "store.durability": "fast",
+        }
+        memory = Memory(root, clock=clock, settings=settings)
+        memory.remember("The door code is 4711", sensitivity="secret")
+        live(memory, stopped_time, 40)
+        assert memory.jobs.compact(dry_run=True).status == "planned"
+        assert endpoint.asked == []
+        report = memory.jobs.compact()
+    assert report.status == "done"
+    assert report.counts["tokens"] >= 321
+    assert any("The rules wrote the summary." in warning for warning in report.warnings)
+    assert "4711" not in str(endpoint.asked)
+    holders = [p for p in Path(root).rglob("*") if p.is_file() and b"the-key" in p.read_bytes()]
+    assert holders == []
+
+
+def test_a_key_that_is_not_there_is_said() -> None:
+    with pytest.raises(ConfigError, match="holds no key"):
+        key_from("env:NO_SUCH_KEY_HERE")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.com/v1", "ftp://localhost", "https://a:b@example.com", "localhost:11434", "http://[::1"],
+)  # fmt: skip
+def test_memories_are_sent_nowhere_in_the_open(root: str, url: str) -> None:
+    with pytest.raises(ConfigError):
+        Memory(root, settings={"llm.url": url})
+
+
+def test_a_prompt_and_its_caller_must_agree() -> None:
+    with pytest.raises(FileFormatError, match="notes"):
+        load_prompt("summarise", max_chars="5")
+    with pytest.raises(FileFormatError, match="other"):
+        load_prompt("summarise", max_chars="5", notes="x", other="y")
+    assert "$" not in load_prompt("summarise", max_chars="5", notes="x")
