@@ -16,7 +16,7 @@ from memolith.interfaces import Statement
 from memolith.llm import openai_compatible
 from memolith.llm.checking import checked_summary
 from memolith.llm.openai_compatible import OpenAiCompatible
-from memolith.llm.prompts import load_prompt
+from memolith.llm.prompt_files import load_prompt
 from memolith.llm.rule_based import RuleBased
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live

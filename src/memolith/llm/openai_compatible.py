@@ -14,7 +14,7 @@ import httpx2
 from memolith import clock
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summary
-from memolith.llm.prompts import load_prompt
+from memolith.llm.prompt_files import load_prompt
 from memolith.text.summary_text import read_lines, summary_lines
 
 if TYPE_CHECKING:

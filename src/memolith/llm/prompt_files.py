@@ -10,7 +10,7 @@ from memolith.errors import FileFormatError
 
 def load_prompt(name: str, **values: str) -> str:
     """The prompt of this name with its places filled; every place must be given, and no other."""
-    path = os.path.join(os.path.dirname(__file__), f"{name}.md")
+    path = os.path.join(os.path.dirname(__file__), "prompts", f"{name}.md")
     with open(path, encoding="utf-8") as file:
         template = Template(file.read())
     places = set(template.get_identifiers())
