@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from memolith import clock as clock_module
-from memolith.clock import Clock, boot_id, monotonic
+from memolith.clock import Clock, boot_id, monotonic, read_sysctl
 
 
 def at(moment: str, zone: str) -> Clock:
@@ -77,3 +78,15 @@ def test_an_unknown_zone_is_an_error() -> None:
 def test_nobody_else_reads_the_time() -> None:
     assert clock_module.__doc__
     assert "No other module reads the time" in clock_module.__doc__
+
+
+def test_the_boot_session_of_macos_is_read_from_the_kernel() -> None:
+    def sysctlbyname(name: bytes, text: Any, size: Any, *_: object) -> int:
+        if name != b"kern.bootsessionuuid":
+            return -1
+        text.value = b"5A0C8A3E-0D7B-4B5F-9B0E-2F0C0C9C0B11"
+        return 0
+
+    assert read_sysctl(sysctlbyname, b"kern.bootsessionuuid").startswith("5A0C8A3E-")
+    assert read_sysctl(sysctlbyname, b"kern.other") == ""
+    assert read_sysctl(None, b"kern.bootsessionuuid") == ""

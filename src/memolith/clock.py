@@ -63,8 +63,25 @@ def boot_id() -> str:
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
-    except OSError:  # not Linux: the start-up time, coarse enough to survive clock corrections
-        return f"booted-{round((time.time() - time.monotonic()) / 60)}"
+    except OSError:  # not Linux
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        session = read_sysctl(getattr(libc, "sysctlbyname", None), b"kern.bootsessionuuid")
+        # Elsewhere the start-up time, coarse enough to survive clock corrections.
+        return session or f"booted-{round((time.time() - time.monotonic()) / 60)}"
+
+
+def read_sysctl(sysctlbyname: Callable[..., int] | None, name: bytes) -> str:
+    """A text that the kernel of macOS or BSD keeps under this name; "" where it has none."""
+    import ctypes
+
+    if sysctlbyname is None:
+        return ""
+    text = ctypes.create_string_buffer(64)
+    size = ctypes.c_size_t(len(text))
+    failed = sysctlbyname(name, text, ctypes.byref(size), None, ctypes.c_size_t(0))
+    return "" if failed else text.value.decode("ascii", "replace")
 
 
 def _system_now() -> datetime:

@@ -29,10 +29,14 @@ class TrimReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """Which record was forgotten, and the files it stood in."""
+    """Which record was forgotten, and the files it stood in.
+
+    `current_again` is the record that it had superseded, which now holds once more.
+    """
 
     record_id: str
     files: tuple[str, ...]
+    current_again: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

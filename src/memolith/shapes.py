@@ -180,7 +180,7 @@ def plain(value: object) -> Json:
 
     >>> from memolith.reports import ForgetReport
     >>> plain(ForgetReport(record_id="3f2a", files=("MEMORY.md",)))
-    {'record_id': '3f2a', 'files': ['MEMORY.md']}
+    {'record_id': '3f2a', 'files': ['MEMORY.md'], 'current_again': ''}
     """
     slots: tuple[str, ...] = getattr(type(value), "__slots__", ())
     return {name: _plain(getattr(value, name)) for name in slots}

@@ -266,6 +266,7 @@ class Store:
 
         if not self.config.chat.enabled:
             return None
+        gate.check_turn(user, assistant, chat, platform)
         log = ConversationLog(self.config.chat)
         with self._writing() as transaction:
             turn = retrieval.Turn(
@@ -278,7 +279,9 @@ class Store:
             rotation_is_due = log.append(transaction, turn)
         if rotation_is_due:
             with suppress(MemolithError), self._writing() as transaction:
-                log.rotate(transaction)  # housekeeping: the turn is safe, and there is a next time
+                log.rotate(
+                    transaction, self._clock.now()
+                )  # housekeeping: the turn is safe, and there is a next time
         return turn
 
     def turns(self, chat: str | None = None) -> tuple[retrieval.Turn, ...]:

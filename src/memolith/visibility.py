@@ -27,6 +27,15 @@ def visible(record: Record, *, include_secret: bool) -> bool:
     return include_secret or record.sensitivity != "secret"
 
 
+def shown_and_hidden(
+    records: Iterable[Record], *, include_secret: bool
+) -> tuple[list[Record], int]:
+    """The records that may be shown, and how many may not."""
+    everything = list(records)
+    shown = [record for record in everything if visible(record, include_secret=include_secret)]
+    return shown, len(everything) - len(shown)
+
+
 def current(
     records: Iterable[Record], now: datetime, replaced: Iterable[str] = ()
 ) -> Iterator[Record]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,11 +38,28 @@ def test_list_says_how_many_more_there_are(memolith: Run) -> None:
         "number 3",
         "number 2",
     ]
-    assert outcome.err == "2 more: memolith list --offset 3\n"
+    assert outcome.err.startswith("2 more: memolith list ")
+    assert outcome.err.endswith(" --limit 2 --offset 3\n")
     page = memolith("list", "--limit", "2", "--json").json
     assert (len(page["records"]), page["total"], page["hidden"]) == (2, 5, 0)
     assert memolith("list", "--limit", "0", "--json").json["records"] == []
     assert memolith("list", "--offset", "99").err == ""
+
+
+def test_the_command_for_the_next_page_asks_for_the_same_things(memolith: Run) -> None:
+    for number in range(3):
+        memolith("remember", f"number {number}", "--category", "my own", "--session", "s1")
+    words = ["--category", "my own", "--session", "s1", "--past", "--include-secret"]
+    said = memolith("list", *words, "--limit", "1").err
+    again = shlex.split(said.partition("memolith list ")[2])
+    assert memolith("list", *again, "--json").json["records"][0]["text"] == "number 1"
+    assert set(words) < set(again)
+
+
+def test_a_limit_of_nothing_only_counts(memolith: Run) -> None:
+    memolith("remember", "one")
+    outcome = memolith("list", "--limit", "0")
+    assert (outcome.out, outcome.err) == ("", "1 record.\n")
 
 
 def test_list_can_be_narrowed_by_category_and_session(memolith: Run) -> None:

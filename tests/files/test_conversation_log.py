@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
+from memolith.errors import RefusedError
 from memolith.files.conversation_log import TRUNCATED, encode_turn, parse_turn
 from memolith.retrieval import Turn
 from tests.files.samples import ANY_TEXT, MOMENTS
@@ -167,3 +168,60 @@ def test_each_chat_keeps_its_newest_turns_whatever_the_others_do(
             expected = [words for name, words in said if name == chat][-limit:]
             assert [turn.user for turn in memory.turns(chat)] == expected
         assert len(lines_of(root, ARCHIVE, HISTORY)) == len(said)
+
+
+@pytest.mark.parametrize("texts", [("", ""), (" ", "\n")])
+def test_a_turn_without_words_is_refused(texts: tuple[str, str], memory: Memory) -> None:
+    with pytest.raises(RefusedError, match="empty"):
+        memory.log_turn(*texts)
+    assert memory.log_turn("", "only the agent spoke")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0", "\x1b[31m", "x" * 201])
+def test_a_chat_or_platform_is_one_short_line(name: str, memory: Memory) -> None:
+    with pytest.raises(RefusedError, match="chat"):
+        memory.log_turn("a", "b", chat=name)
+    with pytest.raises(RefusedError, match="platform"):
+        memory.log_turn("a", "b", platform=name)
+    assert memory.turns() == ()
+
+
+CAPPED = {"chat.max_entries": 2}
+
+
+def test_the_history_is_backed_up_before_turns_leave_it(root: str) -> None:
+    with Memory(root, settings=CAPPED) as memory:
+        for number in range(40):
+            before = Path(root, "conversation-history.jsonl")
+            whole = before.read_bytes() if before.exists() else b""
+            memory.log_turn(f"question {number}", "answer")
+        backups = [backup for backup in memory.backups() if backup.reason == "chats"]
+        assert len(backups) == 2
+        memory.restore(backups[-1].name)
+        assert before.read_bytes().startswith(whole[:50])
+        assert before.read_bytes().count(b"\n") > 2
+
+
+def test_backups_of_chats_do_not_push_out_those_of_the_memory(root: str) -> None:
+    limits = {**CAPPED, "store.backups_kept": 1, "trim.max_records": 2, "trim.slack": 0}
+    with Memory(root, settings=limits) as memory:
+        for number in range(4):
+            memory.remember(f"record {number}")
+        kept = [backup.name for backup in memory.backups()]
+        for number in range(40):
+            memory.log_turn(f"question {number}", "answer")
+        assert set(kept) < {backup.name for backup in memory.backups()}
+
+
+def test_a_power_cut_between_archive_and_history_archives_no_turn_twice(root: str) -> None:
+    history, archive = Path(root, "conversation-history.jsonl"), Path(root, ARCHIVE)
+    with Memory(root, settings=CAPPED) as memory:
+        while not archive.exists():
+            before = history.read_bytes() if history.exists() else b""
+            memory.log_turn(f"question {len(before)}", "answer")
+        history.write_bytes(before)  # the rename was lost, the archive was not
+        for number in range(20):
+            memory.log_turn(f"later {number}", "answer")
+    lines = archive.read_bytes().splitlines() + history.read_bytes().splitlines()
+    assert len(lines) == len(set(lines))
+    assert {*before.splitlines()} <= {*lines}

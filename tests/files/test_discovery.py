@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from memolith import Memory
+from memolith.errors import PathOutsideProfileError
 from memolith.files.discovery import discover
 from memolith.files.folder import Folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def found_in(root: Path) -> set[str]:
@@ -88,3 +87,25 @@ def test_a_folder_that_may_not_be_read_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "memory/shut").chmod(0o700)
     assert set(found) == {"memory/open.md"}
     assert "memory/shut" in warnings[0]
+
+
+def test_a_file_with_a_second_name_is_neither_searched_nor_got(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """It may be a foreign file that somebody linked into the profile; a copy is fine."""
+    memory.init()
+    foreign = tmp_path / "diary.md"
+    foreign.write_text("The penguin sleeps at noon")
+    linked = Path(memory.root, "memory", "linked.md")
+    linked.parent.mkdir(exist_ok=True)
+    linked.hardlink_to(foreign)
+    found = memory.search("penguin")
+    assert found.hits == ()
+    assert any("memory/linked.md has a second name" in warning for warning in found.warnings)
+    with pytest.raises(PathOutsideProfileError, match="second name"):
+        memory.get("memory/linked.md")
+    assert any("linked.md has a second name" in check.message for check in memory.doctor().checks)
+    foreign.unlink()
+    assert [hit.citation.path for hit in memory.search("penguin").hits] == ["memory/linked.md"]
+    linked.with_name("again.md").hardlink_to(linked)
+    assert memory.search("penguin").hits == ()

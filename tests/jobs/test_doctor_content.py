@@ -83,9 +83,13 @@ TEXTS = {
     "UTF-16 without mark": ("# Memory\n".encode("utf-16-le"), "warn", "MEMORY.md line 1 holds NUL"),
     "NUL": (b"fine\nzeros \0\0\n", "warn", "MEMORY.md line 2 holds NUL"),
     "Latin-1": (b"fine\nfine\nCaf\xe9\n", "warn", "MEMORY.md line 3 is not UTF-8"),
-    "BOM": (b"\xef\xbb\xbf# Memory\n", "info", "1 file start with a byte order mark: MEMORY.md"),
-    "CRLF": (b"# Memory\r\n\r\n", "info", "1 file have Windows line ends: MEMORY.md"),
-    "mixed": (b"# Memory\r\n\n", "info", "1 file mix Windows and Unix line ends: MEMORY.md"),
+    "BOM": (
+        b"\xef\xbb\xbf# Memory\n",
+        "info",
+        "1 file with a byte order mark at the start: MEMORY.md",
+    ),
+    "CRLF": (b"# Memory\r\n\r\n", "info", "1 file with Windows line ends: MEMORY.md"),
+    "mixed": (b"# Memory\r\n\n", "info", "1 file with Windows and Unix line ends mixed: MEMORY.md"),
 }
 
 

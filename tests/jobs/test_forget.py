@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from memolith import Memory
 from memolith.errors import ForgottenError, RecordNotFoundError
 from memolith.files.duplicates import fingerprint
 from memolith.files.record_format import encode_line
+from tests.conftest import StoppedTime
 
 WORDS = "the old address is Rue de Rivoli 7"
 ARCHIVE = ".memolith/archive/MEMORY-archive.md"
@@ -243,3 +245,22 @@ def test_an_archive_of_its_own_place_is_cleaned_too(root: str) -> None:
         assert "attic/old.md" in holding(root)
         memory.forget(record.id)
     assert holding(root) == []
+
+
+def test_forgetting_a_successor_says_which_record_holds_again(memory: Memory) -> None:
+    old = memory.remember("Ana owns the key")
+    newer = memory.supersede(old.id, "Bob owns the key")
+    newest = memory.supersede(newer.id, "Cem owns the key")
+    assert memory.forget(newest.id).current_again == newer.id
+    assert [record.text for record in memory.records()] == ["Bob owns the key"]
+    assert memory.forget(newer.id).current_again == old.id
+    assert memory.forget(old.id).current_again == ""
+
+
+def test_what_another_successor_or_its_expiry_keeps_in_the_past_does_not_hold_again(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    old = memory.remember("tea", expires=stopped_time.moment + timedelta(hours=1))
+    newer = memory.supersede(old.id, "coffee")
+    stopped_time.advance(hours=2)
+    assert memory.forget(newer.id).current_again == ""

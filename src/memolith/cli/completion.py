@@ -23,7 +23,7 @@ memolith completion fish > ~/.config/fish/completions/memolith.fish"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="the shell you use")
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
 
 
 def run(args: Arguments) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from memolith.cli import exit_codes, output
+from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import open_memory
 from memolith.visibility import visible
 
@@ -38,11 +39,22 @@ def run(args: Arguments) -> int:
             return exit_codes.DECLINED
         report = memory.forget(args.id)
     if args.json:
-        output.say_json({"id": report.record_id, "files": report.files})
+        output.say_json(
+            {
+                "id": report.record_id,
+                "files": report.files,
+                "current_again": report.current_again or None,
+            }
+        )
         return exit_codes.OK
     output.say(output.bold("Forgotten"), f"  {report.record_id}")
     for path in report.files:
         output.say("  removed from ", path)
+    if report.current_again:
+        output.note(
+            f"The record it had superseded holds again: {report.current_again}. "
+            f"To forget that too: memolith forget {report.current_again[:SHORT_ID]}"
+        )
     return exit_codes.OK
 
 

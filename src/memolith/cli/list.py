@@ -6,7 +6,7 @@ from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import record_json
-from memolith.visibility import visible
+from memolith.visibility import shown_and_hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ memolith list --limit 5 --offset 10
 memolith list --json --limit 1000"""
 
 SHORT_ID = 8
+PAGE = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--category", metavar="NAME", help="only those of this category")
     parser.add_argument("--session", metavar="ID", help="only those of this session")
     parser.add_argument(
-        "--limit", metavar="N", type=whole_number, default=20, help="how many (default: 20)"
+        "--limit", metavar="N", type=whole_number, default=PAGE, help=f"how many (default: {PAGE})"
     )
     parser.add_argument(
         "--offset", metavar="N", type=whole_number, default=0, help="leave out the newest N"
@@ -48,9 +49,8 @@ def run(args: Arguments) -> int:
             include_secret=True,
             include_past=args.past,
         )
-    shown = [r for r in reversed(found) if visible(r, include_secret=args.include_secret)]
+    shown, hidden = shown_and_hidden(reversed(found), include_secret=args.include_secret)
     page = shown[args.offset : args.offset + args.limit]
-    hidden = len(found) - len(shown)
     if args.json:
         output.say_json(
             {"records": [record_json(r) for r in page], "total": len(shown), "hidden": hidden}
@@ -61,8 +61,26 @@ def run(args: Arguments) -> int:
     elif not shown:
         output.note("No records." if args.category or args.session else "Nothing remembered yet.")
     left = len(shown) - args.offset - len(page)
-    if left > 0:
-        output.note(f"{left:,} more: memolith list --offset {args.offset + len(page)}")
+    if not args.limit:
+        output.note(f"{output.counted(len(shown), 'record')}.")
+    elif left > 0:
+        output.note(f"{left:,} more: {_next_page(args, args.offset + len(page))}")
     if hidden:
         output.note(f"{output.counted(hidden, 'secret record')} left out: add --include-secret")
     return 0
+
+
+def _next_page(args: Arguments, offset: int) -> str:
+    """The same command for the page that follows."""
+    from shlex import quote  # only long lists need it
+
+    words = ["memolith", "list"]
+    for option in ("root", "profile", "category", "session"):
+        value = getattr(args, option)
+        words += [f"--{option}", quote(value)] if value else []
+    for setting in args.set:
+        words += ["--set", quote(setting)]
+    words += ["--past"] if args.past else []
+    words += ["--include-secret"] if args.include_secret else []
+    words += ["--limit", str(args.limit)] if args.limit != PAGE else []
+    return " ".join([*words, "--offset", str(offset)])

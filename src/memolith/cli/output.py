@@ -11,6 +11,7 @@ from io import StringIO, TextIOWrapper
 from memolith.cli.usage import terminal_width
 from memolith.errors import StorageError
 from memolith.text.cleaning import CLEANED, clean, one_line
+from memolith.text.wording import counted as counted  # noqa: PLC0414 - commands say output.counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,15 +145,6 @@ def table(rows: Iterable[Sequence[str]]) -> None:
         else:
             say(start.rstrip())
             say("    ", _cut(last, edge - 4))
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """A number and what it counts.
-
-    >>> counted(1, "record"), counted(1200, "record")
-    ('1 record', '1,200 records')
-    """
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def _cut(text: str, room: int) -> str:

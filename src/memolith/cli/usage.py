@@ -194,7 +194,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the line; argparse itself would print and exit."""
-        raise UsageError(message[:1].upper() + message[1:] + ".", hint=f"See: {self.prog} --help")
+        from memolith.cli.mistakes import in_words  # only needed once something is wrong
+
+        said, hint = in_words(message, f"See: {self.prog} --help")
+        raise UsageError(said, hint=hint)
 
     def _refuse(self, word: str) -> NoReturn:
         if not _looks_like_option(word):

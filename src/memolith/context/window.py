@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from memolith.files.byte_marks import BOM
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
@@ -32,7 +33,6 @@ _BYTES_FOR_ONE = 512
 _BEGINNING = b'- {"id":"'
 _CATEGORY = b'"category":"'
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
-_BOM = b"\xef\xbb\xbf"
 
 
 class Window:
@@ -79,7 +79,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
 
 def _is_marked_secret(head: bytes) -> bool:
     """Whether the file as a whole begins like one that was marked secret."""
-    if not head.removeprefix(_BOM).startswith(b"---"):
+    if not head.removeprefix(BOM).startswith(b"---"):
         return False
     from memolith.files.front_matter import is_broken_secret
 
@@ -92,7 +92,7 @@ def _lines_before(start: int, tail: bytes) -> int:
 
 def _without_template(data: bytes, path: str) -> bytes:
     """Without the lines at the top that are ours and not the user's."""
-    data = data.removeprefix(_BOM)
+    data = data.removeprefix(BOM)
     return data.removeprefix(load_template(path))
 
 
@@ -126,7 +126,7 @@ def _read_lines(data: bytes, window: Window) -> None:
 
 def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
-    bare = line.removeprefix(_BOM)
+    bare = line.removeprefix(BOM)
     if bare.startswith(_BEGINNING) and bare[8:44].decode(errors="replace") in window.known:
         return True
     try:

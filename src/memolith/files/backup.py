@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
 
 MANIFEST = "manifest.json"
+CHATS = "chats"  # the reason of backups that are counted apart
 
 
 def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now: datetime) -> str:
@@ -77,13 +78,16 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
     }
 
 
-def prune_backups(folder: Folder, keep: int) -> None:
+def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
     """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there.
 
+    With `reason`, those of that reason alone; otherwise all but those of chats, which come and go.
     Only housekeeping: what cannot be deleted now is tried again after the next backup.
     """
     with suppress(OSError, MemolithError):
-        for backup in backups(folder)[:-keep]:
+        found = backups(folder)
+        own = [one for one in found if (one.reason == reason if reason else one.reason != CHATS)]
+        for backup in own[:-keep]:
             atomic_write.remove(folder, _manifest_path(backup.name))
             for path in backup.files:
                 _remove_copy(folder, backup.name, path)

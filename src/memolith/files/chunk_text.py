@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 
 from memolith.errors import MemolithError
+from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
-from memolith.files.document import BOM
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.files import layout
+from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
-from memolith.files.document import BOM, Document
+from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record

@@ -17,12 +17,15 @@ from memolith.retrieval import Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memolith.config import ChatConfig
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
 TRUNCATED = "... [truncated]"
+_BACKUPS_KEPT = 2  # chats come round often, and must not push out backups of the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +50,31 @@ class ConversationLog:
         step = 1 << max(0, number.bit_length() - 4)
         return number > self.config.max_entries and number % step == 0
 
-    def rotate(self, transaction: Transaction) -> None:
-        """Move the oldest turns of chats over their cap to the archive; other lines stay."""
+    def rotate(self, transaction: Transaction, now: datetime) -> None:
+        """Move the oldest turns of chats over their cap to the archive; other lines stay.
+
+        The file as it was is kept as a backup. A turn that stands in the archive already (a power
+        cut came between archive and history) is not written there again.
+        """
+        from memolith.files.backup import CHATS, prune_backups, save_backup
+
         folder = transaction.folder
         stamp = folder.stamp(layout.CONVERSATIONS)
-        lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        data = folder.read(layout.CONVERSATIONS) or b""
+        lines = data.split(b"\n")
         excess = self._excess(lines)
         if not excess:
             return
-        transaction.append(ARCHIVE, b"".join(lines[index] + b"\n" for index in sorted(excess)))
+        save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
+        archived = set((folder.read(ARCHIVE) or b"").split(b"\n"))
+        leaving = (lines[index] for index in sorted(excess))
+        new = b"".join(line + b"\n" for line in leaving if line not in archived)
+        if new:
+            transaction.append(ARCHIVE, new)
         kept = b"\n".join(line for index, line in enumerate(lines) if index not in excess)
         transaction.replace(layout.CONVERSATIONS, kept, stamp)
         transaction.commit()
+        prune_backups(folder, _BACKUPS_KEPT, reason=CHATS)
 
     def turns(self, folder: Folder, chat: str | None = None) -> tuple[Turn, ...]:
         """The newest turns of each chat within the cap, in the order they were said."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 
 from memolith.files import layout
-from memolith.files.folder import stamp_of, storage_error
+from memolith.files.folder import DEEPEST, SECOND_NAME, stamp_of, storage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.types import Stamp
 
-_DEEPEST = 50
 # What synchronising programs leave behind when two machines wrote at once: a copy, not a memory.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 
@@ -36,18 +35,18 @@ def discover(
         if about_to_look is not None:
             about_to_look(path)
         try:
-            below = _look(folder, path, found)
+            below = _look(folder, path, found, warnings)
         except FileNotFoundError:
             continue
         except OSError as error:
             warnings.append(storage_error(error, path or folder.root).message)
             continue
-        if path and path.count("/") < _DEEPEST:
+        if path and path.count("/") < DEEPEST:
             waiting += below
     return found, warnings
 
 
-def _look(folder: Folder, path: str, found: dict[str, Stamp]) -> list[str]:
+def _look(folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str]) -> list[str]:
     """Note the files of one folder and give the folders in it. Every search waits for this loop."""
     below = []
     prefix = f"{path}/" if path else ""
@@ -64,7 +63,9 @@ def _look(folder: Folder, path: str, found: dict[str, Stamp]) -> list[str]:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # gone since the folder was listed
-                if stat.S_ISREG(status.st_mode):
+                if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
+                    warnings.append(f"{prefix}{name} {SECOND_NAME} It is left out of search.")
+                elif stat.S_ISREG(status.st_mode):
                     found[prefix + name] = stamp_of(status)
     return below
 

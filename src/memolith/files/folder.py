@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
 _MOST_HANDLES = 64
-_DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would
+DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would
 _PIECE = 1 << 24
+SECOND_NAME = "has a second name (a hard link), so it may belong to somebody else."
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -147,7 +148,7 @@ class Folder:
         try:
             if single_name and found.st_nlink > 1:
                 raise PathOutsideProfileError(
-                    f"{path} has a second name (a hard link), so it may belong to somebody else.",
+                    f"{path} {SECOND_NAME}",
                     path=path,
                     hint="Replace it by a copy: cp, then mv.",
                 )
@@ -200,7 +201,7 @@ class Folder:
                     below.append(entry)
                 elif name.endswith(suffix):
                     yield entry
-            if deep and folder.count("/") < _DEEPEST:
+            if deep and folder.count("/") < DEEPEST:
                 waiting += reversed(below)
 
     @contextmanager

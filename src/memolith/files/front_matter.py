@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from memolith.files.byte_marks import BOM
 from memolith.files.record_format import RecordFormatError, encode_json
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384
 _FENCE = b"---"
-_BOM = b"\xef\xbb\xbf"
 # Words, times and ids, which every YAML reader takes for what they are.
 _PLAIN = re.compile(
     r"[A-Za-z][A-Za-z_-]*( [A-Za-z_-]+)*|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -33,7 +33,7 @@ def encode_note(header: Mapping[str, HeaderValue], text: str) -> bytes:
 
 def split_note(data: bytes) -> tuple[bytes, bytes] | None:
     """Header and body of a note; None for a file without front matter."""
-    mark = len(_BOM) if data.startswith(_BOM) else 0
+    mark = len(BOM) if data.startswith(BOM) else 0
     first, *lines = data[mark : mark + MAX_HEADER_BYTES].split(b"\n")
     if first.rstrip(b"\r ") != _FENCE:
         return None
@@ -48,7 +48,7 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
 
 def is_broken_secret(data: bytes) -> bool:
     """Whether a file that is no readable note begins like one that was marked secret."""
-    head = data[:MAX_HEADER_BYTES].removeprefix(_BOM)
+    head = data[:MAX_HEADER_BYTES].removeprefix(BOM)
     return head.startswith(_FENCE) and b"secret" in head and b"sensitivity" in head
 
 

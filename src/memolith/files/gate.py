@@ -101,11 +101,27 @@ def check_record(record: Record, max_bytes: int) -> None:
     _check_spelling(record, size)
     if not 0 <= record.provenance.confidence <= 1:
         raise RefusedError("The confidence must lie between 0 and 1.")
-    for name, value in (("category", record.category), ("session", record.session)):
-        if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
-            raise RefusedError(
-                f"{value[:40]!r} cannot be a {name}.", hint=f"A {name} is one short line of text."
-            )
+    check_name("category", record.category)
+    check_name("session", record.session)
+
+
+def check_name(name: str, value: str) -> None:
+    """Raise RefusedError for what cannot be the name of a category, session, chat or platform."""
+    if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
+        raise RefusedError(
+            f"{value[:40]!r} cannot be a {name}.", hint=f"A {name} is one short line of text."
+        )
+
+
+def check_turn(user: str, assistant: str, chat: str, platform: str) -> None:
+    """Raise RefusedError for what cannot be a turn of a chat."""
+    if not user.strip() and not assistant.strip():
+        raise RefusedError(
+            "There is nothing to log: both texts are empty.",
+            hint="Give what the user said, what the agent answered, or both.",
+        )
+    check_name("chat", chat)
+    check_name("platform", platform)
 
 
 def _check_spelling(record: Record, size: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.document import BOM, Document
+from memolith.files.byte_marks import BOM
+from memolith.files.document import Document
 from memolith.files.folder import split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.notes import parse_note

@@ -8,12 +8,12 @@ from binascii import crc32
 
 from memolith.errors import FileFormatError
 from memolith.files import atomic_write
+from memolith.files.byte_marks import UTF16_MARKS
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, claims_to_be_record, parse_json
 
 QUARANTINE = f"{STATE_FOLDER}/quarantine"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def mend_tail(folder: Folder, fd: int, path: str, size: int) -> tuple[int, bytes]:
@@ -23,7 +23,7 @@ def mend_tail(folder: Folder, fd: int, path: str, size: int) -> tuple[int, bytes
     if not size:
         return 0, b""
     head = os.pread(fd, 4, 0)
-    if head[:2] in _UTF16_MARKS or b"\0" in head:
+    if head[:2] in UTF16_MARKS or b"\0" in head:
         raise FileFormatError(
             f"{path} is not UTF-8 (it looks like UTF-16), so nothing was appended to it.",
             path=path,

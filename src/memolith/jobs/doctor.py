@@ -11,7 +11,7 @@ from memolith.files.handles import Handles
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
-from memolith.jobs.checks.findings import WORST_FIRST, counted, shown
+from memolith.jobs.checks.findings import WORST_FIRST, shown
 from memolith.jobs.checks.place import (
     check_disk,
     check_profile,
@@ -29,10 +29,11 @@ from memolith.jobs.checks.writer import (
     staged_files,
 )
 from memolith.reports import Check, DoctorReport
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from memolith.config_loading import LoadedConfig
     from memolith.jobs.checks.subject import Entry, Subject
@@ -65,7 +66,7 @@ def examine(profile: Profile, loaded: LoadedConfig, *, fix: bool) -> DoctorRepor
     if fix and profile.exists:
         mended, failed = _mend(subject)
         subject = look_at(profile, loaded)
-    checks = [*failed, *_run_all(subject)]
+    checks = _each_once([*failed, *_run_all(subject)])
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
     return DoctorReport(root=profile.root, checks=tuple(checks), mended=mended)
 
@@ -76,6 +77,16 @@ def _run_all(subject: Subject) -> Iterator[Check]:
             yield from examination(subject)
         except (MemolithError, OSError) as error:
             yield _refused(examination.__name__, error)
+
+
+def _each_once(checks: Iterable[Check]) -> list[Check]:
+    """A disk that refuses us refuses every check: what was said once is not said again."""
+    said: dict[tuple[str, str], Check] = {}
+    return [
+        check
+        for check in checks
+        if check.status != "error" or said.setdefault((check.message, check.hint), check) is check
+    ]
 
 
 def _refused(name: str, error: MemolithError | OSError) -> Check:

@@ -17,11 +17,13 @@ from memolith.jobs.summary_record import summaries_without
 from memolith.reports import ForgetReport
 from memolith.text.pieces import claim_key
 from memolith.text.summary_text import short_id
+from memolith.visibility import current
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
@@ -59,7 +61,24 @@ def forget(
         if path not in transaction.staged():
             transaction.remove(path, folder.stamp(path))
     transaction.commit()
-    return ForgetReport(record_id=record.id, files=tuple(touched))
+    return ForgetReport(
+        record_id=record.id, files=tuple(touched), current_again=_current_again(folder, record, now)
+    )
+
+
+def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str:
+    """The record that the forgotten one had superseded, if nothing else keeps it in the past."""
+    if not forgotten.supersedes:
+        return ""
+    listed: list[Record] = []  # as `records` lists them: of MEMORY.md, and notes
+    replaced: set[str] = set()
+    for path in memory_files(folder):
+        found = records_in(path, folder.read(path) or b"")
+        replaced |= {record.supersedes for record in found if record.supersedes}
+        if not layout.is_daily_log(path) and not path.startswith(layout.ARCHIVE_FOLDER):
+            listed += found
+    holds = {record.id for record in current(listed, now, replaced)}
+    return forgotten.supersedes if forgotten.supersedes in holds else ""
 
 
 def _forget_recalls(transaction: Transaction, record: Record) -> None:

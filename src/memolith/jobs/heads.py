@@ -9,7 +9,7 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
-from memolith.files.document import BOM
+from memolith.files.byte_marks import BOM
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import SENSITIVITIES
 

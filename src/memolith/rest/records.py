@@ -72,7 +72,8 @@ def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answ
 def forget(record_id: str, memory: TheMemory) -> Answer:
     """Remove a record from every file, archive, backup and the index. This cannot be undone."""
     report = memory.forget(record_id)
-    return Answer({"id": report.record_id, "files": list(report.files)})
+    again = report.current_again or None
+    return Answer({"id": report.record_id, "files": list(report.files), "current_again": again})
 
 
 def _written(record: Record) -> Answer:

@@ -42,10 +42,11 @@ class RecordsAnswer(BaseModel):
 
 
 class ForgottenAnswer(BaseModel):
-    """Which record is gone, and from which files."""
+    """Which record is gone, from which files, and which one that it had superseded holds again."""
 
     id: str
     files: list[str]
+    current_again: str | None
 
 
 class HitAnswer(BaseModel):

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from memolith.errors import MemolithError
 from memolith.files import layout
+from memolith.files.byte_marks import BOM, UTF16_MARKS
 from memolith.files.conversation_log import ARCHIVE, parse_turn
-from memolith.files.document import BOM
 from memolith.files.folder import Folder
 from memolith.files.front_matter import split_note
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.files.tombstones import tombstones
-from memolith.jobs.checks.findings import Findings, counted, named, shown
+from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.record_lines import RecordLines
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.files.tombstones import Tombstone
     from memolith.jobs.checks.subject import Subject
     from memolith.reports import Check
-
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def check_content(subject: Subject) -> list[Check]:
@@ -75,7 +74,7 @@ class TextCheck:
     def look_at(self, path: str, data: bytes) -> None:
         """Look at one file."""
         self.files += 1
-        if data.startswith(_UTF16_MARKS):
+        if data.startswith(UTF16_MARKS):
             message = f"{shown(path)} is UTF-16: its records are not found, and none is added."
             self._found.add("error", message, "Save the file as UTF-8 in your editor.")
             return
@@ -107,9 +106,9 @@ class TextCheck:
     def checks(self) -> list[Check]:
         """What was found. Marks and line ends are kept as they are, so they are only told."""
         told = (
-            ("start with a byte order mark", self._with_bom),
-            ("have Windows line ends", self._with_crlf),
-            ("mix Windows and Unix line ends", self._mixed),
+            ("with a byte order mark at the start", self._with_bom),
+            ("with Windows line ends", self._with_crlf),
+            ("with Windows and Unix line ends mixed", self._mixed),
         )
         for words, paths in told:
             if paths:

@@ -52,15 +52,6 @@ def shown(name: str) -> str:
     return name if name.isprintable() else ascii(name)
 
 
-def counted(number: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "file"), counted(12000, "file")
-    ('1 file', '12,000 files')
-    """
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def named(names: list[str]) -> str:
     """The first few names, and how many there are beyond.
 

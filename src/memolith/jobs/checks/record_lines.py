@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from memolith.files.document import BOM, Document
+from memolith.files.byte_marks import BOM
+from memolith.files.document import Document
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.files.tombstones import digest
-from memolith.jobs.checks.findings import Findings, counted, shown
+from memolith.jobs.checks.findings import Findings, shown
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.folder import SECOND_NAME
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
-from memolith.jobs.checks.findings import Findings, counted, named, shown
+from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tupl
     elif entry.kind == "file" and should_be_folder:
         words, hint = "is a file where a folder should be.", "Move that file away."
     elif entry.names > 1:
-        words = "has a second name (a hard link), so it may belong to somebody else."
+        words = SECOND_NAME
         hint = _REPLACE
     return words, hint
 

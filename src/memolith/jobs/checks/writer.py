@@ -16,7 +16,8 @@ from memolith.files.intent import LockState
 from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.tail import QUARANTINE
-from memolith.jobs.checks.findings import Findings, counted, named, shown
+from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,12 @@
+"""Numbers with their nouns, as sentences need them."""
+
+from __future__ import annotations
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "record"), counted(1200, "record"), counted(2, "entry", "entries")
+    ('1 record', '1,200 records', '2 entries')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
