@@ -203,6 +203,19 @@ def test_what_is_cut_is_the_least_valuable(tmp_path: Path) -> None:
     assert "noted on day 59." not in text
 
 
+def test_of_a_long_hand_written_log_the_end_is_kept_and_of_memory_md_the_beginning(
+    tmp_path: Path,
+) -> None:
+    paragraphs = "\n\n".join(f"paragraph {number}. " + "x" * 100 for number in range(300))
+    write(tmp_path, "MEMORY.md", paragraphs.replace("paragraph", "curated"))
+    write(tmp_path, "memory/2026-11-15.md", paragraphs)
+    text = memory_at(tmp_path).session_start(max_chars=8000).text
+    assert "paragraph 299." in text
+    assert "paragraph 0." not in text
+    assert "curated 0." in text
+    assert text.index("paragraph 298.") < text.index("paragraph 299.")
+
+
 def test_records_of_the_session_itself_survive_those_of_others(tmp_path: Path) -> None:
     memory = memory_at(tmp_path, NOW - timedelta(days=5))
     for number in range(40):

@@ -190,7 +190,7 @@ class _Reader:
             window = self._window(path, _BYTES[name])
             if name == "memory" or not window.records:  # records of a day are counted there
                 self.unread[name] = self.unread.get(name, 0) + window.unread
-            pieces += self._prose_pieces(window)
+            pieces += self._prose_pieces(window, newest_last=name != "memory")
             # The newest files are read first, so whatever takes a record's place is known by now.
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
@@ -234,16 +234,18 @@ class _Reader:
     def _prose(self, path: str) -> list[Piece]:
         return self._prose_pieces(self._window(path))
 
-    def _prose_pieces(self, window: Window) -> list[Piece]:
-        """Paragraphs a person wrote; the first are worth most, and a group sees none of them."""
+    def _prose_pieces(self, window: Window, *, newest_last: bool = False) -> list[Piece]:
+        """Paragraphs a person wrote, of which a group sees none. The first are worth most, but of a
+        log the last.
+        """
         if self._start.kind == "group":
             return []
         pieces = list[Piece]()
         before = 0
-        for paragraph in window.prose:
+        for paragraph in reversed(window.prose) if newest_last else window.prose:
             pieces.append(Piece(_short(paragraph), 1.5 / (1 + before / 2_000)))
             before += len(paragraph)
-        return pieces
+        return pieces[::-1] if newest_last else pieces
 
     def _summary(self) -> list[Piece]:
         """The newest blocks of LONGMEMORY.md: they stand at the end."""
