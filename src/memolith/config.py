@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import re
 
-from memolith.config_jobs import CRON, CompactConfig, JobsConfig, LlmConfig, LongMemoryConfig
+from memolith.config_jobs import (
+    CompactConfig,
+    DreamConfig,
+    ExperiencesConfig,
+    JobsConfig,
+    LlmConfig,
+    LongMemoryConfig,
+)
 from memolith.settings import Limit, Section, Setting, at_least, between, one_of, setting
 
 TYPE_CHECKING = False
@@ -256,32 +263,6 @@ class ServeConfig(Section):
     )
 
 
-class DreamConfig(Section):
-    """Recall tracking and dreaming."""
-
-    enabled: bool = setting(False, "Whether dreams run on schedule.")
-    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
-    track: bool = setting(
-        True, "Whether it is noted which hits were shown and used; dreaming learns from that."
-    )
-    min_score: float = setting(0.3, "Lowest score of a statement to be promoted.", between(0, 1))
-    min_recalls: int = setting(
-        2, "How often a statement must have answered; a question counts once a day.", at_least(1)
-    )
-    min_queries: int = setting(
-        1, "How many questions it must have answered, or on how many days.", at_least(1)
-    )
-    max_age_days: int = setting(
-        30, "What was not recalled for so many days is not promoted. 0 = no limit.", at_least(0)
-    )
-    max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
-    max_chars: int = setting(
-        8000,
-        "Most characters of MEMORY.md that promoted facts may take; the oldest make room.",
-        at_least(0),
-    )
-
-
 class Config:
     """All settings, immutable; built by config_loading and handed to whoever needs a section."""
 
@@ -298,6 +279,7 @@ class Config:
     mcp: McpConfig = McpConfig()
     serve: ServeConfig = ServeConfig()
     dream: DreamConfig = DreamConfig()
+    experiences: ExperiencesConfig = ExperiencesConfig()
 
     def __init__(self, **sections: Section) -> None:
         """Take sections other than the defaults."""

@@ -125,3 +125,42 @@ class LlmConfig(Section):
     retries: int = setting(
         2, "How often a busy endpoint is asked again.", between(0, 10), trusted_only=True
     )
+
+
+class DreamConfig(Section):
+    """Recall tracking and dreaming."""
+
+    enabled: bool = setting(False, "Whether dreams run on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    track: bool = setting(
+        True, "Whether it is noted which hits were shown and used; dreaming learns from that."
+    )
+    min_score: float = setting(0.3, "Lowest score of a statement to be promoted.", between(0, 1))
+    min_recalls: int = setting(
+        2, "How often a statement must have answered; a question counts once a day.", at_least(1)
+    )
+    min_queries: int = setting(
+        1, "How many questions it must have answered, or on how many days.", at_least(1)
+    )
+    max_age_days: int = setting(
+        30, "What was not recalled for so many days is not promoted. 0 = no limit.", at_least(0)
+    )
+    max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
+    max_chars: int = setting(
+        8000,
+        "Most characters of MEMORY.md that promoted facts may take; the oldest make room.",
+        at_least(0),
+    )
+
+
+class ExperiencesConfig(Section):
+    """The experience store."""
+
+    enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    uniqueness: float = setting(
+        0.85, "What is as similar as this to a stored experience is not taken in.", between(0, 1)
+    )
+    max_count: int = setting(
+        5000, "Most experiences; the least valuable go to the archive.", at_least(1)
+    )

@@ -11,6 +11,7 @@ from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
+from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
 from memolith.llm.choose import choose_summariser
@@ -69,9 +70,22 @@ class Jobs:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
         return explain(self._place, key)
 
+    def extract_experiences(self, *, dry_run: bool = False) -> JobReport:
+        """Take into the experience store what is new since the last run, and not said there yet."""
+        started = self._place.clock.now()
+        report = self._run(ExperienceJob(self._place), dry_run=dry_run)
+        waits = report.status == "proposed" and bool(report.reason)  # an earlier proposal
+        if not dry_run and report.reason != ANOTHER_JOB and not waits:
+            move_cursor(self._place, started)
+        return report
+
     def unattended(self, name: str) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept."""
-        work = {"compact": self.compact, "dream": self.dream}[name]
+        work = {
+            "compact": self.compact,
+            "dream": self.dream,
+            "experiences": self.extract_experiences,
+        }[name]
         return run_unattended(self._place, name, work)
 
     def list(self) -> tuple[JobReport, ...]:

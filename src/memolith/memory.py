@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date
 
 from memolith.clock import Clock
-from memolith.editing import EditableStore
-from memolith.errors import ConfigError, FileChangedError, MemolithError
+from memolith.errors import ConfigError, MemolithError
 from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, INDEX_FOLDER
 from memolith.late import late
+from memolith.tracking import TrackedStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
-    from memolith.types import Citation
 else:
     context_types = late("memolith.context_types")
     labels = late("memolith.labels")
@@ -29,10 +28,7 @@ else:
     retrieval = late("memolith.retrieval")
 
 
-_FORGET_ATTEMPTS = 20
-
-
-class Memory(EditableStore):
+class Memory(TrackedStore):
     """One agent's memory: plain Markdown files in one folder.
 
     >>> import tempfile
@@ -89,31 +85,6 @@ class Memory(EditableStore):
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
         self._note_shown(result.hits, text, "search")
         return result
-
-    def get(
-        self,
-        path: str,
-        first_line: int = 1,
-        lines: int | None = None,
-        *,
-        include_secret: bool = False,
-    ) -> retrieval.Passage:
-        """Lines of a Markdown file as they stand there now; `path` may be a citation.
-
-        Lines of secret records are left blank unless asked for. Reading lines that a search has
-        shown counts as using them.
-        """
-        passage = super().get(path, first_line, lines, include_secret=include_secret)
-        if lines is not None or "#L" in path:
-            self._note_used(passage.citation)
-        return passage
-
-    def used(self, citation_or_id: str) -> None:
-        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it."""
-        from memolith.files.passages import parse_citation
-
-        place = parse_citation(citation_or_id)
-        self._note_used(place, "" if place else citation_or_id)
 
     def session_start(
         self,
@@ -195,6 +166,19 @@ class Memory(EditableStore):
         filters = self._filters(category=category, session=session, chat=chat, path=path)
         return self._open_recaller().recall(question, max(0, limit), filters)
 
+    def query_experiences(
+        self, text: str, limit: int = 5, *, session: str | None = None
+    ) -> retrieval.SearchResult:
+        """Find past experiences that bear on `text`, best first; of one session, or of all."""
+        from memolith.retrieval import SearchResult
+
+        if not self.profile.exists:
+            return SearchResult(hits=())
+        filters = self._filters(category="experience", session=session)
+        found = self._open_finder().search(text, max(0, limit), filters)
+        self._note_shown(found.hits, text, "experiences")
+        return found
+
     def recap(
         self,
         chat: str = "main",
@@ -228,7 +212,7 @@ class Memory(EditableStore):
 
         The id may be shortened to its first characters. This cannot be undone.
         """
-        report = self._forget(record_id)
+        report = super().forget(record_id)
         self._sync_if_indexed()
         return report
 
@@ -236,16 +220,6 @@ class Memory(EditableStore):
     def jobs(self) -> lifecycle.Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
         return lifecycle.Jobs(self._workplace(), self._sync_if_indexed)
-
-    def _forget(self, record_id: str) -> reports.ForgetReport:
-        """Forget in the files; the log of recalls is written without a lock, so it may have moved on."""
-        for _ in range(_FORGET_ATTEMPTS):
-            try:
-                return super().forget(record_id)
-            except FileChangedError as error:
-                if "recalls" not in error.path:
-                    raise
-        return super().forget(record_id)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
@@ -295,19 +269,6 @@ class Memory(EditableStore):
     def _sync_if_indexed(self) -> None:
         if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
             self.sync()
-
-    def _note_shown(self, hits: Sequence[retrieval.Hit], question: str, surface: str) -> None:
-        """Note what was shown; every method that answers with hits calls this once."""
-        if hits and self.config.dream.track:
-            from memolith.files.recall_log import note_shown
-
-            note_shown(self.root, hits, question, surface, self._clock)
-
-    def _note_used(self, place: Citation | None, record_id: str = "") -> None:
-        if self.profile.exists and self.config.dream.track:
-            from memolith.files.recall_log import note_used
-
-            note_used(self.root, place, record_id, self._clock)
 
     def _writing(self) -> Transaction:
         """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from memolith.late import late
-from memolith.types import Citation
+from memolith.types import Citation, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,6 +111,15 @@ class SessionHit:
     chat: str
     score: float
     best: Citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationships:
+    """Experiences and preferences in groups: by category, session and name; the largest first."""
+
+    by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

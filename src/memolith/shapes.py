@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from memolith.context_types import Recap, SessionContext, TurnContext
     from memolith.reports import DreamExplanation, DreamStatus, JobReport
-    from memolith.retrieval import Hit, StageTrace, Turn
+    from memolith.retrieval import Hit, Relationships, StageTrace, Turn
     from memolith.types import Record
 
     Json = dict[str, object]
@@ -106,6 +106,18 @@ def dream_explanation_json(one: DreamExplanation) -> Json:
         "questions": one.questions,
         "days": list(one.days),
         "tags": list(one.tags),
+    }
+
+
+def relationships_json(found: Relationships) -> Json:
+    """Experiences and preferences in groups."""
+    return {
+        name: {key: [record_json(record) for record in group] for key, group in groups.items()}
+        for name, groups in (
+            ("by_category", found.by_category),
+            ("by_session", found.by_session),
+            ("by_entity", found.by_entity),
+        )
     }
 
 

@@ -26,11 +26,14 @@ _GAP_SECONDS = 3600.0
 
 def schedules(memory: Memory) -> Iterator[Schedule]:
     """The jobs that are switched on."""
-    compact, dream = memory.config.compact, memory.config.dream
+    config = memory.config
+    compact, dream, experiences = config.compact, config.dream, config.experiences
     if compact.enabled:
         yield Schedule(job="compact", cron=compact.cron, every_hours=compact.every_hours)
     if dream.enabled:
         yield Schedule(job="dream", cron=dream.cron)
+    if experiences.enabled:
+        yield Schedule(job="experiences", cron=experiences.cron)
 
 
 def maintain(memory: Memory) -> tuple[JobReport, ...]:

@@ -22,6 +22,11 @@ def trust(channel: str) -> Trust:
     return "agent" if channel in _AGENT_CHANNELS else "external"
 
 
+def trust_in_file(channel: str) -> Trust:
+    """How far a record of the profile's own files is trusted; without a channel, a person wrote it."""
+    return trust(channel) if channel not in ("", "unknown") else "user"
+
+
 def visible(record: Record, *, include_secret: bool) -> bool:
     """Whether this record may be shown to whoever asks."""
     return include_secret or record.sensitivity != "secret"

@@ -40,6 +40,14 @@ def promoted(memory: Memory) -> object:
     return [line[:20] for line in text.splitlines() if "*(score" in line]
 
 
+def experiences_taken_in(memory: Memory) -> object:
+    memory.remember("The operator prefers dark theme")
+    memory.remember("The operator likes a dark theme")
+    memory.remember("Luis fed the cat of the neighbour")
+    memory.jobs.extract_experiences()
+    return len(memory.experiences())
+
+
 ONE_RECALL: dict[str, Value] = {"dream.min_recalls": 1}
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "dream.track": (recalls_noted, True, False, {}),
@@ -48,5 +56,7 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "dream.min_queries": (promoted, 1, 2, ONE_RECALL),
     "dream.max_age_days": (promoted, 2, 30, {}),
     "dream.max_per_run": (promoted, 1, 10, ONE_RECALL),
+    "experiences.uniqueness": (experiences_taken_in, 0.85, 0.7, {}),
+    "experiences.max_count": (experiences_taken_in, 1, 5, {}),
     "dream.max_chars": (promoted, 0, 8000, {}),
 }

@@ -95,6 +95,8 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 5.0}),
     "dream.enabled": (maintained, False, True, {}),
     "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),
+    "experiences.enabled": (maintained, False, True, {}),
+    "experiences.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"experiences.enabled": True}),
     "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),
     "compact.max_chars": (compacted, 0, 20_000, {"compact.max_records": 0}),
     "compact.min_age_days": (compacted, 2.0, 15.0, _SMALL),

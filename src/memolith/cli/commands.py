@@ -46,6 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "maintain": "run jobs when they are due",
     "jobs": "see what jobs did or propose, apply, undo",
     "dream": "promote what is asked for again and again",
+    "experiences": "take in what is new, and ask it",
+    "relationships": "show what is known of people and habits, in groups",
     "restore": "list backups, or bring one back",
     "sync": "bring the index in line with the files",
     "reindex": "make the index again from the files",

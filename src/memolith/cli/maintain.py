@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from memolith.reports import JobReport
 
 HELP = """\
-Run the jobs that are switched on (compact.enabled, dream.enabled) when they are due, until stopped by
-Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer. A run that was missed is
+Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are
+due, until stopped by Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer. A run that was missed is
 made up for once. Of many processes, `memolith serve` included, one at a time keeps the schedule."""
 EXAMPLE = """\
 memolith maintain --once

@@ -25,7 +25,7 @@ GLOBAL_OPTIONS = (
 
 # The options of the commands that take a value; a test keeps the list complete.
 VALUE_OPTIONS = frozenset(
-    """--about --as-of --assistant --category --chat --deadline --expires --from --host --keyword
+    """--about --as-of --assistant --by --category --chat --deadline --expires --from --host --keyword
     --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens --offset --path
     --platform --port --sensitivity --session --since --title --tools --until --user""".split()
 )

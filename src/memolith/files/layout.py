@@ -20,7 +20,7 @@ EXPERIENCES = "memory/experiences.md"
 # Files that we write out of what stands in others: a dream learns nothing from them.
 OWN_OUTPUT = (LONG_MEMORY, DREAM_DIARY, EXPERIENCES)
 # Files whose first lines are ours and not the user's.
-FROM_TEMPLATE = (ROOT_MEMORY, NESTED_MEMORY, USER)
+FROM_TEMPLATE = (ROOT_MEMORY, NESTED_MEMORY, USER, LONG_MEMORY, EXPERIENCES)
 DAILY_FOLDER = "memory"
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from datetime import datetime
 
-    from memolith.config import DreamConfig
+    from memolith.config_jobs import DreamConfig
     from memolith.files.recall_state import Recalled, RecallState
     from memolith.jobs.dreaming.meaning import Said
     from memolith.jobs.dreaming.score import Score

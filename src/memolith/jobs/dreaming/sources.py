@@ -7,7 +7,7 @@ from memolith.files.statements import Statement, statements
 from memolith.text.folding import fold
 from memolith.text.pieces import claim_key
 from memolith.text.tokens import words
-from memolith.visibility import trust
+from memolith.visibility import trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Sources:
         return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)
 
     def _doubt(self, record: Record) -> str:
-        if trust(record.provenance.channel) == "external":
+        if trust_in_file(record.provenance.channel) == "external":
             return "it came from outside, and only you may trust it"
         if record.category in _MADE_BY_JOBS:
             return f"it is a {record.category}, made by a job"

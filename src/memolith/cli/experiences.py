@@ -1,0 +1,99 @@
+"""`memolith experiences`: take in what is new, ask it, list it."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.jobs import print_report
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import UsageError, whole_number
+from memolith.shapes import hit_json, record_json
+from memolith.text.cleaning import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+    from memolith.settings import Value
+
+HELP = """\
+Experiences are what was new to this memory, each thing once, in a file of their own
+(memory/experiences.md). `extract` takes in what came since the last time, `query` asks them,
+`list` shows the newest. What is said there already, be it in other words, is not taken in again."""
+EXAMPLE = """\
+memolith experiences extract --dry-run
+memolith experiences query "how did the last release go?"
+memolith experiences list --limit 5"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the actions and their arguments."""
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        default="list",
+        choices=("extract", "query", "list"),
+        help="extract, query TEXT, or list (the default)",
+    )
+    parser.add_argument("text", metavar="TEXT", nargs="*", help="of query: what to look for")
+    parser.add_argument("--session", metavar="ID", help="of query: only this session's")
+    parser.add_argument(
+        "--limit", metavar="N", type=whole_number, default=5, help="how many (default: 5)"
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--dry-run", action="store_true", help="of extract: show it, and change nothing"
+    )
+    how.add_argument(
+        "--apply", action="store_true", help="of extract: do it now, whatever jobs.review says"
+    )
+
+
+def run(args: Arguments) -> int:
+    """Do the action, and print what came of it."""
+    text = " ".join(args.text)
+    if bool(text.strip()) != (args.action == "query"):
+        raise UsageError(
+            "What should be looked for?" if args.action == "query" else "Only query takes a text.",
+            hint=EXAMPLE.splitlines()[1],
+        )
+    settings: dict[str, Value] = {"jobs.review": "auto"} if args.apply else {}
+    with open_memory(args, settings=settings) as memory:
+        if args.action == "extract":
+            report = memory.jobs.extract_experiences(dry_run=args.dry_run)
+            print_report(report, as_json=args.json, with_diff=args.dry_run)
+        elif args.action == "query":
+            _query(memory, text, args)
+        else:
+            _list(memory, args.limit, as_json=args.json)
+    return 0
+
+
+def _query(memory: Memory, text: str, args: Arguments) -> None:
+    found = memory.query_experiences(text, args.limit, session=args.session)
+    if args.json:
+        hits = [hit_json(hit) for hit in found.hits]
+        output.say_json({"hits": hits, "warnings": list(found.warnings)})
+        return
+    output.table((str(hit.dated or ""), hit.session, one_line(hit.text)) for hit in found.hits)
+    for warning in found.warnings:
+        output.note("warning: ", warning)
+    if not found.hits:
+        output.note("No experiences yet. Take some in: memolith experiences extract")
+
+
+def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
+    found = memory.experiences()
+    newest = found[::-1][:limit]
+    if as_json:
+        records = [record_json(record) for record in newest]
+        output.say_json({"count": len(found), "experiences": records})
+        return
+    output.table(
+        (record.created.date().isoformat(), record.session, one_line(record.text))
+        for record in newest
+    )
+    if not found:
+        output.note("No experiences yet. Take some in: memolith experiences extract")

@@ -1,0 +1,102 @@
+"""What may become an experience: what records say, and what people said in chats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memolith.files.conversation_log import parse_turn
+from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
+from memolith.files.lookup import records_in
+from memolith.text.pieces import bare_text, claim_key
+from memolith.text.sentences import matters, sentences
+from memolith.text.tokens import words
+from memolith.types import Provenance
+from memolith.visibility import current, trust_in_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import date, datetime
+
+    from memolith.types import Record
+
+# Made by jobs and routines, or experiences already.
+_NEVER = ("experience", "compaction", "summary", "heartbeat")
+_LONGEST_CHARS = 1_000
+_FEWEST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A text that may become an experience, and all that is known of where it came from."""
+
+    text: str
+    source: str  # the id of the record; of a turn, its moment and chat
+    category: str
+    session: str
+    created: datetime
+    provenance: Provenance
+
+
+def candidates_from_files(
+    read: Callable[[str], bytes | None], paths: Iterable[str], *, now: datetime
+) -> Iterator[Candidate]:
+    """The candidates of these files, oldest first; superseded and expired records are left out."""
+    records: dict[str, Record] = {}
+    found: list[Candidate] = []
+    for path in paths:
+        data = read(path) or b""
+        if path == CONVERSATIONS:
+            found += _from_turns(data)
+        elif path not in OWN_OUTPUT:
+            records.update((record.id, record) for record in records_in(path, data))
+    found += filter(None, (_from_record(record) for record in current(records.values(), now)))
+    yield from sorted(found, key=lambda candidate: candidate.created)
+
+
+def is_recent(path: str, since: date | None) -> bool:
+    """Whether a file can hold what was written since that day: of daily logs, the later ones."""
+    return since is None or not is_daily_log(path) or path >= f"memory/{since.isoformat()}"
+
+
+def _from_record(record: Record) -> Candidate | None:
+    channel = record.provenance.channel
+    text = bare_text(record.text)
+    if (
+        record.sensitivity == "secret"
+        or record.category in _NEVER
+        or trust_in_file(channel) == "external"
+        or not _tells_enough(text)
+    ):
+        return None
+    return Candidate(
+        text=text[:_LONGEST_CHARS],
+        source=record.id,
+        category=record.category,
+        session=record.session,
+        created=record.created,
+        provenance=record.provenance,
+    )
+
+
+def _from_turns(data: bytes) -> Iterator[Candidate]:
+    """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
+    for line in data.split(b"\n"):
+        turn = parse_turn(line)
+        if turn is None or trust_in_file(turn.platform) == "external":
+            continue
+        for sentence in sentences(turn.user):
+            text = bare_text(sentence)
+            if matters(text) and not text.endswith(("?", "？")) and _tells_enough(text):
+                yield Candidate(
+                    text=text[:_LONGEST_CHARS],
+                    source=f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}",
+                    category="turn",
+                    session=turn.chat,
+                    created=turn.created,
+                    provenance=Provenance(channel=turn.platform),
+                )
+
+
+def _tells_enough(text: str) -> bool:
+    return len(words(text)) >= _FEWEST_WORDS and (len(text) >= 20 or not text.isascii())

@@ -1,0 +1,80 @@
+"""Names in a text: people, places, products. Hints for grouping, found by how they are written."""
+
+from __future__ import annotations
+
+import re
+
+from memolith.text.stopwords import is_stop_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w{2,10}")
+_SENTENCE_END = re.compile(r"[.!?:;…]\s*$|^\W*$")
+# Capitals that name a day, a month or a person speaking, and what sentences often begin with.
+_NO_NAMES = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july"
+    " august september october november december lunes martes miércoles jueves viernes sábado domingo"
+    " today tomorrow yesterday user operator agent assistant note remember please never always ok yes"
+    " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
+    " deadline meeting rent weekly daily".split()
+)
+_MOST = 12
+
+
+def entities(text: str, common: Collection[str] = ()) -> tuple[str, ...]:
+    """The names in a text, each once, in their order.
+
+    The first word of a sentence has a capital anyway: it counts unless it is in `common`, the words
+    that the same person writes in small letters elsewhere.
+
+    >>> entities("Ana Ruiz moved the Volvo to Madrid. She wrote to ben@example.org")
+    ('Ana Ruiz', 'Volvo', 'Madrid', 'ben@example.org')
+    >>> entities("Rents went up", common={"rents"})
+    ()
+    """
+    found = dict.fromkeys(name for name in _names(text[:4000], common))
+    handles = (match[0] for match in _HANDLE.finditer(text[:4000]))
+    return tuple(dict.fromkeys([*found, *handles]))[:_MOST]
+
+
+def small_words(texts: Collection[str]) -> frozenset[str]:
+    """The words that stand in small letters somewhere in these texts: no names."""
+    return frozenset(
+        word for text in texts for word in _WORD.findall(text[:4000]) if word == word.lower()
+    )
+
+
+def _names(text: str, common: Collection[str]) -> Iterator[str]:
+    run: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        word = match[0].rstrip("'’-.")
+        word = re.sub(r"['’]s$", "", word)
+        gap = text[end : match.start()]
+        begins = bool(_SENTENCE_END.search(text[: match.start()][-3:]))
+        if run and gap != " ":
+            yield " ".join(run)
+            run = []
+        if _is_name(word, begins=begins, common=common) and "@" not in (
+            text[match.start() - 1 : match.start()],
+            text[match.end() : match.end() + 1],
+        ):
+            run.append(word)
+        elif run:
+            yield " ".join(run)
+            run = []
+        end = match.end() if match[0] == word else -1
+    if run:
+        yield " ".join(run)
+
+
+def _is_name(word: str, *, begins: bool, common: Collection[str]) -> bool:
+    if not word[:1].isupper() or len(word) < 2 or word.lower() in _NO_NAMES:
+        return False
+    if is_stop_word(word):
+        return False
+    is_plain = word[1:] == word[1:].lower()  # neither an acronym nor camel case
+    return not (begins and is_plain and word.lower() in common)

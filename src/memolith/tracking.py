@@ -1,0 +1,91 @@
+"""What was shown, used and learned: the store with its experiences and its log of recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memolith.editing import EditableStore
+from memolith.errors import FileChangedError
+from memolith.files.layout import EXPERIENCES
+from memolith.late import late
+from memolith.types import Citation, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith import reports, retrieval
+else:
+    reports = late("memolith.reports")
+    retrieval = late("memolith.retrieval")
+
+_FORGET_ATTEMPTS = 20
+
+
+class TrackedStore(EditableStore):
+    """The store, which notes what is shown and used so that dreaming can learn from it."""
+
+    def get(
+        self,
+        path: str,
+        first_line: int = 1,
+        lines: int | None = None,
+        *,
+        include_secret: bool = False,
+    ) -> retrieval.Passage:
+        """Lines of a Markdown file as they stand there now; `path` may be a citation.
+
+        Lines of secret records are left blank unless asked for. Reading lines that a search has
+        shown counts as using them.
+        """
+        passage = super().get(path, first_line, lines, include_secret=include_secret)
+        if lines is not None or "#L" in path:
+            self._note_used(passage.citation)
+        return passage
+
+    def used(self, citation_or_id: str) -> None:
+        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it."""
+        from memolith.files.passages import parse_citation
+
+        place = parse_citation(citation_or_id)
+        self._note_used(place, "" if place else citation_or_id)
+
+    def experiences(self) -> tuple[Record, ...]:
+        """Every stored experience, oldest first; none is secret."""
+        from memolith.jobs.relationships import stored_experiences
+
+        if not self.profile.exists:
+            return ()
+        with self._existing() as folder:
+            found = stored_experiences(folder.read(EXPERIENCES))
+        return tuple(record for record in found if record.sensitivity != "secret")
+
+    def relationships(self) -> retrieval.Relationships:
+        """Experiences and preferences in groups: by category, by session and by name."""
+        from memolith.jobs.relationships import relationships
+
+        return relationships(self.records(), self.experiences())
+
+    def forget(self, record_id: str) -> reports.ForgetReport:
+        """Remove a record from every file, archive and backup, so that it does not come back.
+
+        The log of recalls is written without a lock, so it may have moved on meanwhile.
+        """
+        for _ in range(_FORGET_ATTEMPTS):
+            try:
+                return super().forget(record_id)
+            except FileChangedError as error:
+                if "recalls" not in error.path:
+                    raise
+        return super().forget(record_id)
+
+    def _note_shown(self, hits: Sequence[retrieval.Hit], question: str, surface: str) -> None:
+        """Note what was shown; every method that answers with hits calls this once."""
+        if hits and self.config.dream.track:
+            from memolith.files.recall_log import note_shown
+
+            note_shown(self.root, hits, question, surface, self._clock)
+
+    def _note_used(self, place: Citation | None, record_id: str = "") -> None:
+        if self.profile.exists and self.config.dream.track:
+            from memolith.files.recall_log import note_used
+
+            note_used(self.root, place, record_id, self._clock)
