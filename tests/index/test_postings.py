@@ -94,6 +94,7 @@ def test_a_text_is_as_long_as_its_words_however_many_stems_each_is_stored_under(
 def test_a_term_is_counted_once_for_each_group_it_stands_in() -> None:
     rows = [pack_terms({"all": 1.0, f"w{row % 2}": 1.0}) for row in range(6)]
     postings = Postings.build(rows, np.array([7, 7, 8, 8, 0, 0]))
-    assert postings.group_frequency(term_hash("all")) == 2
-    assert postings.group_frequency(term_hash("w1")) == 2
-    assert postings.group_frequency(term_hash("nowhere")) == 0
+    wanted = np.array([term_hash(term) for term in ("all", "w1", "nowhere")], "<u8")
+    in_rows, in_groups = postings.frequencies(wanted)
+    assert (list(in_rows), list(in_groups)) == ([6, 3, 0], [2, 2, 0])
+    assert [list(none) for none in Postings.build([]).frequencies(wanted)] == [[0, 0, 0]] * 2

@@ -105,14 +105,6 @@ class GroupSums:
                 self.titles[place] = near
 
 
-def group_idf(terms: Sequence[int], segments: Sequence[Segment]) -> Floats:
-    """How much each term tells of a group: one that is in every chat, if only once, tells nothing."""
-    total = sum(len(segment.groups.ids) for segment in segments)
-    found = [sum(segment.postings.group_frequency(term) for segment in segments) for term in terms]
-    groups = np.minimum(np.array(found, np.float32), total)
-    return np.log1p((total - groups + 0.5) / (groups + 0.5)).astype(np.float32)
-
-
 def group_bm25(
     counts: Floats, lengths: Floats, words: Sequence[Mapping[int, float]], terms: Sequence[int]
 ) -> Floats:

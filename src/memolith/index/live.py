@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from memolith.index.postings import term_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,31 +154,6 @@ class Nominees:
         return cls(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
         )
-
-
-def weighted(
-    words: Sequence[Mapping[str, float]], segments: Sequence[LiveSegment]
-) -> list[dict[int, float]]:
-    """The words' terms by hash, each weight times the term's idf over all segments.
-
-    A word that stands nowhere has no terms.
-    """
-    total = sum(len(live.segment) for live in segments)
-    result = []
-    for word in words:
-        terms: dict[int, float] = {}
-        for term, weight in word.items():
-            number = term_hash(term)
-            rows = sum(live.segment.postings.frequency(number) for live in segments)
-            if rows:
-                terms[number] = weight * idf(rows, total)
-        result.append(terms)
-    return result
-
-
-def idf(rows: int, total: int) -> float:
-    """How much a term tells that stands in so many of all rows."""
-    return math.log1p((max(0, total - rows) + 0.5) / (rows + 0.5))
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

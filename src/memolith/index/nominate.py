@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.groups import USER, GroupSums, group_bm25, group_idf
-from memolith.index.live import Nominees, idf, weighted
-from memolith.index.postings import term_hash
+from memolith.index.asked import asked_of
+from memolith.index.groups import USER, GroupSums, group_bm25
+from memolith.index.live import Nominees
 from memolith.interfaces import Nomination, Signals
 
 if TYPE_CHECKING:
@@ -30,24 +30,20 @@ def nominate(
     filters: NumberedFilters,
 ) -> Nomination:
     """The best `limit` by words and the nearest `limit` by meaning, with all their signals."""
-    hashed = [{term_hash(term): weight for term, weight in word.items()} for word in words]
-    choices = weighted(words, segments)
-    found = Nominees.together([live.nominate(choices, vector, limit, filters) for live in segments])
+    asked = asked_of(words, [live.segment for live in segments])
+    found = Nominees.together(
+        [live.nominate(asked.in_chunks, vector, limit, filters) for live in segments]
+    )
     words_rank = _ranks(found.words, found.keys, limit)
     meaning_rank = _ranks(found.meaning, found.keys, limit)
     kept = np.flatnonzero((words_rank > 0) | (meaning_rank > 0))
     groups = np.unique(found.grouped[kept])
     groups = groups[groups > 0]
-    terms = sorted({term for word in choices for term in word})
-    sums = GroupSums(groups, terms)
+    sums = GroupSums(groups, asked.terms)
     for live in segments:
         sums.add(live.segment, vector)
-    told = dict(zip(terms, group_idf(terms, [live.segment for live in segments]), strict=True))
-    in_groups = [
-        {term: hashed[at][term] * told[term] for term in word} for at, word in enumerate(choices)
-    ]
-    whole = group_bm25(sums.counts, sums.lengths, in_groups, terms)
-    mine = group_bm25(sums.user_counts, sums.user_lengths, in_groups, terms)
+    whole = group_bm25(sums.counts, sums.lengths, asked.in_groups, asked.terms)
+    mine = group_bm25(sums.user_counts, sums.user_lengths, asked.in_groups, asked.terms)
     at = np.searchsorted(groups, found.grouped[kept])
     columns = (
         found.keys[kept],
@@ -62,18 +58,8 @@ def nominate(
     return Nomination(
         [Signals(*row) for row in rows],
         _usual_meaning(segments, vector),
-        _rarity(hashed, choices, sum(len(live.segment) for live in segments)),
+        asked.rarity,
     )
-
-
-def _rarity(
-    hashed: Sequence[Mapping[int, float]], choices: Sequence[Mapping[int, float]], total: int
-) -> list[float]:
-    """The idf of each word itself, not of what else it may be called."""
-    return [
-        min((told for term, told in found.items() if word[term] == 1), default=idf(0, total))
-        for word, found in zip(hashed, choices, strict=True)
-    ]
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:

@@ -134,12 +134,14 @@ class Postings:
         found = self.find(term)
         return int(found.stop - found.start)
 
-    def group_frequency(self, term: int) -> int:
-        """In how many groups of rows a term stands."""
-        at = int(np.searchsorted(self.terms, np.uint64(term)))
-        if at == len(self.terms) or int(self.terms[at]) != term:
-            return 0
-        return int(self.group_frequencies[at])
+    def frequencies(self, terms: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """In how many rows, and in how many groups of rows, each of these terms stands."""
+        if not len(self.terms):
+            return np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+        at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        known = self.terms[at] == terms
+        rows = self.offsets[at + 1].astype(np.int64) - self.offsets[at].astype(np.int64)
+        return rows * known, self.group_frequencies[at].astype(np.int64) * known
 
     def score(
         self, words: Iterable[Mapping[int, float]], size: int, scratch: NDArray[np.float32]
