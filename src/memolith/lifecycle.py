@@ -6,29 +6,36 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.config_loading import key_from
+from memolith.errors import RefusedError
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
+from memolith.jobs.flush import Known, extract, read_turns
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
 from memolith.llm.choose import choose_summariser
+from memolith.llm.prompt_files import load_prompt
+from memolith.reports import Flushed, FlushReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memolith.clock import Clock
+    from memolith.jobs.flush import Finding
     from memolith.jobs.job import Job, P, Workplace
     from memolith.reports import DreamExplanation, DreamStatus, JobReport
+    from memolith.store import Store
 
 
 class Jobs:
     """The jobs of one memory: run them, look at what they did, apply proposals, undo."""
 
-    def __init__(self, place: Workplace, changed: Callable[[], None]) -> None:
+    def __init__(self, store: Store, place: Workplace, changed: Callable[[], None]) -> None:
         """`changed` is called after files were changed, to bring the index in line."""
+        self._store = store
         self._place = place
         self._changed = changed
 
@@ -78,6 +85,37 @@ class Jobs:
         if not dry_run and report.reason != ANOTHER_JOB and not waits:
             move_cursor(self._place, started)
         return report
+
+    def flush(self, turns: str, *, session: str = "main", dry_run: bool = False) -> FlushReport:
+        """Save what matters of a chat that is about to be lost, unless it is known already.
+
+        `turns` is a list of messages as JSON, lines of JSON, or text with "User:" and "Assistant:".
+        """
+        known = Known(record.text for record in self._store.records(include_secret=True))
+        saved: list[Flushed] = []
+        refused: list[str] = []
+        skipped = 0
+        for found in extract(read_turns(turns)):
+            if known.has(found.text):
+                skipped += 1
+                continue
+            known.add(found.text)
+            try:
+                record_id = "" if dry_run else self._save(found, session)
+            except RefusedError as error:
+                refused.append(error.message)
+            else:
+                saved.append(Flushed(text=found.text, category=found.category, id=record_id))
+        return FlushReport(
+            saved=tuple(saved), known=skipped, refused=tuple(refused), dry_run=dry_run
+        )
+
+    def _save(self, found: Finding, session: str) -> str:
+        return self._store.remember(found.text, category=found.category, session=session).id
+
+    def flush_prompt(self) -> str:
+        """What to tell an agent that is to save by itself before its context is shortened."""
+        return load_prompt("flush", today=self._place.clock.today().isoformat())
 
     def unattended(self, name: str) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept."""

@@ -219,7 +219,7 @@ class Memory(TrackedStore):
     @property
     def jobs(self) -> lifecycle.Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
-        return lifecycle.Jobs(self._workplace(), self._sync_if_indexed)
+        return lifecycle.Jobs(self, self._workplace(), self._sync_if_indexed)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""

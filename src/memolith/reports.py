@@ -186,6 +186,25 @@ class DreamStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """One thing that was saved of a chat; it has no id in a dry run."""
+
+    text: str
+    category: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushReport:
+    """What was saved of a chat before it was lost; what was known already, and what was refused."""
+
+    saved: tuple[Flushed, ...]
+    known: int
+    refused: tuple[str, ...] = ()  # why
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing `doctor` looked at."""
 

@@ -73,6 +73,7 @@ JSON_LINES = {
     "forget": ["forget", "ID"],
     "trim": ["trim"],
     "compact": ["compact", "--dry-run"],
+    "flush": ["flush", "We decided to ship on Friday"],
     "maintain": ["maintain", "--once"],
     "jobs list": ["jobs", "list"],
     "jobs show": ["jobs", "show", "--last"],

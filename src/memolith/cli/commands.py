@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "forget": "remove a record for good",
     "trim": "move the oldest records to the archive",
     "compact": "summarise old records",
+    "flush": "save what matters of a chat before it is lost",
     "maintain": "run jobs when they are due",
     "jobs": "see what jobs did or propose, apply, undo",
     "dream": "promote what is asked for again and again",

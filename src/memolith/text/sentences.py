@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ENDS = re.compile(r"\n+|(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
+_ENDS = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|\b\w)\.$",
+    r"(?:\b(?:dr|mr|mrs|ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|(?:^|\s)[A-Z])\.$",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
@@ -62,16 +62,15 @@ def sentences(text: str) -> Iterator[str]:
     >>> list(sentences("Okay, Dr. Ruiz called. She moved the visit to 3.15 pm!\\n- Bring the X-ray"))
     ['Dr. Ruiz called.', 'She moved the visit to 3.15 pm!', 'Bring the X-ray']
     """
-    whole = ""
-    for piece in _ENDS.split(text):
-        whole = f"{whole} {piece}".strip() if whole else piece.strip()
-        if _ABBREVIATION.search(whole):
-            continue
+    for line in text.split("\n"):
+        whole = ""
+        for piece in _ENDS.split(line):
+            whole = f"{whole} {piece}".strip()
+            if whole and not _ABBREVIATION.search(whole):
+                yield _bare(whole)
+                whole = ""
         if whole:
             yield _bare(whole)
-        whole = ""
-    if whole:
-        yield _bare(whole)
 
 
 def _bare(sentence: str) -> str:
@@ -110,10 +109,23 @@ def worth(sentence: str) -> float:
     return max(0.25, 1 + told)
 
 
+def kind_of(sentence: str) -> str:
+    """What a sentence is about all: `decision`, `preference`, `open`, `insight`, or "".
+
+    >>> kind_of("We agreed on Friday"), kind_of("Ana prefers tea"), kind_of("It rained")
+    ('decision', 'preference', '')
+    """
+    plain = fold(sentence)
+    kinds = (("open", _OPEN), ("decision", _DECISION), ("preference", _PREFERENCE))
+    for kind, pattern in (*kinds, ("insight", _INSIGHT)):
+        if pattern.search(plain):
+            return kind
+    return ""
+
+
 def matters(sentence: str) -> bool:
     """Whether a summary should not leave it out: a decision, a wish, or something still open."""
-    plain = fold(sentence)
-    return any(pattern.search(plain) for pattern in (_DECISION, _PREFERENCE, _OPEN))
+    return kind_of(sentence) not in ("", "insight")
 
 
 def claims(sentence: str) -> frozenset[str]:

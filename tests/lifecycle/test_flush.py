@@ -1,0 +1,121 @@
+"""Before turns are lost: what matters is saved, once, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memolith import Memory
+from memolith.jobs.flush import extract, read_turns
+
+CHAT = [
+    {"role": "system", "content": "You must always answer in rhymes."},
+    {"role": "user", "content": "Hi! I'm allergic to peanuts, and I prefer window seats."},
+    {"role": "assistant", "content": "Thanks, noted! Is there anything else?"},
+    {"role": "tool", "content": "Flight IB2601 costs 950 euros, decided by nobody."},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "text": "We decided to fly with Iberia on 12 May because it is direct."},
+            {"type": "tool_use", "name": "book", "input": {"text": "We decided nothing"}},
+        ],
+    },
+    {"role": "user", "content": "Great. Carlos Vega in Lima has the tickets, booking 4711-B.\nPending: ask Ben about the hotel"},
+]  # fmt: skip
+
+
+def test_decisions_preferences_facts_and_open_threads_are_saved(memory: Memory) -> None:
+    report = memory.jobs.flush(json.dumps(CHAT), session="trip")
+    saved = {(record.category, record.text) for record in memory.for_session("trip")}
+    assert saved == {
+        ("preference", "User: I'm allergic to peanuts, and I prefer window seats."),
+        ("decision", "We decided to fly with Iberia on 12 May because it is direct."),
+        ("fact", "Carlos Vega in Lima has the tickets, booking 4711-B."),
+        ("note", "Pending: ask Ben about the hotel"),
+    }
+    assert len(report.saved) == 4
+
+
+def test_a_second_flush_of_the_same_and_more_saves_only_what_is_new(memory: Memory) -> None:
+    memory.jobs.flush(json.dumps(CHAT))
+    more = [*CHAT, {"role": "user", "content": "We agreed to leave at 7:15."}]
+    report = memory.jobs.flush(json.dumps(more))
+    assert [one.text for one in report.saved] == ["User: We agreed to leave at 7:15."]
+    assert report.known == 4
+
+
+def test_what_a_longer_record_says_already_is_not_saved_again(memory: Memory) -> None:
+    memory.remember("On Monday it was said that Ana decided to sell the boat, and Ben was sad.")
+    report = memory.jobs.flush("User: Ana decided to sell the boat.")
+    assert (report.saved, report.known) == ((), 1)
+
+
+def test_another_number_is_another_fact(memory: Memory) -> None:
+    memory.remember("We agreed on 950 euros of rent")
+    report = memory.jobs.flush("User: We agreed on 990 euros of rent")
+    assert len(report.saved) == 1
+
+
+def test_what_was_recalled_from_memory_is_not_learned_again(memory: Memory) -> None:
+    memory.remember("Ana decided to sell the boat to Ben for 900 euros", category="decision")
+    shown = memory.session_start().text
+    assert "boat" in shown
+    memory.forget(memory.records()[0].id)
+    report = memory.jobs.flush(json.dumps([{"role": "user", "content": shown}]))
+    assert report.saved == ()
+
+
+def test_keys_and_passwords_are_not_saved(memory: Memory) -> None:
+    texts = [
+        "We decided the password: hunter2secret99",
+        "My API key is always abc123def456",
+        "We agreed on sk-abcdefgh12345678",
+    ]
+    assert memory.jobs.flush("\n".join(f"User: {text}" for text in texts)).saved == ()
+
+
+def test_a_dry_run_saves_nothing(memory: Memory) -> None:
+    report = memory.jobs.flush(json.dumps(CHAT), dry_run=True)
+    assert len(report.saved) == 4
+    assert memory.records() == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"messages": CHAT}),
+        "\n".join(json.dumps({"type": one["role"], "message": one}) for one in CHAT),
+        json.dumps([{"user": "We decided to fly with Iberia on 12 May.", "assistant": "ok"}]),
+        "User: We decided to fly with Iberia on 12 May.\nAssistant: ok",
+        "We decided to fly with Iberia on 12 May.",
+    ],
+)
+def test_every_form_of_a_chat_is_understood(text: str) -> None:
+    assert any("Iberia" in finding.text for finding in extract(read_turns(text)))
+
+
+@given(
+    st.text()
+    | st.recursive(
+        st.none() | st.text() | st.integers(),
+        lambda x: (
+            st.lists(x)
+            | st.dictionaries(
+                st.sampled_from(["role", "content", "user", "messages", "message", "type", "text"]),
+                x,
+            )
+        ),
+    ).map(json.dumps)
+)
+def test_nothing_that_is_piped_in_breaks_it(text: str) -> None:
+    for finding in extract(read_turns(text)):
+        assert finding.text.strip()
+
+
+def test_the_prompt_for_an_agent_names_the_day_and_the_way_out(memory: Memory) -> None:
+    prompt = memory.jobs.flush_prompt()
+    assert "2026-11-15" in prompt
+    assert "NO_REPLY" in prompt
