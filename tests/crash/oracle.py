@@ -57,7 +57,7 @@ class Expected:
 class Verdict:
     """What is wrong with the files; all zero means nothing is."""
 
-    lost: int  # acknowledged, and in neither MEMORY.md nor the archive, or not in a daily log
+    lost: int  # records acknowledged, and in neither MEMORY.md nor archive, or in no daily log
     torn: int  # lines that begin like a record and are not one, or whose text is not what was sent
     twice: int  # ids that stand more than once in MEMORY.md or in the daily logs
     disagree: int  # ids in MEMORY.md + archive but not in the daily logs, or the reverse
@@ -104,7 +104,7 @@ def judge(root: Path, expected: Expected) -> Verdict:
         for id_, text in expected.acknowledged.items()
     )
     return Verdict(
-        lost=len(wanted - set(kept)) + len(wanted - set(daily.texts)),
+        lost=len(wanted - (set(kept) & set(daily.texts))),
         torn=len(memory.torn) + len(daily.torn) + len(archive.torn) + changed,
         twice=sum(count > 1 for found in (memory, daily) for count in found.counts.values()),
         disagree=len((set(kept) ^ set(daily.texts)) - uncertain),

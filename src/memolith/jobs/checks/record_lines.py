@@ -7,6 +7,7 @@ from memolith.files.document import Document
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.files.tombstones import digest
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.near_copies import NearCopies
 from memolith.text.wording import counted
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ class RecordLines:
         self._damaged = Findings("records", "Records")
         self._twins = Findings("ids", "Ids")
         self._returned = Findings("forgotten", "Forgotten records")
+        self._copies = NearCopies()
         self._places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
         self._known: set[int] = set()  # hashes of lines with which all is well
         self._lines = 0
@@ -54,6 +56,7 @@ class RecordLines:
             *self._damaged.checks(f"{counted(self._lines, 'record line')}, all readable"),
             *self._twins.checks(counted(len(self._places), "id")),
             *self._returned.checks(counted(len(self._forgotten_ids), "tombstone")),
+            *self._copies.checks(),
         ]
 
     def _name_damages(self, document: Document) -> None:
@@ -72,6 +75,8 @@ class RecordLines:
             )
 
     def _is_fine(self, path: str, line: int, record: Record) -> bool:
+        if record.id not in self._places:
+            self._copies.look_at(path, line, record)
         text = hash(record.text)
         known = self._places.setdefault(record.id, (text, path, line))
         if known[0] != text:

@@ -1,0 +1,50 @@
+"""Records that say the same in other letters: told, never refused or removed."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+from memolith.files.locks import STATE_FOLDER
+from memolith.jobs.checks.findings import Findings, shown
+from memolith.text.folding import fold
+from memolith.text.wording import counted
+from memolith.types import policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.reports import Check
+    from memolith.types import Record
+
+
+class NearCopies:
+    """Compares each record with those before it; case, accents, punctuation and spaces do not count."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self._found = Findings("copies", "Near copies")
+        self._seen: dict[int, tuple[str, int]] = {}  # hash of the words → where it stands
+        self._records = 0
+
+    def look_at(self, path: str, line: int, record: Record) -> None:
+        """Look at a record that stands nowhere else."""
+        if policy(record.category).repeats or record.supersedes or path.startswith(STATE_FOLDER):
+            return  # the same words again are news there, or history
+        self._records += 1
+        words = _words(record.text)
+        said = hash((record.category, record.session, record.sensitivity, *words))
+        first = self._seen.setdefault(said, (path, line))
+        if words and first != (path, line):
+            self._found.add(
+                "info",
+                f"{shown(path)} line {line} says what {shown(first[0])} line {first[1]} says.",
+                f"If one is enough: memolith forget {shown(record.id)}",
+            )
+
+    def checks(self) -> list[Check]:
+        """What was found."""
+        return self._found.checks(counted(self._records, "record"))
+
+
+def _words(text: str) -> list[str]:
+    folded = fold(text)
+    return "".join(c if c.isalnum() or category(c)[0] == "M" else " " for c in folded).split()
