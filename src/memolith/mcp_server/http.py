@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
 
+from memolith.mcp_server.repair import Repairing
 from memolith.mcp_server.server import MemoryServer
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
     from memolith.memory import Memory
 
@@ -18,7 +19,7 @@ _IDLE_SECONDS = 1800.0  # a client that went away without a word
 _MOST_SESSIONS = 500
 
 
-def http_app(memory: Memory, *, port: int) -> Starlette:
+def http_app(memory: Memory, *, port: int) -> ASGIApp:
     """The application that answers at `/mcp`, for requests addressed to this machine on `port`.
 
     The SDK guards only what it is told to guard, so the names are listed, each with the port.
@@ -28,7 +29,7 @@ def http_app(memory: Memory, *, port: int) -> Starlette:
     names = {"127.0.0.1", "localhost", "[::1]", serve.host, *filter(None, more)}
     hosts = sorted(f"{name}:{port}" for name in names)
     origins = (origin.strip() for origin in serve.origins.split(","))
-    return MemoryServer(memory).protocol.streamable_http_app(
+    app = MemoryServer(memory).protocol.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=serve.max_body_bytes,
         session_idle_timeout=_IDLE_SECONDS,
@@ -39,3 +40,4 @@ def http_app(memory: Memory, *, port: int) -> Starlette:
             allowed_origins=[*(f"http://{host}" for host in hosts), *filter(None, origins)],
         ),
     )
+    return Repairing(app)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
+
+from memolith.mcp_server.repair import without_halves
 
 if TYPE_CHECKING:
     from memolith.mcp_server.server import MemoryServer
@@ -29,11 +31,26 @@ def serve(server: MemoryServer) -> NoReturn:
 async def _serve(server: MemoryServer) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_leave_with_the_parent)
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_server(anyio.wrap_file(cast("IO[str]", _Lines()))) as (incoming, outgoing):
             protocol = server.protocol
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())
             _leave_soon()
         tasks.cancel_scope.cancel()
+
+
+class _Lines:
+    """What the client sends, repaired, from a copy of standard input that nobody else can read."""
+
+    def __init__(self) -> None:
+        """Take standard input away from everybody else."""
+        self._source = os.fdopen(os.dup(0), "rb")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+
+    def readline(self) -> str:
+        """The next line; "" at the end."""
+        return without_halves(self._source.readline()).decode(errors="replace")
 
 
 async def _leave_with_the_parent() -> None:
