@@ -43,7 +43,7 @@ class _Lines:
 
     def __init__(self) -> None:
         """Take standard input away from everybody else."""
-        self._source = os.fdopen(os.dup(0), "rb")
+        self._source = open(os.dup(0), "rb")  # noqa: SIM115 - open as long as the process
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
