@@ -49,8 +49,9 @@ _BELIEVED_SECONDS = 2.0
 _LOOKED_SECONDS = 0.02
 # After a change of model, a search embeds old chunks for at most so long before it answers.
 _EMBEDDING_SECONDS = 1.0
-# How often a search begins again because the index was made anew meanwhile.
+# A search begins again when the index was made anew meanwhile: at least so often, and for so long.
 _ATTEMPTS = 5
+_SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
 T = TypeVar("T")
 
@@ -123,7 +124,9 @@ class Finder:
 
     def _again_if_replaced(self, work: Callable[[], T]) -> T:
         """Repeat what was being done when the index was made anew meanwhile."""
-        for _ in range(_ATTEMPTS):
+        attempts, deadline = 0, clocks.monotonic() + _SECONDS_OF_ATTEMPTS
+        while attempts < _ATTEMPTS or clocks.monotonic() < deadline:
+            attempts += 1
             try:
                 return work()
             except IndexReplacedError:

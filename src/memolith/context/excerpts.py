@@ -15,10 +15,10 @@ _SHORTEST = 3
 
 
 def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
-    """At most so many characters, from where most of the asked words stand close together.
+    """The text from where most of the asked words stand within so many characters, to its end.
 
     >>> excerpt("Many words came first. " * 9 + "The port is 5433.", ["port"], 60)
-    '… words came first. Many words came first. The port is 5433.'
+    '… came first. Many words came first. The port is 5433.'
     """
     if len(text) <= most_chars:
         return text
@@ -31,15 +31,16 @@ def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
         if len(word) >= _SHORTEST
         for at in _places(lower, word)
     )
+    before = min(_BEFORE, most_chars // 3)
     start, best = 0, 0
     for first, (at, _) in enumerate(places):
-        inside = {number for place, number in places[first:] if place < at + most_chars - _BEFORE}
+        inside = {number for place, number in places[first:] if place < at + most_chars - before}
         if len(inside) > best:
             start, best = at, len(inside)
-    start = max(0, min(start - _BEFORE, len(text) - most_chars + 2))
+    start = max(0, min(start - before, len(text) - most_chars + 2))
     if not start:
         return text
-    space = text.find(" ", start, start + _BEFORE)
+    space = text.find(" ", start, start + before)
     return f"… {text[space + 1 if space >= 0 else start :]}"
 
 
