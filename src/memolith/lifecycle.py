@@ -14,6 +14,7 @@ from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import Known, extract, read_turns
+from memolith.jobs.integrity import scan
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
 from memolith.llm.choose import choose_summariser
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
     from memolith.jobs.job import Job, P, Workplace
-    from memolith.reports import DreamExplanation, DreamStatus, JobReport
+    from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
     from memolith.store import Store
 
 
@@ -116,6 +117,11 @@ class Jobs:
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
         return load_prompt("flush", today=self._place.clock.today().isoformat())
+
+    def scan(self) -> ScanReport:
+        """Contradictions, stale and double records, broken citations, open secrets; no fixes."""
+        with self._place.reading() as folder:
+            return scan(folder, self._place.clock.now())
 
     def unattended(self, name: str) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept."""

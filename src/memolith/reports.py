@@ -205,6 +205,27 @@ class FlushReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrityFinding:
+    """One thing the integrity scan found, and a command that deals with it."""
+
+    id: str  # the same in every scan
+    kind: str  # contradiction, duplicate, stale, broken-citation or open-secret
+    message: str
+    hint: str
+    citations: tuple[str, ...]
+    records: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanReport:
+    """What the integrity scan found; it changes nothing."""
+
+    findings: tuple[IntegrityFinding, ...]
+    records: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing `doctor` looked at."""
 

@@ -6,10 +6,17 @@ from memolith.types import Citation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from memolith.context_types import Recap, SessionContext, TurnContext
-    from memolith.reports import DreamExplanation, DreamStatus, JobReport
+    from memolith.reports import (
+        DreamExplanation,
+        DreamStatus,
+        IntegrityFinding,
+        JobReport,
+        ScanReport,
+    )
     from memolith.retrieval import Hit, Relationships, StageTrace, Turn
     from memolith.types import Record
 
@@ -118,6 +125,26 @@ def relationships_json(found: Relationships) -> Json:
             ("by_session", found.by_session),
             ("by_entity", found.by_entity),
         )
+    }
+
+
+def scan_json(report: ScanReport, findings: Iterable[IntegrityFinding]) -> Json:
+    """What the integrity scan found."""
+    return {
+        "count": len(report.findings),
+        "records": report.records,
+        "files": report.files,
+        "findings": [
+            {
+                "id": one.id,
+                "kind": one.kind,
+                "message": one.message,
+                "hint": one.hint,
+                "citations": list(one.citations),
+                "records": list(one.records),
+            }
+            for one in findings
+        ],
     }
 
 

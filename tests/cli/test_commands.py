@@ -84,6 +84,7 @@ JSON_LINES = {
     "experiences extract": ["experiences", "extract"],
     "experiences query": ["experiences", "query", "release"],
     "experiences list": ["experiences", "list"],
+    "scan": ["scan"],
     "relationships": ["relationships"],
     "dream explain": ["dream", "explain", "ID"],
     "restore": ["restore", "BACKUP"],

@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "dream": "promote what is asked for again and again",
     "experiences": "take in what is new, and ask it",
     "relationships": "show what is known of people and habits, in groups",
+    "scan": "look for contradictions, copies and open secrets",
     "restore": "list backups, or bring one back",
     "sync": "bring the index in line with the files",
     "reindex": "make the index again from the files",

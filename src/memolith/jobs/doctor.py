@@ -12,6 +12,7 @@ from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
 from memolith.jobs.checks.findings import WORST_FIRST, shown
+from memolith.jobs.checks.integrity import check_integrity
 from memolith.jobs.checks.place import (
     check_disk,
     check_profile,
@@ -55,6 +56,7 @@ _OF_A_PROFILE: tuple[Examination, ...] = (
     check_backups,
     check_disk,
     check_space,
+    check_integrity,
 )
 
 

@@ -1,0 +1,51 @@
+"""`memolith scan`: what contradicts, repeats or leads nowhere."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+from memolith.cli.usage import whole_number
+from memolith.shapes import scan_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+
+HELP = """\
+Look for claims that contradict each other, records nobody has asked for in 120 days, records that say
+the same, citations that lead nowhere, and keys or passwords that are not marked secret. Each finding
+comes with a command that deals with it; nothing is changed."""
+EXAMPLE = """\
+memolith scan
+memolith scan --kind contradiction"""
+
+_KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("--kind", choices=_KINDS, help="only findings of this kind")
+    parser.add_argument(
+        "--limit", metavar="N", type=whole_number, default=50, help="show the first N (default: 50)"
+    )
+
+
+def run(args: Arguments) -> int:
+    """Print the findings."""
+    with open_memory(args) as memory:
+        report = memory.jobs.scan()
+    found = [one for one in report.findings if args.kind in (None, one.kind)]
+    if args.json:
+        output.say_json(scan_json(report, found[: args.limit]))
+        return 0
+    for one in found[: args.limit]:
+        output.say(output.bold(one.kind), f"  {one.id}  {one.message}")
+        output.say(f"  {one.hint}")
+    files = output.counted(report.files, "file")
+    output.say(
+        f"{output.counted(len(found), 'finding')} in"
+        f" {output.counted(report.records, 'record')} of {files}"
+    )
+    return 0

@@ -1,0 +1,29 @@
+"""The check that says in one line what the integrity scan would find."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from memolith.clock import Clock
+from memolith.files.folder import Folder
+from memolith.jobs.checks.findings import Findings
+from memolith.jobs.integrity import scan
+from memolith.text.wording import counted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.jobs.checks.subject import Subject
+    from memolith.reports import Check
+
+
+def check_integrity(subject: Subject) -> list[Check]:
+    """How many contradictions, duplicates, stale records, broken citations and open secrets."""
+    found = Findings("integrity", "Integrity")
+    with Folder(subject.root) as folder:
+        report = scan(folder, Clock(subject.config.profile.timezone).now())
+    kinds = Counter(finding.kind for finding in report.findings)
+    if kinds:
+        listed = ", ".join(counted(number, kind) for kind, number in sorted(kinds.items()))
+        grave = kinds.keys() & {"open-secret", "contradiction"}
+        found.add("warn" if grave else "info", f"{listed}.", "See: memolith scan")
+    return found.checks("Nothing contradicts, repeats or leads nowhere.")

@@ -1,0 +1,242 @@
+"""The integrity scan: contradictions, stale and double records, broken citations, secrets in the open.
+
+Findings only, each with a command to deal with it; nothing is ever changed.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from memolith.files import layout, recall_state
+from memolith.files.conversation_log import parse_turn
+from memolith.files.lookup import memory_files, records_in
+from memolith.files.passages import parse_citation
+from memolith.files.statements import statements
+from memolith.files.tombstones import tombstones
+from memolith.reports import IntegrityFinding, ScanReport
+from memolith.text.claims import claims
+from memolith.text.folding import fold
+from memolith.text.open_secrets import open_secrets
+from memolith.text.pieces import claim_key
+from memolith.text.similarity import is_near_copy
+from memolith.text.stopwords import keywords
+from memolith.types import policy
+from memolith.visibility import current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+    from memolith.files.folder import Folder
+    from memolith.files.statements import Statement
+    from memolith.types import Record
+
+STALE_DAYS = 120
+_CITED = re.compile(
+    r"(?<![\w/.])((?:memory/)?[\w./-]{1,200}\.md#L\d{1,9}(?:-L?\d{1,9})?)", re.ASCII
+)
+
+
+class _Scene:
+    """Everything the scan looks at, read once."""
+
+    def __init__(self, folder: Folder, now: datetime) -> None:
+        self.folder = folder
+        self.now = now
+        self.lines: dict[str, int] = {}
+        self.everything: list[Statement] = []
+        records: dict[str, Record] = {}
+        self.known_ids: set[str] = set()
+        for path in memory_files(folder):
+            data = folder.read(path) or b""
+            self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
+            found = records_in(path, data)
+            self.known_ids.update(record.id for record in found)
+            if path.startswith(".") or path in layout.OWN_OUTPUT:
+                continue
+            records.update((record.id, record) for record in found)
+            self.everything += statements(path, data)
+        self.known_ids.update(stone.id for stone in tombstones(folder))
+        self.current = {record.id: record for record in current(records.values(), now)}
+
+    def living(self) -> Iterator[Statement]:
+        """What still holds, each record once, without what dreaming wrote."""
+        seen: set[str] = set()
+        for found in self.everything:
+            name = found.record.id if found.record else claim_key(found.text)
+            if found.generated or name in seen:
+                continue
+            if found.record is None or found.record.id in self.current:
+                seen.add(name)
+                yield found
+
+
+def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> ScanReport:
+    """Look for what contradicts, repeats or leads nowhere."""
+    scene = _Scene(folder, now)
+    living = list(scene.living())
+    findings = [
+        *_contradictions(living),
+        *_duplicates(living),
+        *_stale(scene, living, stale_days),
+        *_broken(scene),
+        *_open_secrets(scene),
+    ]
+    return ScanReport(
+        findings=tuple({finding.id: finding for finding in findings}.values()),
+        records=len(scene.current),
+        files=len(scene.lines),
+    )
+
+
+def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
+    """The newest claim of a subject against the newest one that says otherwise."""
+    by_key: dict[str, dict[str, Statement]] = {}
+    for found in sorted(living, key=_age):
+        for claim in claims(found.text):
+            by_key.setdefault(claim.key, {})[claim.value] = found
+    for values in by_key.values():
+        *older, newest = sorted(values.values(), key=_age)
+        for other in older:
+            if other is newest:
+                continue
+            yield _finding(
+                "contradiction",
+                f"“{_short(other)}” ({other.citation}) against “{_short(newest)}” ({newest.citation})",
+                _replace_hint(other, newest),
+                (other, newest),
+            )
+
+
+def _replace_hint(old: Statement, new: Statement) -> str:
+    if old.record is None:
+        return f"Edit {old.citation}"
+    return f'memolith supersede {old.record.id} "{_short(new, 200)}"'
+
+
+def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
+    """Records that say the same; what happens again on another day is news."""
+    blocks: dict[tuple[str, ...], list[Statement]] = {}
+    for found in living:
+        if found.record is None or policy(found.record.category).repeats:
+            continue
+        # Copies share their longest words, so only those with the same two are compared.
+        telling = sorted(keywords(found.text), key=lambda word: (-len(word), word))[:2]
+        block = blocks.setdefault(tuple(sorted(telling)), [])
+        double = next(
+            (known for known in block[-50:] if is_near_copy(known.text, found.text)), None
+        )
+        if double is None:
+            block.append(found)
+            continue
+        yield _finding(
+            "duplicate",
+            f"“{_short(found)}” ({found.citation}) says what {double.citation} says",
+            f"memolith forget {found.record.id}",
+            (double, found),
+        )
+
+
+def _stale(scene: _Scene, living: Iterable[Statement], days: int) -> Iterator[IntegrityFinding]:
+    """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
+    entries = recall_state.read_state(scene.folder.read).entries.values()
+    recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
+    for found in living:
+        record = found.record
+        if record is None or layout.is_daily_log(found.citation.path):
+            continue
+        last = max(record.created, recalled.get(claim_key(found.text), record.created))
+        age = (scene.now - last).days
+        if age > days:
+            yield _finding(
+                "stale",
+                f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since",
+                f'memolith supersede {record.id} "…" or memolith forget {record.id}',
+                (found,),
+            )
+
+
+def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
+    """Citations of lines that are not there, and records that replace one nobody knows."""
+    for found in scene.everything:
+        for text in _CITED.findall(found.text):
+            place = parse_citation(text)
+            if place and scene.lines.get(place.path, 0) < place.last_line:
+                yield _finding(
+                    "broken-citation",
+                    f"{found.citation} cites {text}, which is not there",
+                    f"memolith get {found.citation}",
+                    (found,),
+                    text,
+                )
+    for record in scene.current.values():
+        gone = record.supersedes
+        if gone and gone not in scene.known_ids:
+            yield IntegrityFinding(
+                id=_id("broken-citation", record.id, gone),
+                kind="broken-citation",
+                message=f"{record.citation} replaces the record {gone}, which is nowhere",
+                hint=f"memolith get {record.citation}",
+                citations=(str(record.citation),),
+                records=(record.id,),
+            )
+
+
+def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
+    seen: set[str] = set()
+    for found in scene.everything:
+        name = found.record.id if found.record else str(found.citation)
+        if name in seen:
+            continue
+        seen.add(name)
+        for kind in open_secrets(found.text):
+            hint = f"Edit {found.citation}"
+            if found.record:
+                hint = f"memolith forget {found.record.id}, then memolith remember --sensitivity secret"
+            # The secret itself is not repeated here.
+            message = f"{found.citation} holds {kind} in the open"
+            yield _finding("open-secret", message, hint, (found,), kind)
+    for number, line in enumerate((scene.folder.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
+        turn = parse_turn(line)
+        for kind in open_secrets(f"{turn.user}\n{turn.assistant}") if turn else ():
+            place = f"{layout.CONVERSATIONS}#L{number}"
+            yield IntegrityFinding(
+                id=_id("open-secret", place, kind),
+                kind="open-secret",
+                message=f"{place} holds {kind} in the open",
+                hint=f"Edit {place}",
+                citations=(place,),
+            )
+
+
+def _finding(
+    kind: str, message: str, hint: str, about: tuple[Statement, ...], more: str = ""
+) -> IntegrityFinding:
+    names = [found.record.id if found.record else claim_key(found.text) for found in about]
+    return IntegrityFinding(
+        id=_id(kind, *names, more),
+        kind=kind,
+        message=message,
+        hint=hint,
+        citations=tuple(str(found.citation) for found in about),
+        records=tuple(found.record.id for found in about if found.record),
+    )
+
+
+def _id(*names: str) -> str:
+    """The same finding has the same id in every scan."""
+    return blake2b("\0".join(names).encode(errors="surrogatepass"), digest_size=5).hexdigest()
+
+
+def _age(found: Statement) -> tuple[str, str, int]:
+    """Older first: by the record's time, or by the day in the name of the file."""
+    moment = found.record.created.isoformat() if found.record else ""
+    day = found.citation.path.rpartition("/")[2] if layout.is_daily_log(found.citation.path) else ""
+    return (moment or day, found.citation.path, found.citation.first_line)
+
+
+def _short(found: Statement, most: int = 80) -> str:
+    text = " ".join(found.text.split()).replace('"', "'")
+    return text if len(fold(text)) <= most else text[: most - 1] + "…"

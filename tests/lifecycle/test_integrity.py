@@ -1,0 +1,160 @@
+"""The integrity scan compares claims, not categories, and changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.text.claims import claims
+from memolith.text.open_secrets import open_secrets
+from tests.lifecycle.dreams import tree
+
+if TYPE_CHECKING:
+    from memolith.reports import IntegrityFinding
+    from tests.conftest import StoppedTime
+
+
+def found(memory: Memory, kind: str) -> list[IntegrityFinding]:
+    return [one for one in memory.jobs.scan().findings if one.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The API port is 8080", "The API port is now 9090."),
+        ("Ana owns the release key", "Ben owns the release key"),
+        ("Operator likes dark theme", "The operator dislikes dark theme"),
+        ("Luis does not like fish", "Luis likes fish"),
+        ("Ana lives in Madrid", "Ana lives in Lisbon"),
+        ("rent: 950 euros", "The rent is 990 euros"),
+        ("El puerto de la API es 8080", "El puerto de la API es 9090"),
+        ("The backups are encrypted", "The backups are not encrypted"),
+    ],
+)
+def test_claims_about_the_same_subject_contradict_each_other(
+    memory: Memory, stopped_time: StoppedTime, one: str, other: str
+) -> None:
+    old = memory.remember(one)
+    stopped_time.advance(days=1)
+    new = memory.remember(other)
+    (finding,) = found(memory, "contradiction")
+    assert finding.records == (old.id, new.id)
+    assert finding.hint.startswith(f"memolith supersede {old.id} ")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ana is a doctor", "Ana is from Madrid"),
+        ("We talked about the release", "We talked about the garden"),
+        ("Ana owns the release key", "Ana owns the parking key"),
+        ("The API port is 8080", "The database port is 5432"),
+        ("Luis likes fish", "Luis likes jazz"),
+        ("Luis likes fish", "Ana does not like fish"),
+    ],
+)
+def test_different_texts_of_one_category_do_not(memory: Memory, one: str, other: str) -> None:
+    memory.remember(one)
+    memory.remember(other)
+    assert found(memory, "contradiction") == []
+
+
+def test_a_superseded_claim_is_no_contradiction(memory: Memory) -> None:
+    old = memory.remember("The API port is 8080")
+    memory.supersede(old.id, "The API port is 9090")
+    assert found(memory, "contradiction") == []
+
+
+def test_prose_contradicts_records_too(memory: Memory) -> None:
+    memory.remember("The API port is 8080")
+    Path(memory.root, "USER.md").write_text("- The API port is 9090\n", encoding="utf-8")
+    (finding,) = found(memory, "contradiction")
+    assert "USER.md#L1" in finding.citations
+
+
+def test_what_nobody_asked_for_in_120_days_is_stale(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    old = memory.remember("The glacier tour was booked in June")
+    asked = memory.remember("Cookie the dog weighs twelve kilos")
+    stopped_time.advance(days=119)
+    assert found(memory, "stale") == []
+    memory.search("what does Cookie weigh?")
+    memory.jobs.dream()
+    stopped_time.advance(days=2)
+    assert [one.records for one in found(memory, "stale")] == [(old.id,)]
+    assert asked.id not in str(found(memory, "stale"))
+
+
+def test_records_that_say_the_same_are_duplicates_and_repeated_events_are_not(
+    memory: Memory,
+) -> None:
+    memory.remember("Ana owns the release key", session="a")
+    memory.remember("ana owns the RELEASE key.", session="b")
+    memory.remember("Standup was held as usual", category="event", session="a")
+    memory.remember("Standup was held as usual", category="event", session="b")
+    (finding,) = found(memory, "duplicate")
+    assert finding.hint.startswith("memolith forget ")
+
+
+def test_citations_that_lead_nowhere_are_named(memory: Memory) -> None:
+    memory.remember("See memory/2020-01-01.md#L3 for the plan")
+    memory.remember("See MEMORY.md#L1 for the title")
+    (finding,) = found(memory, "broken-citation")
+    assert "memory/2020-01-01.md#L3" in finding.message
+
+
+def test_secrets_in_the_open_are_found_and_never_repeated(memory: Memory) -> None:
+    memory.remember("The database password is hunter22secret")
+    memory.remember("token ghp_" + "a1B2" * 9, sensitivity="secret")
+    memory.log_turn("my key is AKIAABCDEFGHIJKLMNOP", "ok")
+    findings = found(memory, "open-secret")
+    assert len(findings) == 2
+    assert "hunter22" not in str(findings)
+    assert "AKIA" not in str(findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is on the fridge",
+        "password: $DB_PASSWORD",
+        "We rotate the token every week",
+        "sk-tree",
+    ],
+)
+def test_talk_about_secrets_is_no_secret(text: str) -> None:
+    assert list(open_secrets(text)) == []
+
+
+def test_findings_have_the_same_id_every_time_and_nothing_is_changed(memory: Memory) -> None:
+    memory.remember("The API port is 8080")
+    memory.remember("The API port is 9090")
+    before = tree(memory.root)
+    first = memory.jobs.scan()
+    assert [one.id for one in first.findings] == [one.id for one in memory.jobs.scan().findings]
+    assert tree(memory.root) == before
+
+
+def test_doctor_says_how_many_findings_there_are(memory: Memory) -> None:
+    memory.remember("The API port is 8080")
+    memory.remember("The API port is 9090")
+    (check,) = [check for check in memory.doctor().checks if check.id == "integrity"]
+    assert check.status == "warn"
+    assert "1 contradiction" in check.message
+    assert check.hint == "See: memolith scan"
+
+
+def test_hostile_texts_take_no_time() -> None:
+    for text in (
+        "a " * 5000 + "is",
+        "password" * 9000,
+        "x:" * 20_000,
+        "eyJ" * 30_000,
+        "is " * 9000,
+    ):
+        list(claims(text))
+        list(open_secrets(text))
