@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
+from memolith.text.quotation import fence, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memolith.mcp_server.tool import Call
+    from memolith.retrieval import Hit, SearchResult
+    from memolith.shapes import Json
 
 
 def session_start(call: Call) -> Answer:
@@ -47,10 +52,21 @@ def recall_memory(call: Call) -> Answer:
     """Hits for a question, in the shape of the original tool."""
     arguments = call.arguments
     result = call.memory.recall(arguments.text("query"), limit=arguments.number("top_k"))
-    content: dict[str, object] = {
+    return _results(result, lambda hit: {"recordId": hit.record_id or None})
+
+
+def query_experiences(call: Call) -> Answer:
+    """Past experiences that bear on a question, in the shape of the original tool."""
+    arguments = call.arguments
+    result = call.memory.query_experiences(arguments.text("query"), arguments.number("top_k"))
+    return _results(result, lambda hit: {"sessionId": hit.session or None})
+
+
+def _results(result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
+    content: Json = {
         "results": [
             {
-                "recordId": hit.record_id or None,
+                **more(hit),
                 "text": hit.text,
                 "category": hit.category or None,
                 "score": hit.score,
@@ -60,7 +76,7 @@ def recall_memory(call: Call) -> Answer:
         ],
         "warnings": list(result.warnings),
     }
-    return Answer(text=json.dumps(content, ensure_ascii=False), content=content)
+    return Answer(text=fence(quoted(json.dumps(content, ensure_ascii=False))), content=content)
 
 
 _TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
@@ -96,6 +112,16 @@ CONTEXT_TOOLS = (
         name="recall_memory",
         title="Recall",
         run=recall_memory,
+        properties={"query": QUERY, "top_k": _TOP_K, "session_kind": SESSION_KIND},
+        required=("query",),
+        output={"results": HITS},
+        read_only=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="query_experiences",
+        title="Past experiences",
+        run=query_experiences,
         properties={"query": QUERY, "top_k": _TOP_K, "session_kind": SESSION_KIND},
         required=("query",),
         output={"results": HITS},
