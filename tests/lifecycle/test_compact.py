@@ -134,7 +134,7 @@ def test_older_things_are_told_in_larger_periods(
 def test_a_summary_is_as_strict_as_the_strictest_and_as_sure_as_the_least_sure(
     root: str, clock: Clock, stopped_time: StoppedTime
 ) -> None:
-    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
     memory.remember("Ana moved to Lima in 2020", sensitivity="public")
     memory.remember("Ben pays 120 euros", sensitivity="private-user", session="other")
     with open(Path(root, "MEMORY.md"), "ab") as file:

@@ -41,9 +41,11 @@ class Limits:
     """How many records and characters MEMORY.md may have; 0 is no limit."""
 
     def __init__(self, config: CompactConfig, *, records: int = 0, chars: int = 0) -> None:
-        """Beside what must stay, so many records and characters, there is always some room."""
+        """If what must stay is over a limit alone, summaries still get some room beside it."""
         self._limits = tuple(
-            (limit and max(limit, fixed + max(1, int(limit * _ROOM))), int(limit * _SLACK))
+            (limit if fixed <= limit else fixed + max(1, int(limit * _ROOM)), int(limit * _SLACK))
+            if limit
+            else (0, 0)
             for limit, fixed in ((config.max_records, records), (config.max_chars, chars))
         )
 

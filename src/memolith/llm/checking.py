@@ -24,7 +24,7 @@ def checked_summary(
 ) -> tuple[Summary, str]:
     """The summary, or that of the rules with the reason why the other was not taken."""
     by_rules = RuleBased().summarise(statements, max_chars)
-    if isinstance(summariser, RuleBased):
+    if type(summariser) is RuleBased:
         return by_rules, ""
     try:
         summary = summariser.summarise(statements, max_chars)

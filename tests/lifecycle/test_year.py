@@ -1,0 +1,90 @@
+"""R7: a year of life, compacted and dreamed on twice a day by summarisers that mean no good."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from memolith import Memory
+from memolith.clock import Clock
+from memolith.files.document import Document
+from memolith.jobs.compact import CompactJob
+from memolith.jobs.run import run_job
+from memolith.llm.rule_based import RuleBased
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import WAYS, Hostile, one_day
+
+DAYS = 365
+LIMITS = {
+    "compact.max_records": 120,
+    "compact.max_chars": 40_000,
+    "long_memory.max_chars": 8_000,
+    "long_memory.block_chars": 900,
+    "store.durability": "fast",
+    "store.backups_kept": 3,
+    "jobs.kept": 5,
+    "dream.max_chars": 2_000,
+}
+BY_HAND = b"## By hand\r\nNever lose this. \xff\xfe\n"
+ARCHIVE = ".memolith/archive/MEMORY-archive.md"
+
+
+def remember_a_day(memory: Memory, time: StoppedTime, chance: random.Random, day: int) -> set[str]:
+    """Write a day's records; returns the lines that must never leave MEMORY.md."""
+    for text, category in one_day(chance, day, 5):
+        time.advance(minutes=20)
+        memory.remember(text, category=category)
+    protected = set[str]()
+    if day % 15 == 0:
+        fact = memory.remember(f"Fact {day}: Ana's badge is {day * 7}", category="fact")
+        secret = memory.remember(f"The code of day {day} is {day}-4711", sensitivity="secret")
+        protected = {fact.id, secret.id}
+    return protected
+
+
+def check_the_day(root: Path, protected: set[str]) -> None:
+    """Caps hold; what is protected, secret or hand-written stands there byte for byte."""
+    data = (root / "MEMORY.md").read_bytes()
+    assert len(data.decode(errors="replace")) <= LIMITS["compact.max_chars"]
+    assert BY_HAND in data
+    assert all(record_id.encode() in data for record_id in protected)
+    long_memory = root / "LONGMEMORY.md"
+    if long_memory.exists():
+        text = long_memory.read_text("utf-8")
+        assert len(text) <= LIMITS["long_memory.max_chars"]
+        assert "4711" not in text
+
+
+def test_a_year_of_hostile_summarisers_loses_nothing(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings=LIMITS)
+    memory.init()
+    with open(Path(root, "MEMORY.md"), "ab") as file:
+        file.write(BY_HAND)
+    chance, protected, everything = random.Random(7), set[str](), set[bytes]()
+    ways = [Hostile(way) for way in WAYS]
+    done = refused = 0
+    for day in range(DAYS):
+        protected |= remember_a_day(memory, stopped_time, chance, day)
+        today = Path(root, "memory", f"{clock.today().isoformat()}.md")
+        everything |= set(today.read_bytes().splitlines(keepends=True))
+        for summariser in (ways[day % len(ways)], RuleBased()):
+            report = run_job(memory._workplace(), CompactJob(memory.config, clock, summariser))
+            assert report.status in ("done", "skipped"), report.reason
+            done += report.status == "done"
+            refused += any("The rules wrote" in warning for warning in report.warnings)
+            assert memory.jobs.dream().status in ("done", "skipped")
+            check_the_day(Path(root), protected)
+        stopped_time.moment = stopped_time.moment.replace(hour=8, minute=0)
+        stopped_time.advance(days=1)
+    assert done >= 10
+    assert refused >= 5
+    left = set(
+        Document.parse("MEMORY.md", Path(root, "MEMORY.md").read_bytes()).data.splitlines(True)
+    )
+    archived = set(Path(root, ARCHIVE).read_bytes().splitlines(keepends=True))
+    lost = [line for line in everything if line.startswith(b"- {") and line not in left | archived]
+    assert lost == []
+    summaries = [line for line in left if b'"category":"compaction"' in line]
+    assert summaries
