@@ -116,6 +116,22 @@ def scores_of_dogs(memory: Memory) -> object:
     return [hit.score for hit in _with_dogs(memory).search("the dog eats carrots").hits]
 
 
+def fused_scores_of_dogs(memory: Memory) -> object:
+    return _with_dogs(memory).search("dog", explain=True).trace[0].order
+
+
+def own_synonyms(memory: Memory) -> object:
+    memory.remember("The old server is called Zorro")
+    Path(memory.root, "mine.tsv").write_text("attic box, zorro\t\n", encoding="utf-8")
+    return [sorted(hit.ranks) for hit in memory.search("attic box").hits]
+
+
+def days_of_a_dog(memory: Memory) -> object:
+    april = Clock("UTC", now=lambda: datetime(2026, 4, 3, tzinfo=UTC))
+    Memory(memory.root, clock=april).remember("The dog eats carrots")
+    return [hit.score for hit in memory.search("dog on 3/4/2026").hits]
+
+
 def order_of_dogs(memory: Memory) -> object:
     found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
     return [(hit.category, hit.text) for hit in found]
@@ -216,6 +232,9 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.cache_entries": (answers_kept, 1, 2, {}),
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
+    "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
+    "search.synonyms_path": (own_synonyms, "", "mine.tsv", {}),
+    "search.day_first": (days_of_a_dog, "yes", "no", {}),
     "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),

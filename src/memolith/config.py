@@ -43,17 +43,18 @@ _OWN_FILES = re.compile(
 )
 
 
-def _is_archive_path(value: Value) -> bool:
-    path = str(value)
-    parts = path.split("/")
+def _is_inside(path: str) -> bool:
     return (
-        path.endswith(".md")
-        and path.isprintable()
+        path.isprintable()
         and not any(character in path for character in '\\:*?"<>|')
         and not path.startswith("~")
-        and not {"", ".", ".."} & set(parts)
-        and not _OWN_FILES.fullmatch(path.lower())
+        and not {"", ".", ".."} & set(path.split("/"))
     )
+
+
+def _is_archive_path(value: Value) -> bool:
+    path = str(value)
+    return path.endswith(".md") and _is_inside(path) and not _OWN_FILES.fullmatch(path.lower())
 
 
 ZONE = Limit('an IANA time zone such as Europe/Madrid, or "" for the system\'s', _is_zone)
@@ -66,6 +67,11 @@ ARCHIVE_PATH = Limit(
 NAME = Limit(
     "a name of at most 100 characters",
     lambda value: 0 < len(str(value)) <= 100 and str(value).isprintable(),
+)
+
+SYNONYMS_PATH = Limit(
+    'a file inside the profile (relative, without .. or ~), or "" for none',
+    lambda value: not value or _is_inside(str(value)),
 )
 
 
@@ -150,6 +156,17 @@ class SearchConfig(Section):
 
     words: bool = setting(True, "Whether to search by words (BM25).")
     meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    rrf_k: int = setting(
+        60, "How little the first ranks count more than later ones in the fusion.", between(1, 1000)
+    )
+    synonyms_path: str = setting(
+        "", "A file of your own synonyms inside the profile; see search-language.md.", SYNONYMS_PATH
+    )
+    day_first: str = setting(
+        "auto",
+        "Whether 3/4/2026 is 3 April; `auto` goes by the language of the question.",
+        one_of("auto", "yes", "no"),
+    )
     passages: bool = setting(
         True, "Whether the best passage of a long text counts besides the whole of it."
     )

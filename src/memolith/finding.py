@@ -18,6 +18,7 @@ from memolith.files.layout import INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.index.choose import open_index
 from memolith.ingest.sync import Sources, chunk_digest, sync
+from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
 from memolith.retrieval import SearchResult
 from memolith.search.candidates import Situation
@@ -25,8 +26,9 @@ from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
 from memolith.search.passages import passages
+from memolith.search.phrases import require_phrases
 from memolith.search.pipeline import Parts, search
-from memolith.search.plan import plan
+from memolith.search.plan import Reader, plan
 from memolith.search.supersede import demote_superseded
 from memolith.search.weigh import weigh
 
@@ -53,6 +55,7 @@ _EMBEDDING_SECONDS = 1.0
 _ATTEMPTS = 5
 _SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
+_DAY_FIRST = {"auto": None, "yes": True, "no": False}
 T = TypeVar("T")
 
 
@@ -68,6 +71,7 @@ class Finder:
         self._index: Index | None = None
         self._embedder: Embedder | None = None
         self._word_vectors: WordVectors | None = None
+        self._synonyms = SynonymsFile()
         self._model_problem = ""
         self._looked = _NEVER
         self._hint = ChangeHint()
@@ -182,9 +186,14 @@ class Finder:
                 text_stages=self._text_stages(),
                 explain=explain,
                 by_words=self._config.words,
+                rrf_k=self._config.rrf_k,
             )
-            situation = Situation(question=question, today=self._clock.today(), limit=limit)
-            result = search(parts, plan(question, self._clock.today()), filters, situation)
+            today = self._clock.today()
+            synonyms, problems = self._synonyms.read(folder, self._config.synonyms_path)
+            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[self._config.day_first])
+            situation = Situation(question=question, today=today, limit=limit)
+            result = search(parts, plan(question, today, reader), filters, situation)
+            warnings += problems
         if self._model_problem:
             warnings += (f"{self._model_problem} Searched by words only.",)
         return SearchResult(
@@ -204,7 +213,7 @@ class Finder:
         return stages
 
     def _text_stages(self) -> list[tuple[str, Stage]]:
-        stages: list[tuple[str, Stage]] = []
+        stages: list[tuple[str, Stage]] = [("phrases", require_phrases)]
         if self._config.passages and (words := self._open_word_vectors()):
             stages.append(("passages", passages(words)))
         stages.append(("supersede", demote_superseded))

@@ -127,6 +127,15 @@ def test_a_terminal_gets_bold_and_dim_unless_it_is_told_not_to(root: str) -> Non
     assert "\x1b" not in program("status", "--root", root).out
 
 
+def test_words_asked_for_are_marked_on_a_terminal_in_any_form_and_language(root: str) -> None:
+    program("remember", "The dogs eat carrots", "--root", root)
+    screen = in_terminal("search", "perro", "--root", root).out
+    assert "The \x1b[1;33mdogs\x1b[0m eat carrots" in screen
+    plain = in_terminal("search", "perro", "--root", root, env={"NO_COLOR": "1"}).out
+    assert "The dogs eat carrots" in plain
+    assert "\x1b" not in plain + program("search", "perro", "--root", root).out
+
+
 def test_a_table_on_a_terminal_stays_within_its_width(root: str) -> None:
     program(
         "remember", "Ana owns the release key and " + "very " * 40 + "much more", "--root", root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,7 +128,7 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "fuse", "weigh", "days", "decay", "passages", "supersede", "diversify",
+        "fuse", "weigh", "days", "decay", "phrases", "passages", "supersede", "diversify",
     ]  # fmt: skip
     assert all(stage.order for stage in trace)
     found = {name for stage in trace for values in stage.found for name in values}
@@ -172,3 +173,33 @@ def test_any_text_is_a_question(filled: Memory, question: str) -> None:
 @given(question=st.text(max_size=200))
 def test_no_question_raises(filled: Memory, question: str) -> None:
     filled.search(question, 3)
+
+
+def test_what_stands_in_quotation_marks_must_stand_in_the_hit(filled: Memory) -> None:
+    filled.remember("Carrots are what the dog loves most")
+    assert texts(filled, '"loves carrots" dog') == ["Cookie the dog weighs 12 kg and loves carrots"]
+    assert texts(filled, "«Loves Cárrots»") == ["Cookie the dog weighs 12 kg and loves carrots"]
+
+
+def test_a_quotation_that_stands_nowhere_is_said_and_the_nearest_is_shown(filled: Memory) -> None:
+    found = filled.search('"carrots loves"')
+    assert found.warnings == ('Nothing found says "carrots loves" word for word.',)
+    assert "carrots" in found.hits[0].text
+
+
+def test_a_question_of_a_megabyte_is_answered_as_fast_as_its_beginning(filled: Memory) -> None:
+    filled.search("warm up")
+    started = time.process_time()
+    for question in ("carrots " * 130_000, '"' * 1_000_000, "\u0301" * 500_000, "1/2/" * 250_000):
+        filled.search(question)
+    assert time.process_time() - started < 4
+
+
+def test_synonyms_of_ones_own_come_from_a_file_of_the_profile(root: str) -> None:
+    with Memory(root, settings={"search.synonyms_path": "mine.tsv"}) as memory:
+        memory.remember("Zorro holds the backups")
+        assert "mine.tsv" in memory.search("old server").warnings[0]
+        Path(root, "mine.tsv").write_text("old server, zorro\t\nno tab\n")
+        found = memory.search("old server")
+        assert found.hits[0].ranks["words"] == 1
+        assert found.warnings == ("mine.tsv, line 2: write English words, a tab, Spanish words.",)

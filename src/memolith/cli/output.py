@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NARROWEST = 32  # columns that a text needs to be read
 _WIDEST = 24  # a wider cell does not push those of other rows to the right
-_BOLD, _DIM, _PLAIN = "\033[1m", "\033[2m", "\033[0m"
+_BOLD, _DIM, _MARK, _PLAIN = "\033[1m", "\033[2m", "\033[1;33m", "\033[0m"
 
 
 def prepare() -> None:
@@ -47,6 +47,11 @@ def bold(text: str) -> str:
 def dim(text: str) -> str:
     """The text cleaned, and dim on a terminal."""
     return Styled(f"{_DIM}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+
+
+def mark(text: str) -> str:
+    """The text cleaned, and in a colour of its own on a terminal."""
+    return Styled(f"{_MARK}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
 
 
 def say(*parts: str) -> None:

@@ -6,6 +6,7 @@ from datetime import date
 
 from memolith.cli import output
 from memolith.cli.input import text_of
+from memolith.cli.marking import Marker
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import hit_json, trace_json
@@ -14,6 +15,7 @@ from memolith.text.cleaning import clean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from memolith.cli.usage import Arguments
     from memolith.retrieval import Hit, SearchResult
@@ -25,6 +27,7 @@ memolith search allergies --category fact --since 2026-01-01
 memolith search "staging" --limit 3 --explain"""
 
 _SHOWN_LINES = 6
+_TRACED = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +73,9 @@ def run(args: Arguments) -> int:
             }
         )
         return 0
+    marker = Marker(text)
     for number, hit in enumerate(result.hits, 1):
-        _show(number, hit)
+        _show(number, hit, marker)
     if not result.hits:
         output.note("Nothing found.")
     _show_trace(result)
@@ -80,12 +84,12 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def _show(number: int, hit: Hit) -> None:
+def _show(number: int, hit: Hit, marker: Marker) -> None:
     where = str(hit.citation)
     output.say(f"{number:>2}  ", output.bold(where), "  ", output.dim(_why(hit)))
     lines = clean(hit.text).strip().splitlines()
     for line in lines[:_SHOWN_LINES]:
-        output.say(f"    {line}")
+        output.say("    ", *marker.parts(line))
     if len(lines) > _SHOWN_LINES:
         output.say(
             "    ", output.dim(f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'")
@@ -103,9 +107,15 @@ def _show_trace(result: SearchResult) -> None:
         output.say()
         output.say(output.bold(stage.stage), f"  {stage.note}")
         output.table(
-            (f"{place:>2}", f"{score:.4f}", where)
-            for place, (where, score) in enumerate(stage.order[:10], 1)
+            (f"{place:>2}", f"{score:.4f}", where, _values(found))
+            for place, ((where, score), found) in enumerate(
+                zip(stage.order[:_TRACED], stage.found, strict=False), 1
+            )
         )
+
+
+def _values(found: Mapping[str, float]) -> str:
+    return " · ".join(f"{name} {value:.4g}" for name, value in found.items())
 
 
 def _day(text: str | None, option: str) -> date | None:

@@ -87,6 +87,7 @@ class Situation:
     usual_meaning: float = 0.0  # how near any chunk is, on average
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
+    phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
 
 
 def best_first(candidates: Sequence[Candidate]) -> list[Candidate]:

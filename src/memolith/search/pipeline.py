@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from memolith.errors import EmbeddingError
 from memolith.retrieval import Hit, SearchResult, StageTrace
 from memolith.search.candidates import Candidate
-from memolith.search.fuse import fuse, fused
+from memolith.search.fuse import RRF_K, fuse, fused
+from memolith.search.phrases import holds
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from memolith.interfaces import Embedder, Found, Index, Signals, Vectors
     from memolith.retrieval import Chunk, Filters
@@ -45,6 +46,7 @@ class Parts:
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
     by_words: bool = True
     explain: bool = True
+    rrf_k: int = RRF_K
 
 
 def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
@@ -65,14 +67,19 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=dict(zip(plan.asked, nominated.rarity, strict=False)),
+        phrases=plan.phrases,
     )
-    found = parts.index.fetch(
-        [item.key for item in fuse(signals.values())[: max(CONSIDERED, situation.limit)]]
-    )
+    # What stands in quotation marks is looked for in all that was nominated.
+    most = max(CONSIDERED, situation.limit) if not plan.phrases else len(signals)
+    fused_signals = fuse(signals.values(), parts.rrf_k)[:most]
+    found = parts.index.fetch([item.key for item in fused_signals])
     traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
     for name, stage in parts.stages:
         traced.append((name, candidates := stage(situation, candidates)))
-    read, rest = _read(parts, candidates, found, max(READ, situation.limit), warnings)
+    wanted = max(READ, situation.limit) if not plan.phrases else most
+    read, rest = _read(parts, candidates, found, wanted, warnings)
+    if plan.phrases and read:
+        warnings.extend(_not_found(plan.phrases, read))
     for name, stage in parts.text_stages:
         traced.append((name, read := stage(situation, read)))
     return SearchResult(
@@ -81,6 +88,12 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         warnings=tuple(warnings),
         trace=tuple(_traced(*step) for step in traced) if parts.explain else (),
     )
+
+
+def _not_found(phrases: Sequence[Sequence[str]], candidates: Sequence[Candidate]) -> Iterator[str]:
+    for phrase in phrases:
+        if not any(holds(phrase, hit.chunk.text, hit.chunk.heading) for hit in candidates):
+            yield f'Nothing found says "{" ".join(phrase)}" word for word.'
 
 
 def _within(filters: Filters, days: DayRange) -> Filters:
@@ -115,7 +128,7 @@ def _candidates(
         Candidate(
             chunk=item.chunk,
             signals=signals[item.key],
-            score=fused(signals[item.key]),
+            score=fused(signals[item.key], parts.rrf_k),
             why=_raw(signals[item.key]) if parts.explain else {},
             superseded=item.chunk.record_id in past,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memolith.search.phrases import phrases_of
 from memolith.text.choices import choices
 from memolith.text.dates import LIKELY, find_days, without_days
 from memolith.text.stopwords import keywords, language_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memolith.text.dates import DayRange
+    from memolith.text.synonyms import Synonyms
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000
@@ -29,12 +31,23 @@ class QueryPlan:
     asked: Sequence[str]  # its words that say what it is about
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()  # what must stand in a hit, word for word
 
 
-def plan(question: str, today: date) -> QueryPlan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How questions are to be understood."""
+
+    synonyms: Synonyms | None = None  # the user's own
+    day_first: bool | None = None  # of 3/4/2026; None goes by the language of the question
+
+
+def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
+    reader = reader or Reader()
     text = question[:MOST_CHARS]
-    days = tuple(found for found in find_days(text, today) if found.confidence >= LIKELY)
+    named = find_days(text, today, day_first=reader.day_first)
+    days = tuple(found for found in named if found.confidence >= LIKELY)
     asked = keywords(without_days(text, days))[:MOST_WORDS]
-    found = choices(asked, language=language_of(words(text)))
-    return QueryPlan(text=text, asked=asked, words=found, days=days)
+    found = choices(asked, language=language_of(words(text)), extra=reader.synonyms)
+    return QueryPlan(text=text, asked=asked, words=found, days=days, phrases=phrases_of(text))
