@@ -55,10 +55,13 @@ def run(args: Arguments) -> int:
         if args.http:
             _serve_http(memory, as_json=args.json)
         else:
+            from memolith.mcp_server.roots import ClientRoots
             from memolith.mcp_server.server import MemoryServer
             from memolith.mcp_server.stdio import serve
 
-            serve(MemoryServer(memory))
+            named = memory.profile.found_by in ("argument", "environment")
+            roots = ClientRoots(lambda: open_memory(args, settings=given, channel="mcp"))
+            serve(MemoryServer(memory, None if named else roots))
     return 0
 
 

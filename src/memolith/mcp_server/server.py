@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
 
+    from memolith.mcp_server.roots import ClientRoots
     from memolith.mcp_server.tool import Answer, Progress
     from memolith.memory import Memory
     from memolith.reports import Reconfiguration
@@ -38,6 +39,7 @@ T = TypeVar("T")
 
 _CALLS_AT_ONCE = 8
 _FIRST_SECONDS = 0.5
+_LOOK_SECONDS = 1.0
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
 
 
@@ -65,10 +67,14 @@ class Protocol(Server[object]):
 class MemoryServer:
     """One memory as an MCP server; it serves any number of connections."""
 
-    def __init__(self, memory: Memory) -> None:
-        """Take an open memory; a tool that the settings ask for and that is not there is an error."""
+    def __init__(self, memory: Memory, roots: ClientRoots | None = None) -> None:
+        """Take an open memory; a tool that the settings ask for and that is not there is an error.
+
+        `roots` may choose another one when the only client has connected.
+        """
         check_names(memory.config.mcp)
         self.memory = memory
+        self._roots = roots
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self._notices = Notices()
         self.protocol = Protocol(
@@ -98,14 +104,19 @@ class MemoryServer:
     async def _live(self, _: Server[object]) -> AsyncIterator[object]:
         """While somebody is served, obey changed settings and tell what changed."""
         async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._follow_settings, portal)
+            tasks.start_soon(self._keep_following, portal)
             yield None
             tasks.cancel_scope.cancel()
 
-    async def _follow_settings(self, portal: BlockingPortal) -> None:
+    async def _keep_following(self, portal: BlockingPortal) -> None:
         await anyio.sleep(_FIRST_SECONDS)  # a client waits for our first answer: it goes first
+        while True:
+            await self._follow_settings(portal)
+
+    async def _follow_settings(self, portal: BlockingPortal) -> None:
         from memolith.reloading import follow_settings
 
+        followed = self.memory
         known = self._offered()
 
         async def tell(report: Reconfiguration) -> None:
@@ -115,12 +126,18 @@ class MemoryServer:
                 known = self._offered()
                 await self._notices.tools_changed()
 
-        watch = follow_settings(self.memory, lambda report: portal.start_task_soon(tell, report))
+        watch = follow_settings(followed, lambda report: portal.start_task_soon(tell, report))
         try:
-            await anyio.sleep_forever()
+            while self.memory is followed:  # a client may have led us to another one
+                await anyio.sleep(_LOOK_SECONDS)
         finally:
             # Its thread looks up twice a second, and nobody should wait for that.
             threading.Thread(target=watch.close, daemon=True).start()
+
+    async def _settle(self, context: Context) -> None:
+        """Before a request is looked at: know which memory it is about."""
+        if self._roots is not None:
+            self.memory = await self._roots.choose(context, self.memory)
 
     def _offered(self) -> list[types.Tool]:
         return [definition(tool) for tool in chosen(self.memory.config.mcp).values()]
@@ -128,6 +145,7 @@ class MemoryServer:
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        await self._settle(context)
         return types.ListToolsResult(tools=self._offered())
 
     async def _call_tool(
@@ -140,6 +158,7 @@ class MemoryServer:
             return answer(self.memory, params.name, params.arguments or {}, progress)
 
         try:
+            await self._settle(context)
             return result_of(await self._in_thread(work))
         except MemolithError as error:
             return error_result(error)
@@ -149,6 +168,7 @@ class MemoryServer:
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
+        await self._settle(context)
         cursor = params.cursor if params else None
         return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
 
@@ -160,6 +180,7 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
+        await self._settle(context)
         return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
 
     async def _list_prompts(
@@ -170,6 +191,7 @@ class MemoryServer:
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
+        await self._settle(context)
         given = params.arguments or {}
         return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
 

@@ -1,0 +1,56 @@
+"""Where nobody names a memory, the client's roots lead to it; where somebody did, they do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+
+from memolith import Memory
+from tests.mcp_server.conftest import PROGRAM
+
+
+def remembered_by_a_client_in(
+    folder: Path, *words: str, env: dict[str, str], started_in: Path
+) -> None:
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri())])
+
+    async def run() -> None:
+        server = StdioServerParameters(
+            command=PROGRAM, args=["mcp", *words], env=env, cwd=str(started_in)
+        )
+        async with Client(server, mode="legacy", list_roots_callback=roots) as client:
+            said = await client.call_tool("remember_this", {"text": "Tea at four"})
+            assert not said.is_error
+
+    anyio.run(run)
+
+
+def texts(root: Path | str) -> list[str]:
+    with Memory(root) as memory:
+        return [record.text for record in memory.records()]
+
+
+def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path) -> None:
+    project = tmp_path / "a project"
+    below = project / "src"
+    below.mkdir(parents=True)
+    (project / "memolith.toml").write_text("", encoding="utf-8")
+    home = tmp_path / "home" / ".memolith"
+    env = {"MEMOLITH_HOME": str(home), "HOME": str(tmp_path / "home")}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    remembered_by_a_client_in(below, env=env, started_in=elsewhere)
+    assert texts(project) == ["Tea at four"]
+    assert not (home / "profiles" / "default").exists()
+    named = tmp_path / "named"
+    remembered_by_a_client_in(below, "--root", str(named), env=env, started_in=elsewhere)
+    assert texts(named) == ["Tea at four"]
+    assert texts(project) == ["Tea at four"]
+    nowhere = tmp_path / "nowhere"
+    remembered_by_a_client_in(nowhere, env=env, started_in=elsewhere)
+    assert texts(home / "profiles" / "default") == ["Tea at four"]
