@@ -66,7 +66,7 @@ class Jobs:
         report = self._run(job, dry_run=dry_run)
         if dry_run or report.reason == ANOTHER_JOB:
             return report
-        aside = settle(self._place, job.refused, with_diary=report.status == "skipped")
+        aside = settle(self._place, job, with_diary=report.status == "skipped")
         warnings = tuple(f"{path} could not be read in full; it was set aside." for path in aside)
         return replace(report, warnings=(*report.warnings, *warnings))
 

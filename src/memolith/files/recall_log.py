@@ -41,7 +41,8 @@ _SHORT_NOTE_CHARS = 600
 _NEAR_BY_MEANING_ALONE = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen, though nobody changes it: a dream makes fifty thousand of them, in a third of the time.
+@dataclass(slots=True, kw_only=True)
 class Shown:
     """One statement that a surface showed, as the answer to one question."""
 

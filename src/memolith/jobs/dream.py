@@ -53,12 +53,13 @@ class DreamJob:
         self._place = place
         self._config = place.config.dream
         self._path = place.config.profile.primary
+        self.folding = Folding()
         self.refused: list[Judgement] = []  # of the last plan, for the diary
 
     def plan(self, snapshot: Snapshot) -> DreamPlan:
         """Fold, sleep, judge and fit into the budget, all in memory."""
         now = self._place.clock.now()
-        state, rest = asleep(snapshot, self._path, now)
+        state, rest = asleep(snapshot, self._path, now, self.folding)
         night = open_night(self._place, snapshot, replace(state, signals=rest.signals))
         chosen, refused = judge_all(night)
         self.refused = refused
@@ -118,12 +119,38 @@ class DreamJob:
         return edits.change()
 
 
-def asleep(snapshot: Snapshot, path: str, now: datetime) -> tuple[RecallState, Sleep]:
-    """What is known of recalls with everything noted since, and what light and REM sleep make of it."""
-    state = recall_state.read_state(snapshot.read)
-    events, cursor = recall_log.read_log(snapshot.read, state.cursor)
-    state = replace(fold(state, events), cursor=cursor)
-    state = _marked(state, snapshot.read(path) or b"", now)
+class Folding:
+    """What is known of recalls, with everything noted since; the same files are folded only once."""
+
+    def __init__(self) -> None:
+        """Nothing folded yet."""
+        self._files: list[bytes | None] = []
+        self._state = recall_state.RecallState()
+
+    def state(self, snapshot: Snapshot) -> RecallState:
+        """The state with the log folded into it."""
+        files = [snapshot.read(path) for path in MACHINE_STATE]
+        if files != self._files:
+            state = recall_state.read_state(snapshot.read)
+            events, cursor = recall_log.read_log(snapshot.read, state.cursor)
+            self._state = replace(fold(state, events), cursor=cursor)
+            self._files = files
+        return self._state
+
+
+MACHINE_STATE = (
+    recall_state.RECALLS,
+    recall_state.SIGNALS,
+    recall_log.OLDER_LOG,
+    recall_log.LOG,
+)
+
+
+def asleep(
+    snapshot: Snapshot, path: str, now: datetime, folding: Folding
+) -> tuple[RecallState, Sleep]:
+    """What is known of recalls, and what light and REM sleep make of it."""
+    state = _marked(folding.state(snapshot), snapshot.read(path) or b"", now)
     return state, sleep(state, now)
 
 

@@ -11,7 +11,7 @@ from memolith.files.dream_diary import last_dream
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import asleep, open_night
+from memolith.jobs.dream import Folding, asleep, open_night
 from memolith.jobs.dreaming.deep import judge, judge_all
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot
@@ -57,7 +57,7 @@ def explain(place: Workplace, name: str) -> DreamExplanation:
 
 
 def _night(place: Workplace, snapshot: Snapshot) -> Night:
-    state, rest = asleep(snapshot, place.config.profile.primary, place.clock.now())
+    state, rest = asleep(snapshot, place.config.profile.primary, place.clock.now(), Folding())
     return open_night(place, snapshot, replace(state, signals=rest.signals))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memolith.files import layout, recall_log, recall_state
+from memolith.files import layout, recall_state
 from memolith.files.dream_diary import diary_time
-from memolith.jobs.dream import asleep, diary_text
+from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
 from memolith.jobs.job import Snapshot
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     from memolith.files.recall_state import RecallState
     from memolith.files.transaction import Transaction
-    from memolith.jobs.dreaming.deep import Judgement
     from memolith.jobs.job import Workplace
 
 # About what a year of an agent's questions leaves behind.
 MOST_ENTRIES = 20_000
 
 
-def settle(place: Workplace, refused: list[Judgement], *, with_diary: bool) -> tuple[str, ...]:
+def settle(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, ...]:
     """Fold and sleep once more, now for good; returns what had to be set aside.
 
     Nothing is written when nothing is new. What cannot be read is kept under another name.
@@ -33,9 +32,9 @@ def settle(place: Workplace, refused: list[Judgement], *, with_diary: bool) -> t
     with place.writing() as transaction:
         folder = transaction.folder
         snapshot = Snapshot(folder.read)
-        stamps = {path: folder.stamp(path) for path in _FILES}
+        stamps = {path: folder.stamp(path) for path in MACHINE_STATE}
         before = recall_state.read_state(snapshot.read)
-        state, rest = asleep(snapshot, place.config.profile.primary, now)
+        state, rest = asleep(snapshot, place.config.profile.primary, now, job.folding)
         if state.entries == before.entries and not rest.lightened and not before.damaged:
             return ()
         for path in before.damaged:
@@ -45,20 +44,17 @@ def settle(place: Workplace, refused: list[Judgement], *, with_diary: bool) -> t
         if with_diary and rest.lightened:
             at = diary_time(place.clock.local(now))
             is_new = not snapshot.read(layout.DREAM_DIARY)
-            text = diary_text(at, rest, Page(change=None), refused, is_new=is_new)
+            text = diary_text(at, rest, Page(change=None), job.refused, is_new=is_new)
             transaction.append(layout.DREAM_DIARY, text)
         _write(transaction, state, stamps)
         transaction.commit()
         return before.damaged
 
 
-_FILES = (recall_state.RECALLS, recall_state.SIGNALS, recall_log.OLDER_LOG, recall_log.LOG)
-
-
 def _write(
     transaction: Transaction, state: RecallState, stamps: dict[str, tuple[int, int, int] | None]
 ) -> None:
-    recalls, signals, *logs = _FILES
+    recalls, signals, *logs = MACHINE_STATE
     transaction.replace(recalls, recall_state.encode_recalls(state), stamps[recalls])
     transaction.replace(signals, recall_state.encode_signals(state), stamps[signals])
     for path in logs:
