@@ -16,6 +16,7 @@ from memolith.config import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
+from tests.ingest import effects as index_effects
 from tests.lifecycle import dream_effects
 from tests.lifecycle import effects as lifecycle_effects
 from tests.rest import effects as server_effects
@@ -245,6 +246,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),
     "mcp.allow_secret": (an_agents_tools, False, True, {}),
     **server_effects.EFFECTS,
+    **index_effects.EFFECTS,
     **lifecycle_effects.EFFECTS,
     **dream_effects.EFFECTS,
 }

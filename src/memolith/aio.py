@@ -54,6 +54,7 @@ class AsyncMemory:
     for_session = _in_thread(Memory.for_session)
     forget = _in_thread(Memory.forget)
     get = _in_thread(Memory.get)
+    index_status = _in_thread(Memory.index_status)
     init = _in_thread(Memory.init)
     list = _in_thread(Memory.list)
     logs = _in_thread(Memory.logs)

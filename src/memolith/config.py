@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memolith.config_index import EmbedConfig
 from memolith.config_jobs import (
     CompactConfig,
     DreamConfig,
@@ -292,6 +293,7 @@ class Config:
     llm: LlmConfig = LlmConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
+    embed: EmbedConfig = EmbedConfig()
     context: ContextConfig = ContextConfig()
     mcp: McpConfig = McpConfig()
     serve: ServeConfig = ServeConfig()

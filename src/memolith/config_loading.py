@@ -200,18 +200,18 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def key_from(setting: str) -> str:
+def key_from(reference: str, setting: str) -> str:
     """The key that a setting of the form `env:NAME` points to; "" without one."""
-    name = setting.removeprefix("env:")
+    name = reference.removeprefix("env:")
     if not name:
         return ""
     key = os.environ.get(name, "")
     if not key:
         raise ConfigError(
             f"The variable {name} holds no key.",
-            setting="llm.key",
+            setting=setting,
             origin=ENVIRONMENT,
-            hint=f"Set {name}, or llm.key to another variable.",
+            hint=f"Set {name}, or {setting} to another variable.",
         )
     return key
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 import math
 import os
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
-from memolith.embed.choose import choose_embedder, choose_word_vectors
-from memolith.errors import EmbeddingError, IndexUnavailableError
+from memolith.embed.choose import choose_word_vectors
+from memolith.errors import IndexUnavailableError
 from memolith.files.change_hint import ChangeHint
 from memolith.files.chunk_text import read_texts
+from memolith.files.discovery import discover
 from memolith.files.folder import Folder
-from memolith.files.layout import INDEX_FOLDER
+from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
-from memolith.index.choose import open_index
-from memolith.ingest.sync import Sources, chunk_digest, sync
+from memolith.index.choose import has_index, open_index
+from memolith.ingest.background import Background
+from memolith.ingest.model import Model
+from memolith.ingest.sync import Sources, chunk_digest, embed_waiting, sync
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
+from memolith.reports import IndexStatus
 from memolith.retrieval import SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.days import prefer_days
@@ -36,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memolith.clock import Clock
-    from memolith.config import SearchConfig
-    from memolith.interfaces import Embedder, Index, IndexStats, WordVectors
+    from memolith.config import Config
+    from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.reports import SyncReport
     from memolith.retrieval import Filters
     from memolith.search.candidates import Stage
@@ -62,27 +67,28 @@ T = TypeVar("T")
 class Finder:
     """The index and the model of one profile in one process; safe to share between threads."""
 
-    def __init__(self, root: str, config: SearchConfig, clock: Clock) -> None:
+    def __init__(self, root: str, config: Config, clock: Clock) -> None:
         """Nothing is opened before the first search or sync."""
         self._root = root
         self._config = config
         self._clock = clock
         self._guard = threading.RLock()
         self._index: Index | None = None
-        self._embedder: Embedder | None = None
+        self._indexed_by: Embedder | None = None  # the model the index was opened for
+        self._model = self._new_model()
+        self._background = Background(self._embed_in_background)
         self._word_vectors: WordVectors | None = None
         self._synonyms = SynonymsFile()
-        self._model_problem = ""
         self._looked = _NEVER
         self._hint = ChangeHint()
 
-    def configure(self, config: SearchConfig, clock: Clock) -> None:
+    def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""
         with self._guard:
-            if config.meaning != self._config.meaning:
+            before, self._config, self._clock = self._config, config, clock
+            if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self.close()  # the index is opened for the model it is searched with
-                self._embedder, self._model_problem = None, ""
-            self._config, self._clock = config, clock
+                self._model = self._new_model()
 
     def look_again(self) -> None:
         """Something is about to be written: what was seen on the disk a moment ago counts no more."""
@@ -91,6 +97,7 @@ class Finder:
     def close(self) -> None:
         """Let go of the index."""
         with self._guard:
+            self._background.stop()
             self._hint.close()
             self._looked = _NEVER
             if self._index is not None:
@@ -121,10 +128,10 @@ class Finder:
                 self.close()
                 return SearchResult(hits=(), warnings=(f"{error.message} Nothing was searched.",))
 
-    def stats(self) -> IndexStats:
-        """How much the index holds."""
+    def status(self) -> IndexStatus:
+        """How the index stands to the files; nothing is made or changed."""
         with self._guard:
-            return self._again_if_replaced(lambda: self._open_index().stats())
+            return self._again_if_replaced(self._status)
 
     def _again_if_replaced(self, work: Callable[[], T]) -> T:
         """Repeat what was being done when the index was made anew meanwhile."""
@@ -137,21 +144,30 @@ class Finder:
                 self.close()
         return work()
 
+    def forget_vectors(self) -> None:
+        """Delete the vectors kept apart from the index: something was forgotten."""
+        if os.path.exists(self._cache_path):
+            from memolith.index.vector_cache import forget_all
+
+            forget_all(self._cache_path)
+
     def _sync(
         self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
     ) -> SyncReport:
         root = os.path.realpath(self._root)
         self._hint.is_quiet()  # what was noticed until now is seen by the look that follows
+        embedder = self._open_embedder()
+        if self._model.is_slow and embedding_seconds < math.inf:
+            embedder = None  # a search does not wait for it
         with Folder(self._root) as folder:
-            sources = Sources(
-                folder,
-                day_of=lambda item: self._clock.day_of(item.created),
+            sources = replace(
+                self._sources(folder),
                 about_to_look=lambda path: self._hint.watch(os.path.join(root, path)),
             )
             report = sync(
                 sources,
                 self._open_index(),
-                self._open_embedder(),
+                embedder,
                 progress,
                 embedding_seconds=embedding_seconds,
             )
@@ -169,6 +185,7 @@ class Finder:
         self, question: str, limit: int, filters: Filters, *, explain: bool
     ) -> SearchResult:
         warnings: tuple[str, ...] = ()
+        self._open_embedder()
         if self._may_have_changed():
             try:
                 warnings = self._sync(None, _EMBEDDING_SECONDS).warnings
@@ -185,17 +202,18 @@ class Finder:
                 stages=self._stages(),
                 text_stages=self._text_stages(),
                 explain=explain,
-                by_words=self._config.words,
-                rrf_k=self._config.rrf_k,
+                by_words=self._config.search.words,
+                rrf_k=self._config.search.rrf_k,
             )
             today = self._clock.today()
-            synonyms, problems = self._synonyms.read(folder, self._config.synonyms_path)
-            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[self._config.day_first])
+            synonyms, problems = self._synonyms.read(folder, self._config.search.synonyms_path)
+            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[self._config.search.day_first])
             situation = Situation(question=question, today=today, limit=limit)
             result = search(parts, plan(question, today, reader), filters, situation)
             warnings += problems
-        if self._model_problem:
-            warnings += (f"{self._model_problem} Searched by words only.",)
+        if self._config.search.meaning and self._model.problem:
+            warnings += (f"{self._model.problem} Searched by words only.",)
+        warnings += self._embed_later()
         return SearchResult(
             hits=result.hits,
             sessions=result.sessions,
@@ -208,17 +226,17 @@ class Finder:
             ("weigh", weigh),
             ("days", prefer_days),
         ]
-        if self._config.decay:
-            stages.append(("decay", decay(self._config.half_life_days)))
+        if self._config.search.decay:
+            stages.append(("decay", decay(self._config.search.half_life_days)))
         return stages
 
     def _text_stages(self) -> list[tuple[str, Stage]]:
         stages: list[tuple[str, Stage]] = [("phrases", require_phrases)]
-        if self._config.passages and (words := self._open_word_vectors()):
+        if self._config.search.passages and (words := self._open_word_vectors()):
             stages.append(("passages", passages(words)))
         stages.append(("supersede", demote_superseded))
-        if self._config.diversify:
-            stages.append(("diversify", diversify(self._config.mmr_lambda)))
+        if self._config.search.diversify:
+            stages.append(("diversify", diversify(self._config.search.mmr_lambda)))
         return stages
 
     def _open_word_vectors(self) -> WordVectors | None:
@@ -231,13 +249,81 @@ class Finder:
             embedder = self._open_embedder()
             with Folder(self._root) as folder, suppress(OSError):
                 make_state_folder(folder)  # private, and not for git
-            self._index = open_index(os.path.join(self._root, INDEX_FOLDER), embedder)
+            self._index = open_index(self._index_folder, embedder)
+            self._indexed_by = embedder
         return self._index
 
     def _open_embedder(self) -> Embedder | None:
-        if self._embedder is None and self._config.meaning and not self._model_problem:
-            try:
-                self._embedder = choose_embedder()
-            except EmbeddingError as error:
-                self._model_problem = error.message
-        return self._embedder
+        embedder = self._model.open() if self._config.search.meaning else None
+        if self._index is not None and embedder is not self._indexed_by:
+            self.close()  # the model answers again
+        return embedder
+
+    def _status(self) -> IndexStatus:
+        with Folder(self._root) as folder:
+            on_disk, warnings = discover(folder)
+        if not has_index(self._index_folder):
+            return IndexStatus(
+                folder=self._index_folder,
+                exists=False,
+                changed=len(on_disk),
+                warnings=tuple(warnings),
+            )
+        index = self._index or open_index(self._index_folder, None)
+        try:
+            known = {path: state.stamp for path, state in index.files().items()}
+            stats = index.stats()
+        finally:
+            if index is not self._index:
+                index.close()
+        # Files that were indexed just after they were written have no certain stamp; see `sync`.
+        changed = sum(
+            known.get(path) not in (stamp, (*stamp[:2], -1)) for path, stamp in on_disk.items()
+        )
+        return IndexStatus(
+            folder=self._index_folder,
+            exists=True,
+            files=stats.files,
+            chunks=stats.chunks,
+            without_vector=stats.without_vector,
+            bytes=stats.bytes,
+            model=stats.model,
+            changed=changed + sum(path not in on_disk for path in known),
+            warnings=tuple(warnings),
+        )
+
+    def _embed_later(self) -> tuple[str, ...]:
+        """Have chunks without a vector embedded while others search; says how many there are."""
+        index = self._open_index()
+        if self._indexed_by is None or not index.without_vector(1):
+            return ()
+        waiting = index.stats().without_vector
+        self._looked = _NEVER
+        self._background.start()
+        why = f" {self._background.problem}" if self._background.problem else ""
+        return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
+
+    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> None:
+        embedder = self._model.another()
+        warnings: list[str] = []
+        with (
+            Folder(self._root) as folder,
+            closing(open_index(self._index_folder, embedder)) as index,
+        ):
+            embed_waiting(self._sources(folder), index, embedder, warnings, is_stopped)
+            index.maintain()
+        self._background.problem = " ".join(warnings)
+
+    def _sources(self, folder: Folder) -> Sources:
+        return Sources(folder, day_of=lambda item: self._clock.day_of(item.created))
+
+    def _new_model(self) -> Model:
+        return Model(self._config.embed, self._cache_path)
+
+    @property
+    def _index_folder(self) -> str:
+        return os.path.join(self._root, INDEX_FOLDER)
+
+    @property
+    def _cache_path(self) -> str:
+        return os.path.join(self._root, EMBEDDINGS)

@@ -38,6 +38,11 @@ class Embedder(Protocol):
         """How many numbers a vector has."""
         ...
 
+    @property
+    def sends(self) -> bool:
+        """Whether texts leave this process: then it is given no secret ones."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; a row of zeros for a text without meaning (or a bad one).
 

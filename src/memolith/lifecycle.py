@@ -53,7 +53,7 @@ class Jobs:
     def compact(self, *, dry_run: bool = False) -> JobReport:
         """Summarise old records until MEMORY.md is under the limits of `compact`."""
         config = self._place.config
-        key = "" if dry_run else key_from(config.llm.key)  # a dry run sends nothing
+        key = "" if dry_run else key_from(config.llm.key, "llm.key")  # a dry run sends nothing
         summariser = choose_summariser(config.llm, key)
         return self._run(CompactJob(config, self._place.clock, summariser), dry_run=dry_run)
 

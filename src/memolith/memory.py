@@ -10,7 +10,7 @@ from datetime import date
 from memolith.clock import Clock
 from memolith.errors import ConfigError, MemolithError
 from memolith.files.journal import Journal
-from memolith.files.layout import CONVERSATIONS, INDEX_FOLDER
+from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
 from memolith.late import late
 from memolith.tracking import TrackedStore
 
@@ -214,6 +214,8 @@ class Memory(TrackedStore):
         """
         report = super().forget(record_id)
         self._sync_if_indexed()
+        if os.path.exists(os.path.join(self.root, EMBEDDINGS)):
+            self._open_finder().forget_vectors()
         return report
 
     @property
@@ -230,6 +232,11 @@ class Memory(TrackedStore):
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)
+
+    def index_status(self) -> reports.IndexStatus:
+        """How the index stands to the files; nothing is made or changed."""
+        self._existing().close()
+        return self._open_finder().status()
 
     def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
@@ -260,7 +267,7 @@ class Memory(TrackedStore):
         self._clock = self._given_clock or Clock(self.config.profile.timezone)
         self._journal = Journal(self._clock, self.config.profile.primary)
         if self._finder is not None:
-            self._finder.configure(self.config.search, self._clock)
+            self._finder.configure(self.config, self._clock)
         if self._recaller is not None:
             self._recaller.close()
             self._recaller = None  # its answers were those of the settings before
@@ -313,5 +320,5 @@ class Memory(TrackedStore):
         if self._finder is None:
             from memolith.finding import Finder
 
-            self._finder = Finder(self.root, self.config.search, self._clock)
+            self._finder = Finder(self.root, self.config, self._clock)
         return self._finder

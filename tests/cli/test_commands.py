@@ -65,6 +65,7 @@ JSON_LINES = {
     "recap": ["recap"],
     "sync": ["sync"],
     "reindex": ["reindex"],
+    "index status": ["index", "status"],
     "list": ["list"],
     "get": ["get", "MEMORY.md"],
     "log": ["log", "--user", "x"],

@@ -156,6 +156,7 @@ class FailingModel:
 
     name = "failing"
     dimensions = 4
+    sends = False
 
     def __init__(self, *, answers: bool) -> None:
         self._answers = answers
@@ -174,7 +175,7 @@ def test_a_model_that_fails_leaves_words(
 ) -> None:
     write(folder / "memory/a.md", "heron\n")
     model = FailingModel(answers=answers)
-    monkeypatch.setattr("memolith.finding.choose_embedder", lambda: model)
+    monkeypatch.setattr("memolith.ingest.model.choose_embedder", lambda *_: model)
     assert found(memory, "heron") == ["memory/a.md#L1"]
     assert bool(memory.search("heron").warnings) is not answers
 
@@ -186,4 +187,4 @@ def test_vectors_that_were_missing_are_added_when_the_model_is_back(folder: Path
     with Memory(folder) as memory:
         hits = memory.search("kitten naps").hits
         assert [hit.text for hit in hits] == ["My cat sleeps all day"]
-        assert memory._finder.stats().without_vector == 0
+        assert memory.index_status().without_vector == 0

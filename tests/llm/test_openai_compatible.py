@@ -120,7 +120,7 @@ def test_a_whole_compaction_with_a_model(
 
 def test_a_key_that_is_not_there_is_said() -> None:
     with pytest.raises(ConfigError, match="holds no key"):
-        key_from("env:NO_SUCH_KEY_HERE")
+        key_from("env:NO_SUCH_KEY_HERE", "llm.key")
 
 
 @pytest.mark.parametrize(

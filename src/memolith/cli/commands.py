@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, str] = {
     "restore": "list backups, or bring one back",
     "sync": "bring the index in line with the files",
     "reindex": "make the index again from the files",
+    "index": "show how the index stands to the files",
     "status": "show what stands in the memory",
     "doctor": "look for anything wrong",
     "mcp": "serve an agent over the Model Context Protocol",

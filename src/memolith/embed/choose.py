@@ -1,4 +1,4 @@
-"""Which model embeds: imported only when it is needed."""
+"""Which model embeds: the one that comes along, unless an endpoint is configured."""
 
 from __future__ import annotations
 
@@ -9,17 +9,31 @@ from typing import TYPE_CHECKING
 from memolith.errors import EmbeddingError
 
 if TYPE_CHECKING:
+    from memolith.config_index import EmbedConfig
     from memolith.interfaces import Embedder, WordVectors
 
 
-def choose_embedder() -> Embedder:
-    """The default model; raises EmbeddingError when its package is missing."""
+def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedder:
+    """The configured model, or the default one; raises EmbeddingError when it cannot be used."""
     if "numpy" not in sys.modules:
         # Starting a pool of threads costs more than our small products gain from it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - NumPy's, not ours
-    from memolith.embed.static_model import StaticModel
+    if config is None or config.kind == "default":
+        from memolith.embed.static_model import StaticModel
 
-    return StaticModel()
+        return StaticModel()
+    if not config.url or not config.model:
+        raise EmbeddingError(
+            f"embed.kind is {config.kind}, but embed.url or embed.model is empty.",
+            hint="Set both, or embed.kind to default.",
+        )
+    if config.kind == "ollama":
+        from memolith.embed.ollama import OllamaEmbedder
+
+        return OllamaEmbedder(config, key)
+    from memolith.embed.openai_compatible import OpenAiEmbedder
+
+    return OpenAiEmbedder(config, key)
 
 
 def choose_word_vectors(embedder: Embedder | None) -> WordVectors | None:

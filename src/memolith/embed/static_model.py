@@ -44,6 +44,7 @@ class StaticModel:
 
     name = "wordllama-l2-supercat-256/2"
     dimensions = 256
+    sends = False
 
     def __init__(self) -> None:
         """Find the package's data without importing the package, which would cost a second."""

@@ -13,3 +13,10 @@ def open_index(folder: str, embedder: Embedder | None) -> Index:
     from memolith.index.sqlite import SqliteIndex
 
     return SqliteIndex(folder, (embedder.name, embedder.dimensions) if embedder else None)
+
+
+def has_index(folder: str) -> bool:
+    """Whether there is an index in a folder, of this version."""
+    from memolith.index import generations
+
+    return generations.newest(folder) > 0

@@ -77,7 +77,8 @@ def sync(
             progress(number, len(changed))
     work.store()
     if embedder is not None:
-        _embed_waiting(sources, index, embedder, warnings, embedding_seconds)
+        deadline = clock.monotonic() + embedding_seconds
+        embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
     index.maintain()
     return SyncReport(
         files=len(on_disk),
@@ -194,11 +195,14 @@ def _settled(stamp: Stamp) -> Stamp:
     return stamp if modified < clock.file_time() - _TICK else (inode, size, -1)
 
 
-def _embed_waiting(
-    sources: Sources, index: Index, embedder: Embedder, warnings: list[str], seconds: float
+def embed_waiting(
+    sources: Sources,
+    index: Index,
+    embedder: Embedder,
+    warnings: list[str],
+    is_stopped: Callable[[], bool],
 ) -> None:
     """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
-    deadline = clock.monotonic() + seconds
     while waiting := index.without_vector(_CHUNKS_AT_ONCE):
         chunks = list(read_texts(sources.folder, (item.chunk for item in waiting)))
         whole = {
@@ -212,8 +216,7 @@ def _embed_waiting(
         )
         if len(whole) < len(waiting) or vectors[0] is None:
             break  # files changed meanwhile, or the model does not answer
-        if clock.monotonic() > deadline and (left := index.stats().without_vector):
-            warnings.append(f"{left:,} chunks are found by words only until they are embedded.")
+        if is_stopped():
             break
 
 
@@ -232,7 +235,11 @@ def _embed(
 ) -> Sequence[Vectors | None]:
     if embedder is not None and chunks:
         try:
-            return list(normalised(embedder.embed([embedding_text(chunk) for chunk in chunks])))
+            texts = [
+                "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
+                for chunk in chunks
+            ]
+            return list(normalised(embedder.embed(texts)))
         except EmbeddingError as error:
             warnings.append(f"{error.message} New text is found by words only for now.")
     return [None] * len(chunks)

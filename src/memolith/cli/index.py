@@ -1,0 +1,69 @@
+"""`memolith index status`: how the index stands to the files."""
+
+from __future__ import annotations
+
+from memolith.cli import output
+from memolith.cli.opening import open_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memolith.cli.usage import Arguments
+    from memolith.reports import IndexStatus
+
+HELP = (
+    "Show how the index stands to the files: what it holds, which model made its vectors, and what"
+    " the next search or sync will look at. Nothing is changed."
+)
+EXAMPLE = """\
+memolith index status
+memolith index status --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe its arguments."""
+    parser.add_argument("action", metavar="ACTION", choices=["status"], help="`status`")
+
+
+def run(args: Arguments) -> int:
+    """Print how the index is."""
+    with open_memory(args) as memory:
+        status = memory.index_status()
+    if args.json:
+        output.say_json(
+            {
+                "folder": status.folder,
+                "exists": status.exists,
+                "current": status.current,
+                "files": status.files,
+                "chunks": status.chunks,
+                "without_vector": status.without_vector,
+                "changed": status.changed,
+                "bytes": status.bytes,
+                "model": status.model or None,
+                "warnings": list(status.warnings),
+            }
+        )
+        return 0
+    _show(status)
+    return 0
+
+
+def _show(status: IndexStatus) -> None:
+    output.say(output.bold("Index"), f"  {status.folder}")
+    if not status.exists:
+        output.say("  there is none yet; the first search or `memolith sync` makes it")
+    else:
+        held = f"{output.counted(status.files, 'file')}, {output.counted(status.chunks, 'chunk')}"
+        output.say(f"  {held}, {status.bytes / 1e6:,.1f} MB")
+        output.say(f"  model  {status.model or 'none yet'}")
+    if status.without_vector:
+        count = output.counted(status.without_vector, "chunk")
+        output.say(f"  {count} not embedded yet: found by words only")
+    if status.changed:
+        output.say(f"  {output.counted(status.changed, 'file')} changed since the last sync")
+    elif status.exists:
+        output.say("  in line with the files")
+    for warning in status.warnings:
+        output.note(f"memolith: {warning}")

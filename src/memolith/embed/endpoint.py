@@ -1,0 +1,191 @@
+"""Vectors from an endpoint over HTTP: batches, time-outs, retries; one bad text costs only itself."""
+
+from __future__ import annotations
+
+import json
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import httpx2
+import numpy as np
+
+from memolith import clock
+from memolith.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.config_index import EmbedConfig
+    from memolith.interfaces import Vectors
+
+_MOST_BYTES = 256 * 1024 * 1024  # of one answer
+_MOST_DIMENSIONS = 16_384
+_LONGEST_TEXT = 8_000  # characters; what models take is less than that
+_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+# The text may be at fault, so a batch is asked again in halves.
+_REFUSED = (400, 413, 422)
+_PAUSE_SECONDS = 0.25
+_LONGEST_PAUSE = 10.0
+# After a failure nobody waits for the endpoint again before this time has passed.
+_REST_SECONDS = 10.0
+
+
+class _RefusedError(Exception):
+    """The endpoint does not take this batch; perhaps one of its texts is at fault."""
+
+
+class EndpointEmbedder(ABC):
+    """An embedder that asks a server; what the server's language is, its subclasses know."""
+
+    kind = ""
+    sends = True
+
+    def __init__(self, config: EmbedConfig, key: str = "") -> None:
+        """Nothing is sent before the first text."""
+        self._config = config
+        self._key = key
+        self._dimensions = 0
+        self._failed = float("-inf")
+        self._problem = ""
+
+    @property
+    def name(self) -> str:
+        """Where the model is and what it is called."""
+        return f"{self.kind}:{self._config.url.rstrip('/')}:{self._config.model}"
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has: the first answer tells."""
+        if not self._dimensions:
+            self.embed(["dimensions"])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, of length 1; zeros for a blank text and for one that was refused."""
+        asked = [(at, text[:_LONGEST_TEXT]) for at, text in enumerate(texts) if text.strip()]
+        found: dict[int, Vectors] = {}
+        for first in range(0, len(asked), self._config.batch_size):
+            batch = asked[first : first + self._config.batch_size]
+            vectors = self._embed_batch([_clean(text) for _, text in batch])
+            found |= {
+                at: row for (at, _), row in zip(batch, vectors, strict=True) if row is not None
+            }
+        result = np.zeros((len(texts), self._dimensions), np.float32)
+        for at, row in found.items():
+            result[at] = row
+        return result
+
+    @abstractmethod
+    def _request(self, texts: Sequence[str]) -> tuple[str, dict[str, object]]:
+        """The path and the content of a request."""
+
+    @abstractmethod
+    def _vectors(self, answer: object) -> list[object]:
+        """The vectors in an answer, in the order of the texts; [] for what is no such answer."""
+
+    def _embed_batch(self, texts: Sequence[str]) -> list[Vectors | None]:
+        try:
+            return self._checked(self._vectors(self._ask(texts)), texts)
+        except _RefusedError as error:
+            if len(texts) == 1:
+                if not self._dimensions:  # not one text was ever taken: the fault is not the text's
+                    raise self._failure(str(error)) from error
+                return [None]
+        half = len(texts) // 2
+        return self._embed_batch(texts[:half]) + self._embed_batch(texts[half:])
+
+    def _checked(self, vectors: list[object], texts: Sequence[str]) -> list[Vectors | None]:
+        if len(vectors) != len(texts):
+            raise self._failure(f"it answered {len(texts)} texts with {len(vectors)} vectors")
+        rows = [_row(vector) for vector in vectors]
+        sizes = {len(row) for row in rows if row is not None}
+        if not self._dimensions and len(sizes) == 1:
+            self._dimensions = sizes.pop()
+        fitting = [
+            row if row is not None and len(row) == self._dimensions else None for row in rows
+        ]
+        if not any(row is not None for row in fitting):
+            raise self._failure("its answer holds no vector of numbers, or of another size")
+        return fitting
+
+    def _ask(self, texts: Sequence[str]) -> object:
+        if clock.monotonic() - self._failed < _REST_SECONDS:
+            raise EmbeddingError(self._problem, hint="It is asked again in a moment.")
+        deadline = clock.monotonic() + self._config.timeout_seconds * (self._config.retries + 1)
+        pause, problem = _PAUSE_SECONDS, ""
+        for attempt in range(self._config.retries + 1):
+            if attempt:
+                threading.Event().wait(min(pause, max(0.0, deadline - clock.monotonic())))
+                pause = min(_LONGEST_PAUSE, 2 * pause)
+            try:
+                status, wait, body = self._send(texts)
+            except httpx2.HTTPError as error:
+                problem = f"{type(error).__name__}: {error}".rstrip(": ")
+                continue
+            if status == 200:
+                return self._parsed(body)
+            problem = f"it answered with status {status}"
+            if status in _REFUSED:
+                raise _RefusedError(problem)
+            if status not in _AGAIN:
+                break
+            pause = max(pause, min(wait, _LONGEST_PAUSE))
+        raise self._failure(problem)
+
+    def _send(self, texts: Sequence[str]) -> tuple[int, float, bytes]:
+        """Status, how long to wait before the next try, and body; within our time and size."""
+        path, content = self._request(texts)
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        seconds = self._config.timeout_seconds
+        deadline = clock.monotonic() + seconds
+        pieces, size = [], 0
+        # No redirects: text and key go to the address that was configured, and nowhere else.
+        with (
+            httpx2.Client(timeout=seconds, follow_redirects=False, trust_env=False) as client,
+            client.stream(
+                "POST", self._config.url.rstrip("/") + path, json=content, headers=headers
+            ) as response,
+        ):
+            for piece in response.iter_bytes():
+                pieces.append(piece)
+                size += len(piece)
+                if size > _MOST_BYTES or clock.monotonic() > deadline:
+                    raise self._failure("its answer is too large, or takes too long")
+            wait = response.headers.get("retry-after", "")
+            return response.status_code, float(wait) if wait.isdecimal() else 0.0, b"".join(pieces)
+
+    def _parsed(self, body: bytes) -> object:
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self._failure("its answer is not JSON") from error
+
+    def _failure(self, problem: str) -> EmbeddingError:
+        self._failed = clock.monotonic()
+        self._problem = f"The model {self._config.model} at {self._config.url} fails: {problem}."
+        return EmbeddingError(
+            self._problem, hint="Check the settings of [embed]; embed.kind = default needs none."
+        )
+
+
+def _row(vector: object) -> Vectors | None:
+    """A vector of length 1; None for what is no vector, or holds what is no number."""
+    if not isinstance(vector, list) or not 0 < len(vector) <= _MOST_DIMENSIONS:
+        return None
+    if not all(isinstance(value, int | float) for value in vector):
+        return None
+    try:
+        row = np.array(vector, np.float64)
+    except OverflowError:
+        return None
+    largest = float(np.abs(row).max())
+    if not np.isfinite(largest) or not largest:
+        return None
+    row /= largest  # so that no square is too large for a number
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def _clean(text: str) -> str:
+    """Half a character cannot be sent."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,135 @@
+"""Vectors that cost time or money, kept by the hash of their text: an index made anew asks for none.
+
+A file of its own, apart from the index and its generations. It may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import apsw
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.interfaces import Embedder, Vectors
+
+_TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
+_MOST = 500_000
+_AT_ONCE = 500
+_BUSY_MILLISECONDS = 2_000
+
+
+class CachedEmbedder:
+    """An embedder that is asked for each text only once; for use by one thread."""
+
+    def __init__(self, embedder: Embedder, path: str) -> None:
+        """Keep vectors in the file at `path`; when that cannot be used, do without."""
+        self._embedder = embedder
+        self._db = _open(path)
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self._embedder.name
+
+    @property
+    def sends(self) -> bool:
+        """The model's."""
+        return self._embedder.sends
+
+    @property
+    def dimensions(self) -> int:
+        """The model's, also while it does not answer."""
+        known = self._look_up([_DIMENSIONS])
+        if known:
+            return len(known[_DIMENSIONS])
+        vector = self.embed([_DIMENSIONS])[0]
+        return len(vector)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text; only those not met before are embedded."""
+        known = self._look_up(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            made = self._embedder.embed(new)
+            known |= zip(new, made, strict=True)
+            self._keep({text: row for text, row in zip(new, made, strict=True) if row.any()})
+        return np.array([known[text] for text in texts], np.float32)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        hashes = {self._hash(text): text for text in texts}
+        found: dict[str, Vectors] = {}
+        if self._db is None:
+            return found
+        keys = list(hashes)
+        with suppress(apsw.Error):  # a damaged cache knows nothing
+            for at in range(0, len(keys), _AT_ONCE):
+                some = keys[at : at + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                statement = f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})"  # noqa: S608 - question marks
+                for key, data in self._db.execute(statement, some):
+                    if data[-4:] == _sum(key, data[:-4]):
+                        found[hashes[key]] = np.frombuffer(data[:-4], "<f4")
+        return found
+
+    def _keep(self, vectors: dict[str, Vectors]) -> None:
+        if self._db is None or not vectors:
+            return
+        rows = [(self._hash(text), row.astype("<f4").tobytes()) for text, row in vectors.items()]
+        with suppress(apsw.Error), self._db:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                [(key, data + _sum(key, data)) for key, data in rows],
+            )
+            self._db.execute(
+                "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?", (_MOST,)
+            )
+
+    def _hash(self, text: str) -> bytes:
+        whole = f"{self._embedder.name}\0{text}".encode(errors="surrogatepass")
+        return blake2b(whole, digest_size=20).digest()
+
+
+_DIMENSIONS = "dimensions"
+
+
+def forget_all(path: str) -> None:
+    """Delete every vector, so that nothing of a forgotten text is left."""
+    db = _open(path)
+    if db is not None:
+        with suppress(apsw.Error):
+            db.pragma("secure_delete", 1)
+            db.execute("DELETE FROM vectors")
+            db.pragma("wal_checkpoint(TRUNCATE)")
+        db.close()
+
+
+def _open(path: str) -> apsw.Connection | None:
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
+    db = None
+    try:
+        db = apsw.Connection(path, flags=flags)
+        db.set_busy_timeout(_BUSY_MILLISECONDS)
+        db.pragma("journal_mode", "wal")
+        db.pragma("synchronous", "normal")
+        db.execute(_TABLE)
+    except apsw.Error:  # read-only, full, damaged or no database at all
+        if db is not None:
+            db.close()
+        return None
+    return db
+
+
+def _sum(key: bytes, data: bytes) -> bytes:
+    return crc32(data, crc32(key)).to_bytes(4, "little")

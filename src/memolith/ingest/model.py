@@ -1,0 +1,54 @@
+"""The model of a memory in one process: opened when needed, left alone for a while when it fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith import clock
+from memolith.config_loading import key_from
+from memolith.embed.choose import choose_embedder
+from memolith.errors import ConfigError, EmbeddingError
+
+if TYPE_CHECKING:
+    from memolith.config_index import EmbedConfig
+    from memolith.interfaces import Embedder
+
+_AGAIN_SECONDS = 15.0
+
+
+class Model:
+    """The configured embedder; while it cannot be used, search goes by words and says why."""
+
+    def __init__(self, config: EmbedConfig, cache_path: str) -> None:
+        """Nothing is opened before it is needed."""
+        self._config = config
+        self._cache_path = cache_path
+        self._embedder: Embedder | None = None
+        self._tried = float("-inf")
+        self.problem = ""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a text may take seconds: then no search waits for texts that changed."""
+        return self._config.kind != "default"
+
+    def open(self) -> Embedder | None:
+        """The embedder; None while it cannot be used, with the reason in `problem`."""
+        if self._embedder is None and clock.monotonic() - self._tried > _AGAIN_SECONDS:
+            self._tried = clock.monotonic()
+            try:
+                self._embedder, self.problem = self.another(), ""
+            except (EmbeddingError, ConfigError) as error:
+                self.problem = error.message
+        return self._embedder
+
+    def another(self) -> Embedder:
+        """One more, for another thread; raises EmbeddingError or ConfigError."""
+        embedder = choose_embedder(self._config, key_from(self._config.key, "embed.key"))
+        if self.is_slow:
+            from memolith.index.vector_cache import CachedEmbedder
+
+            embedder = CachedEmbedder(embedder, self._cache_path)
+        if not embedder.dimensions:
+            raise EmbeddingError("The model's vectors have no numbers.")
+        return embedder

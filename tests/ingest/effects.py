@@ -1,0 +1,75 @@
+"""What each setting of the model and the index changes that can be seen from outside."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.config import value_of
+from memolith.embed import endpoint
+from tests.embed.model_server import model_server, ollama_answer, openai_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.settings import Value
+    from tests.embed.model_server import ModelServer
+
+    Behaviour = Callable[[ModelServer], Callable[[list[str]], tuple[int, bytes] | None]]
+
+
+def asked(memory: Memory, behaviour: Behaviour | None = None) -> object:
+    """What a server is asked by a memory with these settings, and what the memory says of it."""
+    names = ("kind", "model", "key", "batch_size", "timeout_seconds", "retries")
+    settings = {f"embed.{name}": value_of(memory.config, f"embed.{name}") for name in names}
+    with model_server() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ONE_KEY", "1")
+        patch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
+        is_ollama = settings["embed.kind"] == "ollama"
+        server.behave = ollama_answer if is_ollama else openai_answer
+        if behaviour is not None:
+            server.behave = behaviour(server)
+        with Memory(memory.root, settings={**settings, "embed.url": server.url}) as asking:
+            for number in range(3):
+                asking.remember(f"tea {number}")
+            warnings = len(asking.sync().warnings)
+            model = asking.index_status().model.replace(server.url, "")
+        return server.paths, server.keys, warnings, model
+
+
+def asked_when_busy(memory: Memory) -> object:
+    return asked(memory, lambda _: lambda __: (503, b""))
+
+
+def asked_when_slow(memory: Memory) -> object:
+    def slowly(texts: list[str]) -> tuple[int, bytes]:
+        time.sleep(0.5)
+        return openai_answer(texts)
+
+    return asked(memory, lambda _: slowly)
+
+
+def what_is_said_of_a_server(memory: Memory) -> object:
+    memory.remember("tea")
+    return memory.search("tea").warnings
+
+
+REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
+NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
+PORT = os.getpid() % 1000 + 1  # nobody listens there
+
+EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
+    "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
+    "embed.url": (
+        what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,
+    ),
+    "embed.model": (asked, "small", "large", {"embed.kind": "openai"}),
+    "embed.key": (asked, "", "env:ONE_KEY", REMOTE),
+    "embed.batch_size": (asked, 1, 64, REMOTE),
+    "embed.timeout_seconds": (asked_when_slow, 0.1, 20.0, NOWHERE),
+    "embed.retries": (asked_when_busy, 0, 2, REMOTE),
+}  # fmt: skip

@@ -1,0 +1,186 @@
+"""A memory with a model behind an endpoint: cached, changed, away, and back again."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import apsw
+import numpy as np
+import pytest
+
+from memolith import Memory
+from memolith.embed import endpoint
+from memolith.index.vector_cache import CachedEmbedder, forget_all
+from memolith.ingest import model
+from tests.embed.model_server import model_server, openai_answer, vector_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from memolith.interfaces import Vectors
+    from tests.embed.model_server import ModelServer
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(endpoint, "_REST_SECONDS", 0.0)
+    monkeypatch.setattr(model, "_AGAIN_SECONDS", 0.0)
+    with model_server() as made:
+        yield made
+
+
+def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
+    return {
+        "embed.kind": "openai",
+        "embed.url": server.url,
+        "embed.model": name,
+        "embed.retries": 0,
+        "embed.timeout_seconds": 2.0,
+        "dream.track": False,
+    }
+
+
+def until_embedded(memory: Memory, question: str) -> None:
+    deadline = time.monotonic() + 20
+    while memory.search(question).warnings:
+        assert time.monotonic() < deadline, memory.search(question).warnings
+        time.sleep(0.05)
+
+
+def sent(server: ModelServer) -> list[str]:
+    return [text for batch in server.batches for text in batch]
+
+
+def test_new_text_is_found_by_words_at_once_and_embedded_in_the_background(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        first = memory.search("heron")
+        assert [hit.text for hit in first.hits] == ["A heron stands in the river"]
+        assert "found by words only" in " ".join(first.warnings)
+        until_embedded(memory, "heron")
+        assert memory.search("heron").hits[0].ranks == {"words": 1, "meaning": 1}
+
+
+def test_sync_waits_for_the_model(tmp_path: Path, server: ModelServer) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        assert memory.sync().warnings == ()
+        assert memory.search("heron").warnings == ()
+
+
+def test_an_index_made_anew_asks_for_no_vector_twice(tmp_path: Path, server: ModelServer) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        for number in range(30):
+            memory.remember(f"Bird {number} was seen")
+        memory.sync()
+        asked = len(sent(server))
+        memory.reindex()
+        assert len(sent(server)) == asked
+        assert memory.search("bird").warnings == ()
+
+
+def test_what_is_forgotten_leaves_no_vector(tmp_path: Path, server: ModelServer) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        record = memory.remember("The door code is 4711")
+        memory.sync()
+        memory.forget(record.id)
+    kept = apsw.Connection(str(tmp_path / ".memolith" / "embeddings.db"))
+    assert list(kept.execute("SELECT count(*) FROM vectors")) == [(0,)]
+
+
+def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        for number in range(40):
+            memory.remember(f"Bird {number} was seen")
+        memory.sync()
+    with Memory(tmp_path, settings=settings(server, "another")) as memory:
+        first = memory.search("bird 7")
+        assert first.hits
+        assert "40 chunks" in first.warnings[0] or "80 chunks" in first.warnings[0]
+        until_embedded(memory, "bird 7")
+    with Memory(tmp_path) as memory:  # and back to the model that comes along
+        assert memory.search("bird 7").hits
+        assert memory.sync().warnings == ()
+
+
+def test_a_server_that_is_away_is_said_and_used_again_when_it_is_back(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    server.behave = lambda _: (500, b"")
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        result = memory.search("heron")
+        assert [hit.text for hit in result.hits] == ["A heron stands in the river"]
+        assert "500" in result.warnings[0]
+        assert "words only" in result.warnings[0]
+        server.behave = openai_answer
+        until_embedded(memory, "heron")
+        server.behave = lambda _: None
+        later = memory.search("a river")
+        assert later.hits
+        assert "words only" in " ".join(later.warnings)
+
+
+def test_a_key_is_read_from_the_environment_and_never_from_a_file(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_KEY", "s3cret")
+    with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
+        memory.remember("A heron stands in the river")
+        memory.sync()
+    assert set(server.keys) == {"Bearer s3cret"}
+    monkeypatch.delenv("BIRD_KEY")
+    with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
+        assert "BIRD_KEY" in memory.search("heron").warnings[0]
+
+
+def test_a_secret_is_never_sent_and_still_found_by_words(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("The door code is 4711", sensitivity="secret")
+        memory.remember("The door is green")
+        memory.sync()
+        found = memory.search("door code", include_secret=True).hits
+        assert "The door code is 4711" in [hit.text for hit in found]
+    assert not [text for text in sent(server) if "4711" in text]
+
+
+class Counting:
+    """An embedder that counts what it is asked for."""
+
+    name = "counting"
+    dimensions = 8
+    sends = False
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return np.array([vector_of(text) for text in texts], np.float32)
+
+
+def test_a_damaged_or_foreign_cache_is_no_cache_and_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    inner = Counting()
+    CachedEmbedder(inner, str(path)).embed(["tea", "milk", "tea"])
+    assert inner.asked == ["tea", "milk"]
+    assert (CachedEmbedder(inner, str(path)).embed(["milk"])[0] == vector_of("milk")).all()
+    assert inner.asked == ["tea", "milk"]
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE vectors SET vector = zeroblob(36)")
+    db.close()
+    assert CachedEmbedder(inner, str(path)).embed(["milk"]).any()
+    for content in (b"not a database at all" * 100, b""):
+        path.write_bytes(content)
+        assert CachedEmbedder(inner, str(path)).embed(["milk"]).any()
+        forget_all(str(path))
+    assert CachedEmbedder(inner, str(tmp_path / "no" / "folder.db")).embed(["milk"]).any()
