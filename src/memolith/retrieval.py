@@ -53,6 +53,7 @@ class Chunk:
     size: int = 0
     role: str = ""  # of a chat turn: user or assistant
     heading: str = ""  # titles above, outermost first: searchable with the text
+    follow_up: str = ""  # of a short chat message: what the user said next
     dated: date | None = None
     category: str = ""
     session: str = ""

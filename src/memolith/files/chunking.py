@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # 400 tokens with 80 of overlap, at four characters a token.
 CHUNK_CHARS = 1600
 OVERLAP_CHARS = 320
+# A message shorter than this is explained by the next one; a longer one speaks for itself, and would
+# only be diluted.
+SHORT_CHARS = 200
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -164,9 +167,11 @@ def _turn_chunks(
     path: str, data: bytes, day_of: Callable[[Record | Turn], date]
 ) -> Iterator[Chunk]:
     """Two chunks a turn, one for each side; what was said around them counts by their chat."""
+    lines = data.split(b"\n")
+    turns = [parse_turn(line) for line in lines]
+    follow_ups = _follow_ups(turns)
     offset = 0
-    for number, line in enumerate(data.split(b"\n"), 1):
-        turn = parse_turn(line)
+    for number, (line, turn) in enumerate(zip(lines, turns, strict=True), 1):
         if turn is not None:
             common = Chunk(
                 kind="turn",
@@ -183,8 +188,21 @@ def _turn_chunks(
             )
             for role, text in (("user", turn.user), ("assistant", turn.assistant)):
                 if text.strip():
-                    yield replace(common, text=text, role=role)
+                    next_said = follow_ups.get(number, "") if len(text) < SHORT_CHARS else ""
+                    yield replace(common, text=text, role=role, follow_up=next_said)
         offset += len(line) + 1
+
+
+def _follow_ups(turns: Sequence[Turn | None]) -> dict[int, str]:
+    """By line, what the user said next in the same chat: often it says what a turn was about."""
+    latest: dict[str, int] = {}
+    found: dict[int, str] = {}
+    for number, turn in enumerate(turns, 1):
+        if turn is not None:
+            if turn.chat in latest:
+                found[latest[turn.chat]] = turn.user[:SHORT_CHARS]
+            latest[turn.chat] = number
+    return found
 
 
 def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:

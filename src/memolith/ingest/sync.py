@@ -19,7 +19,7 @@ from memolith.reports import SyncReport
 from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from memolith.files.folder import Folder
@@ -210,7 +210,7 @@ def embed_waiting(
             for item, chunk in zip(waiting, chunks, strict=True)
             if chunk is not None and chunk_digest(chunk) == item.digest
         }
-        vectors = _embed(embedder, list(whole.values()), warnings)
+        vectors = _embed(embedder, _with_follow_ups(sources, whole.values()), warnings)
         index.set_vectors(
             {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None}
         )
@@ -220,10 +220,26 @@ def embed_waiting(
             break
 
 
+def _with_follow_ups(sources: Sources, chunks: Iterable[Chunk]) -> list[Chunk]:
+    """The chunks, those of chats with their follow-ups, which the index does not keep."""
+    follow_ups: dict[tuple[str, int, str], str] = {}
+    read = set[str]()
+    complete: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.kind == "turn" and chunk.path not in read:
+            read.add(chunk.path)
+            data = sources.folder.read(chunk.path) or b""
+            for said in chunk_file(chunk.path, data, sources.day_of):
+                follow_ups[said.path, said.offset, said.role] = said.follow_up
+        follow_up = follow_ups.get((chunk.path, chunk.offset, chunk.role), "")
+        complete.append(replace(chunk, follow_up=follow_up))
+    return complete
+
+
 def _identity(chunk: Chunk) -> bytes:
     """Of everything that is searched or filtered by, but not of the place in the file."""
     parts = (
-        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.dated,
+        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.follow_up, chunk.dated,
         chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
         chunk.record_id, chunk.supersedes, chunk.expires,
     )  # fmt: skip
@@ -246,5 +262,5 @@ def _embed(
 
 
 def embedding_text(chunk: Chunk) -> str:
-    """What is embedded for a chunk: its text, under the titles above it."""
-    return f"{chunk.heading}\n{chunk.text}" if chunk.heading else chunk.text
+    """What is embedded for a chunk: its text, under the titles above it and with its follow-up."""
+    return "\n".join(filter(None, (chunk.heading, chunk.text, chunk.follow_up)))
