@@ -1,0 +1,123 @@
+"""Every ability of `Memory` is on every surface, or there is a reason; and all give the same answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memolith import Memory
+from memolith.cli.commands import COMMANDS
+from memolith.mcp_server.server import MemoryServer
+from memolith.mcp_server.toolset import TOOLS
+from memolith.rest.app import build_api
+from memolith.shapes import hit_json
+from tests.mcp_server.conftest import Talk
+from tests.rest.conftest import calling
+
+if TYPE_CHECKING:
+    from memolith.clock import Clock
+
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "python-api.md"
+
+# A reason instead of a place begins with "—".
+ADMIN = "— for the user, not for an agent"
+JOBS = "— jobs are run by the user and by the scheduler"
+# Method → command, tool, route.
+PLACES: dict[str, tuple[str, str, str]] = {
+    "backups": ("restore", ADMIN, "/api/v1/backups"),
+    "close": ("— at the end of every command", "— at its end", "— at its end"),
+    "context": ("context", "memory_context", "/api/v1/context"),
+    "doctor": ("doctor", ADMIN, "/api/v1/doctor"),
+    "experiences": ("experiences", "query_experiences", JOBS),
+    "for_session": ("— list and search take a session", "session_start", "/api/v1/records"),
+    "forget": ("forget", "memory", "/api/v1/records/{record_id}"),
+    "get": ("get", "memory_get", "/api/v1/passage"),
+    "init": ("init", "— the first record makes the files", "/api/v1/init"),
+    "jobs": ("jobs", "dream", JOBS),
+    "list": ("list", "memory", "/api/v1/records"),
+    "log_turn": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
+    "logs": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
+    "query_experiences": ("experiences", "query_experiences", "— /api/v1/search by category"),
+    "read_file": ("— files are on the disk", "— files are resources", "/api/v1/file"),
+    "recall": ("— search: a command has no cache", "recall_memory", "/api/v1/recall"),
+    "recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
+    "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/config/reload"),
+    "records": ("list", "memory", "/api/v1/records"),
+    "reindex": ("reindex", "memory", "/api/v1/reindex"),
+    "relationships": ("relationships", "— context has it", JOBS),
+    "remember": ("remember", "remember_this", "/api/v1/records"),
+    "restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
+    "save_note": ("save", "memory", "/api/v1/notes"),
+    "search": ("search", "memory_search", "/api/v1/search"),
+    "session_start": ("session-start", "session_start", "/api/v1/session-start"),
+    "status": ("status", ADMIN, "/api/v1/status"),
+    "supersede": ("supersede", "remember_this", "/api/v1/records/{record_id}/supersede"),
+    "sync": ("sync", "— every search does it", "/api/v1/sync"),
+    "trim": ("trim", ADMIN, "/api/v1/trim"),
+    "turns": ("log", "memory_search", "/api/v1/turns"),
+    "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),
+    "warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
+    "write_file": ("— files are on the disk", ADMIN, "/api/v1/file"),
+}
+
+
+def methods() -> set[str]:
+    return {
+        name
+        for name in dir(Memory)
+        if not name.startswith("_") and name not in ("root", "origins")  # values, not abilities
+    }
+
+
+def test_every_ability_has_its_places() -> None:
+    assert methods() == set(PLACES)
+
+
+def test_every_place_is_there(root: str) -> None:
+    with Memory(root) as memory:
+        routes = set(build_api(memory).openapi()["paths"])
+    for places in PLACES.values():
+        for place, known in zip(places, (set(COMMANDS), set(TOOLS), routes), strict=True):
+            assert place in known or (place.startswith("— ") and len(place) > 5), place
+
+
+@pytest.mark.parametrize("method", PLACES)
+def test_every_ability_stands_in_the_document(method: str) -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    assert re.search(rf"(memory\.|`){method}\b", document), (
+        f"docs/python-api.md is without {method}"
+    )
+
+
+def by_command(root: str, question: str) -> Any:
+    memolith = str(Path(sys.executable).with_name("memolith"))
+    words = [memolith, "search", question, "--limit", "7", "--json", "--root", root]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["hits"]
+
+
+def test_the_same_question_gives_the_same_hits_everywhere(root: str, clock: Clock) -> None:
+    with Memory(root, clock=clock) as memory:
+        for number in range(40):
+            memory.remember(f"Shelf {number} holds the cups of guest {number % 9}")
+        memory.save_note("Guests drink tea from blue cups", title="guests")
+        memory.log_turn("Which cups are for guests?", "The blue ones")
+    # Apart from the clock of the test, which a command does not have, all is as users have it.
+    question = "which cups do guests drink from?"
+    with Memory(root) as memory:
+        wanted = json.loads(json.dumps([hit_json(hit) for hit in memory.search(question, 7).hits]))
+        talk = Talk(MemoryServer(memory), "legacy")
+        by_tool = talk("memory_search", query=question, maxResults=7).values["hits"]
+        with calling(memory) as client:
+            answer = client.post("/api/v1/search", json={"text": question, "limit": 7})
+        by_route = answer.json()["hits"]
+    assert len(wanted) == 7
+    assert by_tool == wanted
+    assert by_route == wanted
+    assert by_command(root, question) == wanted
