@@ -21,7 +21,7 @@ def measures(ranking: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
     result["mrr"] = next(
         (1 / (place + 1) for place, name in enumerate(ranking) if name in gold), 0.0
     )
-    return result
+    return {name: round(value, 4) for name, value in result.items()}
 
 
 def interval(values: Sequence[float], rounds: int = 1000) -> tuple[float, float, float]:

@@ -1,9 +1,11 @@
 """How much of the evidence is found: recall on chats, through the public API.
 
-Run:  python -m benchmarks.recall.run FOLDER_WITH_SETS [--set NAME] [--off STAGE …] [--against RESULT.json]
+Run:  python -m benchmarks.recall.run FOLDER_WITH_SETS [--set NAME] [--ablate STAGE …]
+                                      [--save NAME] [--against RESULT.json]
 
 Chats come in as a user's would: every exchange by `Memory.log_turn`, every question by
-`Memory.search` with the default install: no LLM, no network, one CPU.
+`Memory.search` with the default install: no LLM, no network, one CPU. `--ablate` asks every question
+once more with a stage switched off, in the same memory.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from datetime import date, datetime
 from pathlib import Path
 
 from benchmarks.recall.data import Message, Question, RecallSet, load, moment
-from benchmarks.recall.metrics import interval, measures
+from benchmarks.recall.metrics import measures
+from benchmarks.recall.report import compare, show, show_kinds, summary
 from memolith import Memory, __version__
 from memolith.clock import Clock
 
@@ -30,6 +33,8 @@ SETTINGS = {
     "chat.max_chars_per_entry": 1_000_000,
 }
 DEPTH = 50
+DEFAULT = "default"
+Rows = list[dict[str, object]]
 
 
 @dataclass
@@ -39,15 +44,28 @@ class Store:
     Its clock shows the moment of the question: chats were said before it.
     """
 
-    memory: Memory
+    memories: dict[str, Memory]  # the same files, with other settings
     now: list[datetime]
     sessions: set[str] = field(default_factory=set)
     lines: list[dict[str, str]] = field(default_factory=list)
 
+    @classmethod
+    def make(cls, root: Path, variants: dict[str, dict[str, object]], asked: str) -> Store:
+        """An empty one."""
+        now = [moment(asked)]
+        clock = Clock("UTC", now=lambda: now[0])
+        return cls(
+            {
+                name: Memory(root, settings={**SETTINGS, **changed}, clock=clock)
+                for name, changed in variants.items()
+            },
+            now,
+        )
+
     def add(self, name: str, messages: list[Message], day: str) -> None:
         """Log a session's messages in pairs, as an agent host would."""
         for user, assistant in pairs(messages):
-            self.memory.log_turn(
+            self.memories[DEFAULT].log_turn(
                 user.text if user else "",
                 assistant.text if assistant else "",
                 chat=name,
@@ -58,11 +76,23 @@ class Store:
             )
         self.sessions.add(name)
 
-    def ask(self, question: Question) -> tuple[list[str], list[str]]:
-        """The messages found and the sessions they belong to, best first."""
-        found = self.memory.search(question.text, DEPTH)
+    def ask(self, question: Question, variant: str) -> dict[str, object]:
+        """What a question finds: messages, and the sessions they belong to."""
+        found = self.memories[variant].search(question.text, DEPTH)
         messages = [self.lines[hit.citation.first_line - 1].get(hit.role, "") for hit in found.hits]
-        return list(dict.fromkeys(messages)), [session.chat for session in found.sessions]
+        sessions = [session.chat for session in found.sessions]
+        evidence = question.messages
+        return {
+            "id": question.name,
+            "kind": question.kind,
+            "turn": measures(list(dict.fromkeys(messages)), evidence) if evidence else None,
+            "session": measures(sessions, question.sessions),
+        }
+
+    def close(self) -> None:
+        """Let go of the indexes."""
+        for memory in self.memories.values():
+            memory.close()
 
 
 def pairs(messages: list[Message]) -> list[tuple[Message | None, Message | None]]:
@@ -79,10 +109,10 @@ def pairs(messages: list[Message]) -> list[tuple[Message | None, Message | None]
 
 
 def run(
-    data: RecallSet, settings: dict[str, object], folder: Path, limit: int | None
-) -> list[dict[str, object]]:
+    data: RecallSet, variants: dict[str, dict[str, object]], folder: Path, limit: int | None
+) -> dict[str, Rows]:
     """Ask every question in its own store; stores that only grow are not built anew."""
-    rows = []
+    rows: dict[str, Rows] = {name: [] for name in variants}
     store: Store | None = None
     questions = sorted(
         data.questions,
@@ -94,41 +124,43 @@ def run(
     for number, question in enumerate(questions[:limit]):
         wanted = data.stores[question.store]
         if store is None or not store.sessions <= set(wanted):
-            root = folder / str(number)
-            now = [moment(question.asked)]
-            clock = Clock("UTC", now=lambda now=now: now[0])
-            store = Store(Memory(root, settings={**SETTINGS, **settings}, clock=clock), now)
+            if store is not None:
+                store.close()
+            store = Store.make(folder / str(number), variants, question.asked)
         for name in wanted:
             if name not in store.sessions:
                 day = data.store_dates[question.store].get(name) or data.dates[name]
                 store.add(name, data.sessions[name], day)
         store.now[0] = moment(question.asked)
-        messages, sessions = store.ask(question)
-        rows.append(
-            {
-                "id": question.name,
-                "kind": question.kind,
-                "turn": measures(messages, question.messages) if question.messages else None,
-                "session": measures(sessions, question.sessions),
-            }
-        )
+        for variant, found in rows.items():
+            found.append(store.ask(question, variant))
         if sys.stderr.isatty():
             print(f"\r{number + 1}/{len(questions)} ", end="", file=sys.stderr, flush=True)
     return rows
 
 
-def summary(rows: list[dict[str, object]]) -> dict[str, dict[str, list[float]]]:
-    """Mean and bootstrap interval of every measure, at both levels."""
-    result: dict[str, dict[str, list[float]]] = {}
-    for level in ("turn", "session"):
-        scored = [row[level] for row in rows if row[level]]
-        if scored:
-            result[level] = {
-                name: [round(value, 4) for value in interval([row[name] for row in scored])]
-                for name in scored[0]
-            }
-            result[level]["n"] = [len(scored)]
-    return result
+def measured(folder: Path, variants: dict[str, dict[str, object]], limit: int | None) -> object:
+    """The results of one set, as they are stored: measures and names, no texts."""
+    work = Path(tempfile.mkdtemp(prefix="memolith-recall-"))
+    started = time.process_time()
+    try:
+        rows = run(load(folder), variants, work, limit)
+    finally:
+        shutil.rmtree(work)
+    seconds = round(time.process_time() - started)
+    ablated = {name: summary(found) for name, found in rows.items() if name != DEFAULT}
+    for name, found in rows.items():
+        show(f"{folder.name} {'' if name == DEFAULT else name}", summary(found))
+    show_kinds(rows[DEFAULT])
+    for name, found in rows.items():
+        if name != DEFAULT:
+            compare(f"{folder.name} {name}", found, rows[DEFAULT])
+    return {
+        "summary": summary(rows[DEFAULT]),
+        "ablated": ablated,
+        "rows": rows[DEFAULT],
+        "cpu_seconds": seconds,
+    }
 
 
 def main() -> None:
@@ -136,68 +168,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--set", action="append", dest="sets")
-    parser.add_argument("--off", action="append", default=[], help="a search setting to switch off")
+    parser.add_argument(
+        "--ablate", action="append", default=[], help="a switch of search: also run without it"
+    )
     parser.add_argument("--limit", type=int, help="only the first questions")
     parser.add_argument("--save", help="name of the result file")
     parser.add_argument(
         "--against", type=Path, help="a result file to compare with, question by question"
     )
     args = parser.parse_args()
-    settings: dict[str, object] = {f"search.{name}": False for name in args.off}
+    variants: dict[str, dict[str, object]] = {DEFAULT: {}}
+    variants |= {f"without {name}": {f"search.{name}": False} for name in args.ablate}
     names = args.sets or sorted(path.name for path in args.folder.iterdir() if path.is_dir())
-    results = {}
-    for name in names:
-        work = Path(tempfile.mkdtemp(prefix="memolith-recall-"))
-        started = time.process_time()
-        try:
-            rows = run(load(args.folder / name), settings, work, args.limit)
-        finally:
-            shutil.rmtree(work)
-        results[name] = {
-            "summary": summary(rows),
-            "rows": rows,
-            "cpu_seconds": round(time.process_time() - started),
-        }
-        show(name, results[name]["summary"])
+    results = {name: measured(args.folder / name, variants, args.limit) for name in names}
     if args.against:
-        compare(results, json.loads(args.against.read_text())["sets"])
+        stored = json.loads(args.against.read_text())["sets"]
+        for name in results.keys() & stored.keys():
+            compare(
+                f"{name} against {args.against.stem}", results[name]["rows"], stored[name]["rows"]
+            )
     if args.save:
-        path = Path(__file__).parent.parent / "results" / f"{args.save}.json"
-        command = "python -m benchmarks.recall.run DATA " + " ".join(
-            f"--off {name}" for name in args.off
-        )
-        content = {
-            "version": __version__,
-            "date": str(date.today()),
-            "command": command.strip(),
-            "sets": results,
-        }
-        path.write_text(json.dumps(content) + "\n")
+        save(args.save, args, results)
 
 
-def show(name: str, found: dict[str, dict[str, list[float]]]) -> None:
-    """One line per level."""
-    for level, figures in found.items():
-        print(f"{name:<18}{level:<9}n={figures['n'][0]:<5}", end="")
-        for measure in ("recall@5", "any@5", "all@5", "recall@10", "ndcg@10", "mrr"):
-            mean, low, high = figures[measure]
-            print(f"{measure} {mean:.3f} [{low:.3f}–{high:.3f}]  ", end="")
-        print(flush=True)
-
-
-def compare(results: dict[str, dict[str, object]], stored: dict[str, dict[str, object]]) -> None:
-    """Paired differences: the same questions, this run minus the stored one."""
-    for name in results.keys() & stored.keys():
-        before = {row["id"]: row for row in stored[name]["rows"]}
-        for level in ("turn", "session"):
-            for measure in ("recall@5", "all@5", "recall@10"):
-                changes = [
-                    row[level][measure] - before[row["id"]][level][measure]
-                    for row in results[name]["rows"]
-                    if row[level] and row["id"] in before
-                ]
-                mean, low, high = interval(changes)
-                print(f"{name:<18}{level:<9}{measure:<10}{mean:+.3f} [{low:+.3f}, {high:+.3f}]")
+def save(name: str, args: argparse.Namespace, results: dict[str, object]) -> None:
+    """Keep the results with the version and the command that made them; other sets stay."""
+    path = Path(__file__).parent.parent / "results" / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    before = json.loads(path.read_text())["sets"] if path.exists() else {}
+    ablated = "".join(f" --ablate {stage}" for stage in args.ablate)
+    content = {
+        "version": __version__,
+        "date": str(date.today()),
+        "command": f"python -m benchmarks.recall.run DATA{ablated}",
+        "sets": {**before, **results},
+    }
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":
