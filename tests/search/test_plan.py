@@ -1,0 +1,85 @@
+"""What is understood of a question, and that any text at all is one."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+
+import pytest
+
+from memolith.search.phrases import holds, phrases_of
+from memolith.search.plan import MOST_WORDS, Reader, plan
+from memolith.text.synonyms import load_synonyms
+from tests.text.fuzz import RUNS, texts
+
+TODAY = date(2026, 11, 15)
+PIECES = (
+    "ayer", "last week", "3/4/2026", '"release key"', "«hasta mañana»", "NEAR(a b)", "AND NOT",
+    "el perro", "dog*", "-x", "col:val", "''", '"', "2026-13-99", "hace 3 días", "👍🏽", "東京", "\\",
+)  # fmt: skip
+
+
+def test_words_that_say_nothing_and_days_are_not_looked_for() -> None:
+    found = plan("what did we say about the dog yesterday?", TODAY)
+    assert list(found.asked) == ["dog"]
+    assert [(days.first, days.last) for days in found.days] == [(date(2026, 11, 14),) * 2]
+    assert found.words[0]["dog"] == 1
+    assert 0 < found.words[0]["~perr"] < 1
+
+
+def test_every_word_asked_for_has_its_terms() -> None:
+    found = plan("Ana's e-mail about 東京 in v2.1", TODAY)
+    assert len(found.asked) == len(found.words)
+    assert all(1 in terms.values() for terms in found.words)
+
+
+@pytest.mark.parametrize(
+    ("day_first", "day"), [(True, date(2026, 4, 3)), (False, date(2026, 3, 4))]
+)
+def test_the_reader_says_which_number_is_the_day(day_first: bool, day: date) -> None:
+    found = plan("lunch on 3/4/2026", TODAY, Reader(day_first=day_first))
+    assert [days.first for days in found.days] == [day]
+
+
+def test_synonyms_of_ones_own_are_asked_for_too() -> None:
+    reader = Reader(synonyms=load_synonyms("zorro, lighthouse\t"))
+    assert "lighthous" in plan("zorro", TODAY, reader).words[0]
+    assert "lighthous" not in plan("zorro", TODAY).words[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    [
+        ('say "to be" now', [("to", "be")]),
+        ("«Hasta Mañana», “the end”", [("hasta", "manana"), ("the", "end")]),
+        ('a 5" nail and a 3" one', []),
+        ('"" " "', []),
+        ('an open "quotation', []),
+        ('"same" "same"', [("same",)]),
+    ],
+)
+def test_what_stands_in_quotation_marks(question: str, phrases: list[tuple[str, ...]]) -> None:
+    assert list(phrases_of(question)) == phrases
+
+
+def test_a_phrase_holds_in_order_and_as_whole_words() -> None:
+    phrase = ("release", "key")
+    assert holds(phrase, "The RELEASE key is here")
+    assert not holds(phrase, "key release")
+    assert not holds(phrase, "release keyboard")
+    assert not holds(phrase, "the release", "key things")
+
+
+def test_no_text_breaks_the_planner() -> None:
+    for text in texts(PIECES, seed=14, runs=RUNS):
+        found = plan(text, TODAY)
+        assert len(found.words) <= MOST_WORDS
+        assert all(weight > 0 for terms in found.words for weight in terms.values())
+
+
+@pytest.mark.parametrize("pattern", ['"a', "«", "3/4/2026 ", "é\u0301", "東京", "x", '" " ', "\0"])
+def test_a_megabyte_is_understood_within_a_second(pattern: str) -> None:
+    question = pattern * (1_000_000 // len(pattern))
+    started = time.process_time()
+    plan(question, TODAY)
+    assert time.process_time() - started < 1
