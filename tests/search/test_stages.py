@@ -14,6 +14,7 @@ from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
 from memolith.search.fuse import fuse, fused
+from memolith.search.phrases import require_phrases
 from memolith.search.sessions import rank_sessions
 from memolith.search.supersede import demote_superseded
 from memolith.search.weigh import shares, weigh
@@ -121,6 +122,14 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
 def test_history_stands_below_what_took_its_place_and_is_still_found() -> None:
     hits = [candidate(1, 2.0, superseded=True), candidate(2, 1.8)]
     assert order(demote_superseded(SITUATION, hits)) == [2, 1]
+
+
+def test_only_what_holds_the_quotation_is_left_or_everything_if_nothing_does() -> None:
+    hits = [candidate(1, 1.0, "the key of the release"), candidate(2, 0.1, "the Release Key")]
+    asked = replace(SITUATION, phrases=(("release", "key"),))
+    assert order(require_phrases(asked, hits)) == [2]
+    assert order(require_phrases(replace(SITUATION, phrases=(("no", "such"),)), hits)) == [1, 2]
+    assert order(require_phrases(SITUATION, hits)) == [1, 2]
 
 
 def test_copies_of_a_better_hit_move_down() -> None:
