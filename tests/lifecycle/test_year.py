@@ -26,6 +26,8 @@ LIMITS = {
     "dream.max_chars": 2_000,
 }
 BY_HAND = b"## By hand\r\nNever lose this. \xff\xfe\n"
+OFTEN = "Cookie the dachshund weighs nine kilos and must not eat onions"
+ONCE = "A purple zeppelin crossed the harbour on a windy morning"
 ARCHIVE = ".memolith/archive/MEMORY-archive.md"
 
 
@@ -40,6 +42,15 @@ def remember_a_day(memory: Memory, time: StoppedTime, chance: random.Random, day
         secret = memory.remember(f"The code of day {day} is {day}-4711", sensitivity="secret")
         protected = {fact.id, secret.id}
     return protected
+
+
+def ask(memory: Memory, day: int) -> None:
+    """One thing is asked for again and again, another on a single day."""
+    if day % 14 == 0:
+        memory.search("what must the dachshund Cookie not eat?", limit=3)
+        memory.search("how much does Cookie weigh?", limit=3)
+    if day == 20:
+        memory.search("what crossed the harbour, a purple zeppelin?", limit=3)
 
 
 def check_the_day(root: Path, protected: set[str]) -> None:
@@ -62,6 +73,8 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
     memory.init()
     with open(Path(root, "MEMORY.md"), "ab") as file:
         file.write(BY_HAND)
+    Path(root, "memory").mkdir(exist_ok=True)
+    Path(root, "memory", "diary.md").write_text(f"- {OFTEN}\n- {ONCE}\n", encoding="utf-8")
     chance, protected, everything = random.Random(7), set[str](), set[bytes]()
     ways = [Hostile(way) for way in WAYS]
     done = refused = 0
@@ -69,6 +82,7 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
         protected |= remember_a_day(memory, stopped_time, chance, day)
         today = Path(root, "memory", f"{clock.today().isoformat()}.md")
         everything |= set(today.read_bytes().splitlines(keepends=True))
+        ask(memory, day)
         for summariser in (ways[day % len(ways)], RuleBased()):
             report = run_job(memory._workplace(), CompactJob(memory.config, clock, summariser))
             assert report.status in ("done", "skipped"), report.reason
@@ -79,6 +93,9 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
         stopped_time.moment = stopped_time.moment.replace(hour=8, minute=0)
         stopped_time.advance(days=1)
     assert done >= 10
+    text = Path(root, "MEMORY.md").read_bytes()
+    assert f"- {OFTEN} *(score: ".encode() in text
+    assert ONCE.encode() not in text
     assert refused >= 5
     left = set(
         Document.parse("MEMORY.md", Path(root, "MEMORY.md").read_bytes()).data.splitlines(True)
