@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class Operation:
     call: Step
     warm_up: Sequence[Step] = field(default=())
     starts_empty: bool = False
+    every: int = 1  # of a job's hundreds of calls, the short run hits one in so many
 
     def fresh_root(self, template: Path) -> Path:
         """What the operation starts from, in a folder of its own."""
@@ -48,6 +50,27 @@ class Operation:
 
 
 _NEW = {"do": "remember", "text": "the new record"}
+_FACT = "Quokkas live on Rottnest and smile at every visitor"
+_RECALLED = json.dumps(
+    {
+        "version": 1,
+        "entries": {
+            "memory:memory/zoo.md:1:1": {
+                "path": "memory/zoo.md",
+                "startLine": 1,
+                "endLine": 1,
+                "snippet": _FACT,
+                "recallCount": 5,
+                "totalScore": 4.0,
+                "maxScore": 0.9,
+                "firstRecalledAt": "2000-01-01T00:00:00.000Z",
+                "lastRecalledAt": "2099-01-01T00:00:00.000Z",
+                "recallDays": ["2026-11-11", "2026-11-14"],
+                "conceptTags": ["quokkas"],
+            }
+        },
+    }
+)
 OPERATIONS = {
     operation.name: operation
     for operation in [
@@ -88,6 +111,30 @@ OPERATIONS = {
 }  # fmt: skip
 
 
+# Jobs make hundreds of calls: they are killed at some of them, in the long run at all.
+JOBS = {
+    operation.name: operation
+    for operation in [
+        Operation(
+            name="dream", call={"do": "jobs.dream"}, every=9,
+            warm_up=[
+                {"do": "write", "path": "memory/zoo.md", "text": f"- {_FACT}\n"},
+                {"do": "jobs.dream", "dry_run": True},
+                {"do": "write", "path": "memory/.dreams/short-term-recall.json", "text": _RECALLED},
+                {"do": "jobs.dream", "dry_run": True},
+            ],
+        ),
+        Operation(
+            name="experiences", call={"do": "jobs.extract_experiences"}, every=9,
+            warm_up=[
+                {"do": "remember", "text": "The zebra crossing was painted by Ana"},
+                {"do": "jobs.extract_experiences", "dry_run": True},
+            ],
+        ),
+    ]
+}  # fmt: skip
+
+
 def make_template(folder: Path) -> Path:
     """A profile with some records; every run starts from a copy of it."""
     root = folder / "template"
@@ -122,6 +169,8 @@ class State:
     daily: tuple[str, ...]
     archive: frozenset[str]
     others: tuple[str, ...]  # notes and turns
+    written: tuple[bool, bool]  # the promoted fact and the diary, which come together
+    experiences: frozenset[str]
 
 
 def state_of(root: Path) -> State:
@@ -134,14 +183,21 @@ def state_of(root: Path) -> State:
     others = [
         data.decode(errors="replace")
         for path, data in snapshot(root).items()
-        if (path.startswith("memory/") and path.count("/") > 1) or path.endswith(".jsonl")
+        if (path.startswith("memory/") and path.count("/") > 1 and "/." not in path)
+        or path == "conversation-history.jsonl"
     ]
     return State(
         memory=tuple(text for text in memory.texts.values() if text != AFTER),
         daily=tuple(text for text in daily.texts.values() if text != AFTER),
         archive=frozenset(archive.texts.values()),
         others=tuple(_without_time(other) for other in others),
+        written=(_holds(root / "MEMORY.md", _FACT), _holds(root / "DREAMS.md", "Promoted: 1")),
+        experiences=frozenset(read_records([root / "memory/experiences.md"]).texts.values()),
     )
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.exists() and text in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _without_time(text: str) -> str:

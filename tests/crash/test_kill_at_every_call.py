@@ -12,12 +12,13 @@ from memolith import Memory
 from tests.crash import rig_strace
 from tests.crash.operations import (
     AFTER,
+    JOBS,
     OPERATIONS,
     both_states,
     make_template,
     state_of,
 )
-from tests.crash.tier import minutes
+from tests.crash.tier import minutes, size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,15 +31,16 @@ RECOVERY_SECONDS = 1.0
 pytestmark = pytest.mark.timeout(minutes(5, 20))
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", [*OPERATIONS, *JOBS])
 def test_a_kill_at_any_call_leaves_the_state_before_or_after(
     name: str, tmp_path: Path, figures: Figures
 ) -> None:
     if reason := rig_strace.why_not():
         pytest.skip(reason)
-    operation, template = OPERATIONS[name], make_template(tmp_path)
+    operation, template = (OPERATIONS | JOBS)[name], make_template(tmp_path)
     before, after = both_states(operation, template)
     calls = rig_strace.calls_in_window(operation.order(operation.fresh_root(template)), tmp_path)
+    calls = calls[:: size(operation.every, 1)]
 
     def kill_at(call: rig_strace.SystemCall) -> tuple[bool, State, float]:
         root = operation.fresh_root(template)

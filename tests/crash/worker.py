@@ -20,6 +20,13 @@ from typing import Any
 from memolith.errors import MemolithError
 
 
+def _method(memory: Any, name: str) -> Any:
+    """A method by its name; `jobs.dream` is one of the jobs."""
+    for part in name.split("."):
+        memory = getattr(memory, part)
+    return memory
+
+
 class Worker:
     """Performs steps on one store, one after the other."""
 
@@ -42,6 +49,8 @@ class Worker:
             time.sleep(600)
         if step["do"] == "elsewhere":
             return self._elsewhere()
+        if step["do"] == "write":
+            return self._write(**arguments)
         if step["do"] == "watch":
             return self._watch(arguments["until"])
         return self._call(step["do"], arguments)
@@ -49,6 +58,13 @@ class Worker:
     def _mark(self, path: str) -> bool:
         """Leave a trace in the list of system calls, for the rig that watches them."""
         os.path.exists(path)
+        return True
+
+    def _write(self, path: str, text: str) -> bool:
+        """Write a file by hand."""
+        os.makedirs(os.path.dirname(f"{self._root}/{path}"), exist_ok=True)
+        with open(f"{self._root}/{path}", "w", encoding="utf-8") as file:
+            file.write(text)
         return True
 
     def _elsewhere(self) -> bool:
@@ -87,7 +103,7 @@ class Worker:
         say("start", call=name, **arguments)
         began = time.perf_counter()
         try:
-            result = getattr(self._trimmer if name == "trim" else self._memory, name)(**arguments)
+            result = _method(self._trimmer if name == "trim" else self._memory, name)(**arguments)
         except (MemolithError, KeyboardInterrupt) as error:
             say("error", call=name, kind=type(error).__name__, message=str(error))
             return False
