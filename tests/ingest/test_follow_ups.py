@@ -50,6 +50,7 @@ class Noticing:
     def __init__(self, name: str = "noticing") -> None:
         self.name = name
         self.dimensions = 4
+        self.sends = False
         self.seen: list[str] = []
 
     def embed(self, texts: list[str]) -> np.ndarray:
@@ -60,7 +61,7 @@ class Noticing:
 def test_the_turn_before_is_embedded_again_when_its_follow_up_comes(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     embedder = Noticing()
-    memory._open_finder()._embedder = embedder
+    memory._open_finder()._open_embedder = lambda: embedder
     memory.log_turn("Which one?", "The second.", chat="a")
     memory.log_turn("Something else", "Fine.", chat="b")
     memory.sync()
@@ -77,11 +78,13 @@ def test_the_turn_before_is_embedded_again_when_its_follow_up_comes(tmp_path: Pa
 
 def test_another_model_embeds_turns_with_their_follow_ups_too(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
-        memory._open_finder()._embedder = Noticing()
+        first = Noticing()
+        memory._open_finder()._open_embedder = lambda: first
         memory.log_turn("Which one?", "The second.")
         memory.log_turn("So the blue bicycle", "Yes.")
         memory.sync()
     with Memory(tmp_path) as memory:
-        memory._open_finder()._embedder = embedder = Noticing("another")
+        embedder = Noticing("another")
+        memory._open_finder()._open_embedder = lambda: embedder
         memory.sync()
     assert "Which one?\nSo the blue bicycle" in embedder.seen
