@@ -5,7 +5,7 @@ COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q src
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check fix crash bench docs clean
+.PHONY: help setup demo test check fix crash bench docs golden clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 12
@@ -38,6 +38,7 @@ crash: .venv/dev-installed  ## the long tier of the crash tests
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/lifecycle.py
 	$(BIN)/python benchmarks/context.py
 	$(BIN)/python benchmarks/mcp_start.py
 	$(BIN)/python -m benchmarks.dream
@@ -45,6 +46,9 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs
 	$(BIN)/python -m tests.docs.test_configuration_page
 	$(BIN)/pytest tests/docs
+
+golden: .venv/dev-installed  ## write anew what jobs make of the folder in tests/golden
+	$(BIN)/python -m tests.lifecycle.test_golden
 
 clean:  ## remove .venv and every cache
 	rm -rf .venv build dist .hypothesis .*_cache

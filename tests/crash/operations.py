@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Step = Mapping[str, object]
 
 TRIM = {"trim.max_records": 3}
+COMPACT = {"compact.max_records": 2, "compact.min_age_days": 0, "jobs.kept": 3}
 AFTER = "the next call works"
 _WRITTEN = [{"do": "remember", "text": f"written before {n}"} for n in range(6)]
 # The same kind of call once before, so that no import falls into the window.
@@ -33,6 +35,7 @@ class Operation:
     call: Step
     warm_up: Sequence[Step] = field(default=())
     starts_empty: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)
     every: int = 1  # of a job's hundreds of calls, the short run hits one in so many
 
     def fresh_root(self, template: Path) -> Path:
@@ -46,7 +49,13 @@ class Operation:
         """The worker that warms up, makes the call inside the window, and one more call."""
         after = [{"do": "remember", "text": AFTER}]
         steps = rig_strace.window(self.warm_up, self.call, after)
-        return Order(root=root, trim_settings=TRIM, steps=steps, sabotage=sabotage)
+        return Order(
+            root=root,
+            settings=self.settings,
+            trim_settings=TRIM,
+            steps=steps,
+            sabotage=sabotage,
+        )
 
 
 _NEW = {"do": "remember", "text": "the new record"}
@@ -131,6 +140,18 @@ JOBS = {
                 {"do": "jobs.extract_experiences", "dry_run": True},
             ],
         ),
+        Operation(
+            name="compact", call={"do": "jobs.compact"}, every=9, settings=COMPACT,
+            warm_up=[
+                {"do": "jobs.compact"}, *({"do": "remember", "text": f"more {n}"} for n in range(4)),
+            ],
+        ),
+        Operation(
+            name="undo", call={"do": "jobs.undo", "job_id": "last"}, every=9, settings=COMPACT,
+            warm_up=[
+                {"do": "jobs.compact"}, {"do": "jobs.undo", "job_id": "last"}, {"do": "jobs.compact"},
+            ],
+        ),
     ]
 }  # fmt: skip
 
@@ -151,7 +172,9 @@ def both_states(operation: Operation, template: Path) -> tuple[State, State]:
     states = []
     for steps in (operation.warm_up, [*operation.warm_up, operation.call]):
         root = operation.fresh_root(template)
-        order = Order(root=root, trim_settings=TRIM, steps=steps)
+        order = Order(
+            root=root, settings=operation.settings, trim_settings=TRIM, steps=steps
+        )
         code, said = run(order, root.with_name("plain.ledger"))
         if code:
             raise AssertionError(said)
@@ -187,9 +210,9 @@ def state_of(root: Path) -> State:
         or path == "conversation-history.jsonl"
     ]
     return State(
-        memory=tuple(text for text in memory.texts.values() if text != AFTER),
+        memory=tuple(_without_ids(text) for text in memory.texts.values() if text != AFTER),
         daily=tuple(text for text in daily.texts.values() if text != AFTER),
-        archive=frozenset(archive.texts.values()),
+        archive=frozenset(map(_without_ids, archive.texts.values())),
         others=tuple(_without_time(other) for other in others),
         written=(_holds(root / "MEMORY.md", _FACT), _holds(root / "DREAMS.md", "Promoted: 1")),
         experiences=frozenset(read_records([root / "memory/experiences.md"]).texts.values()),
@@ -198,6 +221,11 @@ def state_of(root: Path) -> State:
 
 def _holds(path: Path, text: str) -> bool:
     return path.exists() and text in path.read_text(encoding="utf-8", errors="replace")
+
+
+def _without_ids(text: str) -> str:
+    """Summaries name records, whose ids are new in every run."""
+    return re.sub(r" \[[0-9a-f, +]+\]", "", text)
 
 
 def _without_time(text: str) -> str:
