@@ -172,9 +172,7 @@ def both_states(operation: Operation, template: Path) -> tuple[State, State]:
     states = []
     for steps in (operation.warm_up, [*operation.warm_up, operation.call]):
         root = operation.fresh_root(template)
-        order = Order(
-            root=root, settings=operation.settings, trim_settings=TRIM, steps=steps
-        )
+        order = Order(root=root, settings=operation.settings, trim_settings=TRIM, steps=steps)
         code, said = run(order, root.with_name("plain.ledger"))
         if code:
             raise AssertionError(said)
