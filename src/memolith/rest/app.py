@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from memolith.errors import MemolithError
 from memolith.reloading import follow_settings
@@ -27,7 +28,7 @@ from memolith.rest import (
 )
 from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, in_words
 from memolith.rest.events import Events
-from memolith.rest.guard import Guard
+from memolith.rest.guard import OPEN_PATHS, Guard
 from memolith.rest.metrics import Metrics
 from memolith.rest.schemas import ErrorAnswer
 from memolith.upkeep import Scheduler
@@ -91,7 +92,17 @@ def build_api(memory: Memory) -> FastAPI:
     ):
         api.include_router(module.routes)
     api.include_router(health.status_routes)
+    _describe_token(api)
     return api
+
+
+def _describe_token(api: FastAPI) -> None:
+    """The guard wants the token, of which the routes themselves know nothing."""
+    schema = api.openapi()
+    schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    schema["security"] = [{"token": []}]
+    for path in OPEN_PATHS:
+        schema["paths"][path]["get"]["security"] = []
 
 
 @asynccontextmanager
@@ -139,11 +150,20 @@ async def _malformed(request: Request, error: Exception) -> Answer:
 
 async def _refused(request: Request, error: Exception) -> Answer:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    headers = error.headers if isinstance(error, HTTPException) else None
+    headers = {"Allow": _allowed(request)} if status == 405 else None
     message = _REASONS.get(status, "The request is wrong.")
     hint = f"The routes are described at {V1}/openapi.json"
     refusal = RequestError(status, "request", message, hint=hint)
     return error_answer(refusal, request.url.path, headers)
+
+
+def _allowed(request: Request) -> str:
+    """What can be done at a path; each route alone knows only its own method."""
+    paths = request.app.openapi()["paths"]
+    for path, operations in paths.items():
+        if compile_path(path)[0].fullmatch(request.url.path):
+            return ", ".join(sorted(method.upper() for method in operations))
+    return ""
 
 
 async def _bug(request: Request, error: Exception) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory
@@ -26,7 +26,11 @@ def readyz(memory: TheMemory) -> Answer:
     return Answer({"ok": True})
 
 
-@routes.get("/metrics", response_class=PlainTextResponse)
+@routes.get(
+    "/metrics",
+    response_class=Answer,  # of errors
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
 def metrics(request: Request, memory: TheMemory) -> Response:
     """What the server has counted, in Prometheus' text format."""
     text = request.app.state.metrics.text(memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
@@ -15,8 +15,10 @@ from memolith.types import Record
 
 routes = APIRouter(prefix=V1, tags=["records"])
 
+_THERE: Any = {200: {"model": WrittenAnswer, "description": "It was there already."}}
 
-@routes.post("/records", response_model=WrittenAnswer, status_code=201)
+
+@routes.post("/records", response_model=WrittenAnswer, status_code=201, responses=_THERE)
 def remember(body: RememberRequest, memory: TheMemory) -> Answer:
     """Write a record to MEMORY.md and today's log; when this answers, it is on the disk."""
     return _written(
@@ -32,7 +34,7 @@ def remember(body: RememberRequest, memory: TheMemory) -> Answer:
     )
 
 
-@routes.post("/notes", response_model=WrittenAnswer, status_code=201)
+@routes.post("/notes", response_model=WrittenAnswer, status_code=201, responses=_THERE)
 def save_note(body: NoteRequest, memory: TheMemory) -> Answer:
     """Write a note: a record in a file of its own."""
     return _written(
@@ -62,7 +64,12 @@ def list_records(memory: TheMemory, query: Annotated[RecordsQuery, Query()]) -> 
     return Answer({"records": shown, "total": len(found)})
 
 
-@routes.post("/records/{record_id}/supersede", response_model=WrittenAnswer, status_code=201)
+@routes.post(
+    "/records/{record_id}/supersede",
+    response_model=WrittenAnswer,
+    status_code=201,
+    responses=_THERE,
+)
 def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answer:
     """Write a newer record that takes the place of this one, which stays as history."""
     return _written(memory.supersede(record_id, body.text, sensitivity=body.sensitivity))

@@ -23,9 +23,21 @@ Day = Annotated[date, Field(strict=False), BeforeValidator(_only_text)]
 Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Question = Annotated[str, Field(max_length=_LONGEST_QUESTION)]
-Limit = Annotated[int, Field(ge=1, le=100)]
+Limit = Annotated[int, Field(ge=1, le=100)]  # of an address, where everything is text
 Page = Annotated[int, Field(ge=1, le=1000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+def _only_number(value: object) -> object:
+    """In JSON, 5 and 5.0 are the same number; "5" and true are none."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError("expected a whole number")
+    return value
+
+
+_Number = BeforeValidator(_only_number)
+GivenLimit = Annotated[int, Field(ge=1, le=100, strict=False), _Number]
+GivenCount = Annotated[int, Field(ge=0, le=1_000_000_000, strict=False), _Number]
 
 
 class Request(BaseModel):
@@ -86,7 +98,7 @@ class SearchRequest(Request):
     """A question, and what a hit must satisfy."""
 
     text: Question
-    limit: Limit = 10
+    limit: GivenLimit = 10
     category: str | None = None
     session: str | None = None
     chat: str | None = None
@@ -163,15 +175,15 @@ class ContextRequest(Request):
     kind: SessionKind = "main"
     chat: str | None = None
     known: list[str] = []
-    max_tokens: Count | None = None
-    limit: Limit | None = None
+    max_tokens: GivenCount | None = None
+    limit: GivenLimit | None = None
 
 
 class RecallRequest(Request):
     """A question that may have been asked before."""
 
     question: Question
-    limit: Limit = 10
+    limit: GivenLimit = 10
     category: str | None = None
     session: str | None = None
     chat: str | None = None

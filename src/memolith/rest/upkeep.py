@@ -105,7 +105,7 @@ def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Req
     return _reloaded(memory, request)
 
 
-@routes.post("/config/reload", response_model=ReconfigurationAnswer)
+@routes.post("/reload", response_model=ReconfigurationAnswer)
 def reload(memory: TheMemory, request: Request) -> Answer:
     """Read the settings anew; broken ones leave all as it was, and are said."""
     return _reloaded(memory, request)
