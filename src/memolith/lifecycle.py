@@ -142,9 +142,12 @@ class Jobs:
         with self._place.reading() as folder:
             return kept.find_job(folder, job_id)
 
-    def diff(self, job_id: str) -> str:
-        """What a job changed, or what a proposal would change, as a unified diff."""
-        return changes.diff(self.show(job_id).changes)
+    def diff(self, job_id: str, *, include_secret: bool = False) -> str:
+        """What a job changed, or what a proposal would change, as a unified diff.
+
+        A line stands for each secret record, unless asked for.
+        """
+        return changes.diff(self.show(job_id).changes, include_secret=include_secret)
 
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""

@@ -47,6 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=text)
         action.add_argument("id", metavar="ID", nargs="?", help=text)
         action.add_argument("--last", action="store_true", help="the newest job")
+        if name == "diff":
+            action.add_argument("--include-secret", action="store_true", help="also secret ones")
 
 
 def run(args: Arguments) -> int:
@@ -57,7 +59,7 @@ def run(args: Arguments) -> int:
             return 0
         job_id = _which(args)
         if args.action == "diff":
-            _diff(memory, job_id, as_json=args.json)
+            _diff(memory, job_id, include_secret=args.include_secret, as_json=args.json)
             return 0
         report: JobReport = getattr(memory.jobs, args.action)(job_id)
     print_report(report, as_json=args.json)
@@ -127,8 +129,8 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
         output.note("No jobs yet. What a job changes is kept here, and can be undone.")
 
 
-def _diff(memory: Memory, job_id: str, *, as_json: bool) -> None:
-    text = memory.jobs.diff(job_id)
+def _diff(memory: Memory, job_id: str, *, include_secret: bool, as_json: bool) -> None:
+    text = memory.jobs.diff(job_id, include_secret=include_secret)
     if as_json:
         output.say_json({"id": memory.jobs.show(job_id).id, "diff": text})
     else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
+from memolith.files.document import Document
+from memolith.files.passages import HIDDEN, secret_lines
 from memolith.reports import Change, Hunk, Snapped
 
 TYPE_CHECKING = False
@@ -141,9 +143,18 @@ def snap(data: bytes) -> Snapped:
     return Snapped(len(data), sha256(data).hexdigest())
 
 
-def diff(changes: Iterable[Change]) -> str:
-    """The changes as a unified diff without context."""
-    return "".join(line for change in changes for line in _diff_lines(change))
+def diff(changes: Iterable[Change], *, include_secret: bool = False) -> str:
+    """The changes as a unified diff without context; a line stands for each secret record."""
+    return "".join(
+        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret(line) else line
+        for change in changes
+        for line in _diff_lines(change)
+    )
+
+
+def _is_secret(line: str) -> bool:
+    document = Document.parse("", line[1:].encode(errors="surrogateescape"))
+    return any(one.looks_like_record for one in document.lines) and bool(secret_lines(document))
 
 
 def split_lines(data: bytes) -> list[bytes]:

@@ -13,12 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
 from memolith.errors import MemolithError
+from memolith.mcp_server.http import http_app
 from memolith.reloading import follow_settings
 from memolith.rest import (
     chats,
     context,
     events,
     health,
+    jobs,
     reading,
     recalling,
     records,
@@ -52,6 +54,9 @@ _REASONS = {404: "There is nothing here.", 405: "This cannot be done here."}
 def build_app(memory: Memory, *, port: int) -> ASGIApp:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
+    agents = http_app(memory, port=port)
+    api.router.routes.extend(agents.routes)
+    api.state.agents = agents
     return Guard(api, memory, api.state.metrics, port)
 
 
@@ -85,6 +90,7 @@ def build_api(memory: Memory) -> FastAPI:
         chats,
         reading,
         upkeep,
+        jobs,
         events,
         recalling,
         rpc,
@@ -121,7 +127,8 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     scheduler = Scheduler(memory)
     scheduler.start()
     try:
-        yield
+        async with api.state.agents.router.lifespan_context(api.state.agents):
+            yield
     finally:
         await asyncio.to_thread(scheduler.stop)
         await asyncio.to_thread(following.close)

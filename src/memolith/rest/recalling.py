@@ -73,8 +73,13 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
         raise RequestError(503, "disabled", "Conversation history is switched off.")
     content = body if isinstance(body, dict) else {}
     question = _question(content.get("input"))
-    wanted = content.get("topK", request.query_params.get("topK"))
-    top_k = memory.config.chat.recap_top_k if wanted is None else _count(wanted)
+    # Both are checked, and what the body says counts more.
+    counts = [
+        _count(one)
+        for one in (content.get("topK"), request.query_params.get("topK"))
+        if one is not None
+    ]
+    top_k = counts[0] if counts else memory.config.chat.recap_top_k
     chat = _chat(memory, content.get("chatId", request.query_params.get("chatId")))
     recap = memory.recap(chat, about=question, limit=top_k)
     entries = [_entry(turn) for turn in recap.turns]
@@ -108,6 +113,8 @@ def _question(given: object) -> str:
 
 
 def _count(given: object) -> int:
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
     text = "" if isinstance(given, bool) else str(given)
     if text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MOST:
         return int(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -203,3 +203,22 @@ class UsedRequest(Request):
     """Which hit helped."""
 
     citation_or_id: str = Field(min_length=1, max_length=1000)
+
+
+class JobRequest(Request):
+    """Which job to run; a dry run only says what it would do."""
+
+    job: Literal["trim", "compact", "dream"]
+    dry_run: bool = False
+
+
+class DiffQuery(Parameters):
+    """Whether secret records are shown."""
+
+    include_secret: bool = False
+
+
+class ExplainQuery(Parameters):
+    """Which statement: by its key, citation, record id or claim."""
+
+    key: str = Field(min_length=1, max_length=1000)

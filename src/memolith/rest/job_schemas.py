@@ -1,0 +1,69 @@
+"""What answers about jobs look like."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from memolith.labels import JobStatus
+
+
+class JobAnswer(BaseModel):
+    """What a job did or would do."""
+
+    id: str
+    job: str
+    status: JobStatus
+    created: str
+    reason: str
+    plan: list[str]
+    counts: dict[str, int]
+    files: list[str]
+    warnings: list[str]
+    backup: str
+    seconds: float
+
+
+class JobsAnswer(BaseModel):
+    """The jobs that are kept, oldest first."""
+
+    jobs: list[JobAnswer]
+
+
+class DiffAnswer(BaseModel):
+    """Changes line by line, as a unified diff."""
+
+    diff: str
+
+
+class DreamExplanationAnswer(BaseModel):
+    """What dreaming thinks of one statement."""
+
+    key: str
+    citation: str
+    snippet: str
+    promotes: bool
+    reason: str | None
+    score: float
+    signals: dict[str, float]
+    weights: dict[str, float]
+    boost: float
+    recalls: int
+    shown: int
+    used: int
+    questions: int
+    days: list[str]
+    tags: list[str]
+
+
+class DreamStatusAnswer(BaseModel):
+    """What dreaming knows and would do."""
+
+    tracking: bool
+    tracked: int
+    noted_since: int
+    last_dream: str | None
+    promoted: int
+    promoted_chars: int
+    next: list[DreamExplanationAnswer]
+    waiting: list[DreamExplanationAnswer]
+    warnings: list[str]

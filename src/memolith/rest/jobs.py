@@ -1,0 +1,85 @@
+"""Routes for jobs: run one, see what it did or proposes, apply, decline, undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+
+from memolith.rest.answers import V1, Answer
+from memolith.rest.asking import TheMemory, secrets
+from memolith.rest.job_schemas import (
+    DiffAnswer,
+    DreamExplanationAnswer,
+    DreamStatusAnswer,
+    JobAnswer,
+    JobsAnswer,
+)
+from memolith.rest.requests import DiffQuery, ExplainQuery, JobRequest
+from memolith.shapes import dream_explanation_json, dream_status_json, job_json
+
+if TYPE_CHECKING:
+    from memolith.reports import JobReport
+
+routes = APIRouter(prefix=V1, tags=["jobs"])
+
+
+@routes.get("/jobs", response_model=JobsAnswer)
+def jobs(memory: TheMemory) -> Answer:
+    """Every job that changed something, failed or waits as a proposal, oldest first."""
+    found = memory.jobs.list() if memory.profile.exists else ()
+    return Answer({"jobs": [job_json(report) for report in found]})
+
+
+@routes.post("/jobs", response_model=JobAnswer)
+def run_job(body: JobRequest, memory: TheMemory) -> Answer:
+    """Run a job now: `trim`, `compact` or `dream`; a dry run only says what it would do."""
+    work = {"trim": memory.jobs.trim, "compact": memory.jobs.compact, "dream": memory.jobs.dream}
+    return _done(work[body.job](dry_run=body.dry_run))
+
+
+@routes.get("/jobs/{job_id}", response_model=JobAnswer)
+def show_job(job_id: str, memory: TheMemory) -> Answer:
+    """One job; the id may be shortened, and `last` is the newest."""
+    return _done(memory.jobs.show(job_id))
+
+
+@routes.get("/jobs/{job_id}/diff", response_model=DiffAnswer)
+def diff_job(job_id: str, memory: TheMemory, query: Annotated[DiffQuery, Query()]) -> Answer:
+    """What a job changed, or a proposal would change; a line stands for each secret record."""
+    include_secret = secrets(memory, query.include_secret)
+    return Answer({"diff": memory.jobs.diff(job_id, include_secret=include_secret)})
+
+
+@routes.post("/jobs/{job_id}/apply", response_model=JobAnswer)
+def apply_job(job_id: str, memory: TheMemory) -> Answer:
+    """Do what a proposal says."""
+    return _done(memory.jobs.apply(job_id))
+
+
+@routes.post("/jobs/{job_id}/decline", response_model=JobAnswer)
+def decline_job(job_id: str, memory: TheMemory) -> Answer:
+    """Delete a proposal."""
+    return _done(memory.jobs.decline(job_id))
+
+
+@routes.post("/jobs/{job_id}/undo", response_model=JobAnswer)
+def undo_job(job_id: str, memory: TheMemory) -> Answer:
+    """Take back what a job changed, byte for byte; what was written since stays."""
+    return _done(memory.jobs.undo(job_id))
+
+
+@routes.get("/dream", response_model=DreamStatusAnswer)
+def dream_status(memory: TheMemory) -> Answer:
+    """What dreaming knows, and what it would promote now."""
+    return Answer(dream_status_json(memory.jobs.dream_status()))
+
+
+@routes.get("/dream/explain", response_model=DreamExplanationAnswer)
+def explain(memory: TheMemory, query: Annotated[ExplainQuery, Query()]) -> Answer:
+    """Why a statement is promoted or not."""
+    return Answer(dream_explanation_json(memory.jobs.explain(query.key)))
+
+
+def _done(report: JobReport) -> Answer:
+    return Answer(job_json(report))

@@ -1,0 +1,43 @@
+"""MCP over HTTP lives behind the same guard, on the same port, in front of the same memory."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from memolith import Memory
+from tests.rest.conftest import running
+
+
+def test_an_agent_searches_over_http_and_finds_what_rest_wrote(root: str) -> None:
+    with running(root) as server:
+        server.client.post("/api/v1/records", json={"text": "Ana owns the release key"})
+        headers = {"Authorization": server.client.headers["authorization"]}
+
+        async def ask() -> str:
+            async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+                transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
+                async with Client(transport) as client:
+                    found = await client.call_tool("memory_search", {"query": "release key"})
+                    return str(found.structured_content)
+
+        assert "Ana owns the release key" in asyncio.run(ask())
+    assert len(Memory(root).records()) == 1
+
+
+def test_the_guard_stands_before_it(root: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"accept": "application/json, text/event-stream"}
+    with running(root) as server:
+        url = f"{server.url}/mcp"
+        token = {"Authorization": server.client.headers["authorization"], **accept}
+        assert httpx2.post(url, json=message, headers=accept).status_code == 401
+        foreign = {**token, "origin": "http://evil.example"}
+        assert httpx2.post(url, json=message, headers=foreign).status_code == 403
+        assert httpx2.post(url, json=message, headers={**token, "host": "evil"}).status_code == 421
+        large = {**message, "params": {"x": "y" * 2_000_000}}
+        assert httpx2.post(url, json=large, headers=token).status_code == 413
+        assert httpx2.post(url, json=message, headers=token).status_code < 500

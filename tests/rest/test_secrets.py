@@ -1,0 +1,185 @@
+"""S3: with secrets everywhere in the store, no route shows one unless that call asks and may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memolith import Memory
+from tests.rest.conftest import calling
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+CANARY = "xyzzy4711"
+
+
+@pytest.fixture
+def ids(root: str) -> dict[str, str]:
+    """A memory that holds the canary in every way a secret can be held."""
+    with Memory(root, settings={"trim.max_records": 3}) as memory:
+        memory.remember(f"The oldest code is {CANARY}", sensitivity="secret")
+        memory.remember("The heron nests by the lake", category="fact")
+        old = memory.remember(
+            f"The door code is {CANARY}", sensitivity="secret", keywords=[f"{CANARY}-keyword"]
+        )
+        memory.supersede(old.id, f"The new door code is {CANARY}")
+        memory.save_note(
+            f"The safe opens with {CANARY}.", title=f"Safe {CANARY}", sensitivity="secret"
+        )
+        for number in range(4):
+            memory.remember(f"Filler {number} about the lake")
+        memory.log_turn("Where does the heron nest?", "By the lake.")
+        memory.search("heron lake", include_secret=True)
+        with Path(root, "MEMORY.md").open("a") as file:
+            file.write(f'- {{"id": "broken", "sensitivity": "secret", "text": "{CANARY}"\n')
+        return {
+            "record": old.id,
+            "backup": memory.backups()[0].name,
+            "day": memory.logs()[0],
+            "job": memory.jobs.list()[0].id,  # moved the oldest, which is secret
+        }
+
+
+def calls(ids: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """Operation → the calls that could show most, without asking for secrets."""
+    job = "/api/v1/jobs/last"
+    return {
+        "POST /api/v1/records": [{"json": {"text": "Tea at four"}}],
+        "GET /api/v1/records": [{"params": {"include_past": True, "limit": 1000}}],
+        "POST /api/v1/notes": [{"json": {"text": "A note about the lake"}}],
+        "POST /api/v1/records/{record_id}/supersede": [
+            {"url": f"/api/v1/records/{ids['record']}/supersede", "json": {"text": "Changed"}}
+        ],
+        "DELETE /api/v1/records/{record_id}": [{"url": f"/api/v1/records/{ids['record']}"}],
+        "POST /api/v1/search": [
+            {"json": {"text": text, "explain": True, "limit": 100}}
+            for text in ("door code", "safe", "lake", "keyword")
+        ],
+        "GET /api/v1/session-start": [{"params": {"kind": "main"}}],
+        "POST /api/v1/context": [{"json": {"message": "What is the code of the door and safe?"}}],
+        "POST /api/v1/recall": [{"json": {"question": "door code", "limit": 100}}],
+        "GET /api/v1/recap": [{"params": {"chat": "main"}}, {"params": {"about": "door code"}}],
+        "POST /api/v1/used": [{"json": {"citation_or_id": ids["record"]}}],
+        "POST /api/v1/turns": [{"json": {"user": "x", "assistant": "y"}}],
+        "GET /api/v1/turns": [{}],
+        "GET /api/v1/passage": [
+            {"params": {"path": path}} for path in ("MEMORY.md", ids["day"], f"{ids['day']}#L1")
+        ],
+        "GET /api/v1/logs": [{}],
+        "GET /api/v1/file": [{"params": {"path": path}} for path in ("MEMORY.md", ids["day"])],
+        "PUT /api/v1/file": [{"json": {"path": "MEMORY.md", "content": "x"}}],
+        "POST /api/v1/init": [{}],
+        "POST /api/v1/trim": [{}],
+        "GET /api/v1/backups": [{}],
+        "POST /api/v1/backups/{name}/restore": [
+            {"url": f"/api/v1/backups/{ids['backup']}/restore"}
+        ],
+        "POST /api/v1/sync": [{}],
+        "POST /api/v1/reindex": [{}],
+        "GET /api/v1/doctor": [{}],
+        "POST /api/v1/doctor/fix": [{}],
+        "GET /api/v1/config": [{}],
+        "GET /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack"}],
+        "PUT /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack", "json": {"value": 0.2}}],
+        "POST /api/v1/reload": [{}],
+        "GET /api/v1/jobs": [{}],
+        "POST /api/v1/jobs": [
+            {"json": {"job": name, "dry_run": True}} for name in ("trim", "compact", "dream")
+        ],
+        "GET /api/v1/jobs/{job_id}": [{"url": job}],
+        "GET /api/v1/jobs/{job_id}/diff": [{"url": f"/api/v1/jobs/{ids['job']}/diff"}],
+        "POST /api/v1/jobs/{job_id}/apply": [{"url": f"{job}/apply"}],
+        "POST /api/v1/jobs/{job_id}/decline": [{"url": f"{job}/decline"}],
+        "POST /api/v1/jobs/{job_id}/undo": [{"url": f"{job}/undo"}],
+        "GET /api/v1/dream": [{}],
+        "GET /api/v1/dream/explain": [{"params": {"key": ids["record"]}}],
+        "GET /api/v1/status": [{}],
+        "POST /api/memory/semantic-recall": [{"json": {"input": "door code safe"}}],
+        "POST /rpc": [
+            {"json": {"version": 1, "method": method, "params": params}}
+            for method, params in (
+                ("memory.listLogs", {}),
+                ("memory.getFile", {"path": "MEMORY.md"}),
+                ("memory.getFile", {"path": ids["day"]}),
+                ("memory.writeFile", {"path": "MEMORY.md", "content": "x"}),
+            )
+        ],
+        "GET /healthz": [{}],
+        "GET /readyz": [{}],
+        "GET /metrics": [{}],
+    }
+
+
+ENDLESS = {"GET /api/v1/events"}  # tells paths only: test_events.py
+
+
+def operations(client: TestClient) -> set[str]:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    return {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+
+
+def test_no_route_shows_a_secret_that_was_not_asked_for(root: str, ids: dict[str, str]) -> None:
+    with (
+        Memory(root, channel="rest", settings={"serve.allow_secret": True}) as memory,
+        calling(memory) as client,
+    ):
+        every = calls(ids)
+        assert operations(client) == every.keys() | ENDLESS
+        for operation, several in every.items():
+            method, path = operation.split(" ")
+            for given in several:
+                answer = client.request(method, **{"url": path, **given})
+                assert answer.status_code < 500, f"{operation}: {answer.text}"
+                assert CANARY not in answer.text, operation
+                assert CANARY not in str(answer.headers)
+
+
+ASKING = {
+    "GET /api/v1/records": {"params": {"include_secret": True}},
+    "POST /api/v1/search": {"json": {"text": "door code", "include_secret": True}},
+    "GET /api/v1/passage": {"params": {"path": "MEMORY.md", "include_secret": True}},
+    "GET /api/v1/file": {"params": {"path": "MEMORY.md", "include_secret": True}},
+    "GET /api/v1/jobs/{job_id}/diff": {
+        "url": "/api/v1/jobs/{job}/diff",
+        "params": {"include_secret": True},
+    },
+    "POST /rpc": {
+        "json": {
+            "version": 1,
+            "method": "memory.getFile",
+            "params": {"path": "MEMORY.md", "includeSecret": True},
+        }
+    },
+}
+
+
+def test_who_asks_gets_them_if_the_user_allows_it_and_else_a_403(
+    root: str, ids: dict[str, str]
+) -> None:
+    for allowed in (True, False):
+        settings = {"serve.allow_secret": allowed}
+        with Memory(root, settings=settings) as memory, calling(memory) as client:
+            for operation, given in ASKING.items():
+                method, path = operation.split(" ")
+                request = {"url": path, **given}
+                request["url"] = request["url"].format(job=ids["job"])
+                answer = client.request(method, **request)
+                assert answer.status_code == (200 if allowed else 403), operation
+                assert (CANARY in answer.text) == allowed, operation
+
+
+def test_every_route_that_can_be_asked_is_asked_here(client: TestClient) -> None:
+    document = client.get("/api/v1/openapi.json").json()
+    found = set()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            described = str(operation)
+            for name, schema in document["components"]["schemas"].items():
+                if f"schemas/{name}'" in described:
+                    described += str(schema)
+            if "include_secret" in described or path == "/rpc":
+                found.add(f"{method.upper()} {path}")
+    assert found == set(ASKING)
