@@ -92,7 +92,7 @@ def test_the_token_may_come_in_the_header_of_the_original(client: TestClient) ->
 
 BAD = [
     b"{", b"", b"[]", b'"heron"', b"{}", b'{"input": ""}', b'{"input": "  "}', b'{"input": 5}',
-    b'{"input": []}', b'{"input": ["x"]}', b'{"input": [5]}', b'{"input": "heron", "topK": 0}',
+    b'{"input": []}', b'{"input": ["x"]}', b'{"input": [5]}', b'{"input": ["heron", 5]}', b'{"input": "heron", "topK": 0}',
     b'{"input": "heron", "topK": 101}', b'{"input": "heron", "topK": "many"}',
     b'{"input": "heron", "topK": true}', b'{"input": "heron", "topK": 1.5}',
     b'{"input": "heron", "chatId": 7}', b"[" * 50_000, b'{"input": "%s"}' % (b"x" * 9000),

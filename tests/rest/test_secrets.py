@@ -43,74 +43,80 @@ def ids(root: str) -> dict[str, str]:
         }
 
 
-def calls(ids: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """Operation → the calls that could show most, without asking for secrets."""
-    job = "/api/v1/jobs/last"
-    return {
-        "POST /api/v1/records": [{"json": {"text": "Tea at four"}}],
-        "GET /api/v1/records": [{"params": {"include_past": True, "limit": 1000}}],
-        "POST /api/v1/notes": [{"json": {"text": "A note about the lake"}}],
-        "POST /api/v1/records/{record_id}/supersede": [
-            {"url": f"/api/v1/records/{ids['record']}/supersede", "json": {"text": "Changed"}}
-        ],
-        "DELETE /api/v1/records/{record_id}": [{"url": f"/api/v1/records/{ids['record']}"}],
-        "POST /api/v1/search": [
-            {"json": {"text": text, "explain": True, "limit": 100}}
-            for text in ("door code", "safe", "lake", "keyword")
-        ],
-        "GET /api/v1/session-start": [{"params": {"kind": "main"}}],
-        "POST /api/v1/context": [{"json": {"message": "What is the code of the door and safe?"}}],
-        "POST /api/v1/recall": [{"json": {"question": "door code", "limit": 100}}],
-        "GET /api/v1/recap": [{"params": {"chat": "main"}}, {"params": {"about": "door code"}}],
-        "POST /api/v1/used": [{"json": {"citation_or_id": ids["record"]}}],
-        "POST /api/v1/turns": [{"json": {"user": "x", "assistant": "y"}}],
-        "GET /api/v1/turns": [{}],
-        "GET /api/v1/passage": [
-            {"params": {"path": path}} for path in ("MEMORY.md", ids["day"], f"{ids['day']}#L1")
-        ],
-        "GET /api/v1/logs": [{}],
-        "GET /api/v1/file": [{"params": {"path": path}} for path in ("MEMORY.md", ids["day"])],
-        "PUT /api/v1/file": [{"json": {"path": "MEMORY.md", "content": "x"}}],
-        "POST /api/v1/init": [{}],
-        "POST /api/v1/trim": [{}],
-        "GET /api/v1/backups": [{}],
-        "POST /api/v1/backups/{name}/restore": [
-            {"url": f"/api/v1/backups/{ids['backup']}/restore"}
-        ],
-        "POST /api/v1/sync": [{}],
-        "POST /api/v1/reindex": [{}],
-        "GET /api/v1/doctor": [{}],
-        "POST /api/v1/doctor/fix": [{}],
-        "GET /api/v1/config": [{}],
-        "GET /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack"}],
-        "PUT /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack", "json": {"value": 0.2}}],
-        "POST /api/v1/reload": [{}],
-        "GET /api/v1/jobs": [{}],
-        "POST /api/v1/jobs": [
-            {"json": {"job": name, "dry_run": True}} for name in ("trim", "compact", "dream")
-        ],
-        "GET /api/v1/jobs/{job_id}": [{"url": job}],
-        "GET /api/v1/jobs/{job_id}/diff": [{"url": f"/api/v1/jobs/{ids['job']}/diff"}],
-        "POST /api/v1/jobs/{job_id}/apply": [{"url": f"{job}/apply"}],
-        "POST /api/v1/jobs/{job_id}/decline": [{"url": f"{job}/decline"}],
-        "POST /api/v1/jobs/{job_id}/undo": [{"url": f"{job}/undo"}],
-        "GET /api/v1/dream": [{}],
-        "GET /api/v1/dream/explain": [{"params": {"key": ids["record"]}}],
-        "GET /api/v1/status": [{}],
-        "POST /api/memory/semantic-recall": [{"json": {"input": "door code safe"}}],
-        "POST /rpc": [
-            {"json": {"version": 1, "method": method, "params": params}}
-            for method, params in (
-                ("memory.listLogs", {}),
-                ("memory.getFile", {"path": "MEMORY.md"}),
-                ("memory.getFile", {"path": ids["day"]}),
-                ("memory.writeFile", {"path": "MEMORY.md", "content": "x"}),
-            )
-        ],
-        "GET /healthz": [{}],
-        "GET /readyz": [{}],
-        "GET /metrics": [{}],
-    }
+# Operation → the calls that could show most, without asking for secrets.
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "POST /api/v1/records": [{"json": {"text": "Tea at four"}}],
+    "GET /api/v1/records": [{"params": {"include_past": True, "limit": 1000}}],
+    "POST /api/v1/notes": [{"json": {"text": "A note about the lake"}}],
+    "POST /api/v1/records/{record_id}/supersede": [
+        {"url": "/api/v1/records/<record>/supersede", "json": {"text": "Changed"}}
+    ],
+    "DELETE /api/v1/records/{record_id}": [{"url": "/api/v1/records/<record>"}],
+    "POST /api/v1/search": [
+        {"json": {"text": text, "explain": True, "limit": 100}}
+        for text in ("door code", "safe", "lake", "keyword")
+    ],
+    "GET /api/v1/session-start": [{"params": {"kind": "main"}}],
+    "POST /api/v1/context": [{"json": {"message": "What is the code of the door and safe?"}}],
+    "POST /api/v1/recall": [{"json": {"question": "door code", "limit": 100}}],
+    "GET /api/v1/recap": [{"params": {"chat": "main"}}, {"params": {"about": "door code"}}],
+    "POST /api/v1/used": [{"json": {"citation_or_id": "<record>"}}],
+    "POST /api/v1/turns": [{"json": {"user": "x", "assistant": "y"}}],
+    "GET /api/v1/turns": [{}],
+    "GET /api/v1/passage": [
+        {"params": {"path": path}} for path in ("MEMORY.md", "<day>", "<day>#L1")
+    ],
+    "GET /api/v1/logs": [{}],
+    "GET /api/v1/file": [{"params": {"path": path}} for path in ("MEMORY.md", "<day>")],
+    "PUT /api/v1/file": [{"json": {"path": "MEMORY.md", "content": "x"}}],
+    "POST /api/v1/init": [{}],
+    "POST /api/v1/trim": [{}],
+    "GET /api/v1/backups": [{}],
+    "POST /api/v1/backups/{name}/restore": [{"url": "/api/v1/backups/<backup>/restore"}],
+    "POST /api/v1/sync": [{}],
+    "POST /api/v1/reindex": [{}],
+    "GET /api/v1/doctor": [{}],
+    "POST /api/v1/doctor/fix": [{}],
+    "GET /api/v1/config": [{}],
+    "GET /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack"}],
+    "PUT /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack", "json": {"value": 0.2}}],
+    "POST /api/v1/reload": [{}],
+    "GET /api/v1/jobs": [{}],
+    "POST /api/v1/jobs": [
+        {"json": {"job": name, "dry_run": True}} for name in ("trim", "compact", "dream")
+    ],
+    "GET /api/v1/jobs/{job_id}": [{"url": "/api/v1/jobs/last"}],
+    "GET /api/v1/jobs/{job_id}/diff": [{"url": "/api/v1/jobs/<job>/diff"}],
+    "POST /api/v1/jobs/{job_id}/apply": [{"url": "/api/v1/jobs/last/apply"}],
+    "POST /api/v1/jobs/{job_id}/decline": [{"url": "/api/v1/jobs/last/decline"}],
+    "POST /api/v1/jobs/{job_id}/undo": [{"url": "/api/v1/jobs/last/undo"}],
+    "GET /api/v1/dream": [{}],
+    "GET /api/v1/dream/explain": [{"params": {"key": "<record>"}}],
+    "GET /api/v1/status": [{}],
+    "POST /api/memory/semantic-recall": [{"json": {"input": "door code safe"}}],
+    "POST /rpc": [
+        {"json": {"version": 1, "method": method, "params": params}}
+        for method, params in (
+            ("memory.listLogs", {}),
+            ("memory.getFile", {"path": "MEMORY.md"}),
+            ("memory.getFile", {"path": "<day>"}),
+            ("memory.writeFile", {"path": "MEMORY.md", "content": "x"}),
+        )
+    ],
+    "GET /healthz": [{}],
+    "GET /readyz": [{}],
+    "GET /metrics": [{}],
+}
+
+
+def filled(value: Any, ids: dict[str, str]) -> Any:
+    """The call with the names of this memory in it."""
+    if isinstance(value, dict):
+        return {key: filled(item, ids) for key, item in value.items()}
+    if isinstance(value, str):
+        for name, known in ids.items():
+            value = value.replace(f"<{name}>", known)
+    return value
 
 
 ENDLESS = {"GET /api/v1/events"}  # tells paths only: test_events.py
@@ -126,12 +132,11 @@ def test_no_route_shows_a_secret_that_was_not_asked_for(root: str, ids: dict[str
         Memory(root, channel="rest", settings={"serve.allow_secret": True}) as memory,
         calling(memory) as client,
     ):
-        every = calls(ids)
-        assert operations(client) == every.keys() | ENDLESS
-        for operation, several in every.items():
+        assert operations(client) == CALLS.keys() | ENDLESS
+        for operation, several in CALLS.items():
             method, path = operation.split(" ")
             for given in several:
-                answer = client.request(method, **{"url": path, **given})
+                answer = client.request(method, **filled({"url": path, **given}, ids))
                 assert answer.status_code < 500, f"{operation}: {answer.text}"
                 assert CANARY not in answer.text, operation
                 assert CANARY not in str(answer.headers)
@@ -143,7 +148,7 @@ ASKING = {
     "GET /api/v1/passage": {"params": {"path": "MEMORY.md", "include_secret": True}},
     "GET /api/v1/file": {"params": {"path": "MEMORY.md", "include_secret": True}},
     "GET /api/v1/jobs/{job_id}/diff": {
-        "url": "/api/v1/jobs/{job}/diff",
+        "url": "/api/v1/jobs/<job>/diff",
         "params": {"include_secret": True},
     },
     "POST /rpc": {
@@ -164,9 +169,7 @@ def test_who_asks_gets_them_if_the_user_allows_it_and_else_a_403(
         with Memory(root, settings=settings) as memory, calling(memory) as client:
             for operation, given in ASKING.items():
                 method, path = operation.split(" ")
-                request = {"url": path, **given}
-                request["url"] = request["url"].format(job=ids["job"])
-                answer = client.request(method, **request)
+                answer = client.request(method, **filled({"url": path, **given}, ids))
                 assert answer.status_code == (200 if allowed else 403), operation
                 assert (CANARY in answer.text) == allowed, operation
 

@@ -30,22 +30,15 @@ _BODY = {
         "input": {
             "description": "A question, or single words; words of one letter are passed over.",
             "anyOf": [
-                {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": _LONGEST_QUESTION,
-                    "pattern": r"\S",
-                },
-                {
-                    "type": "array",
-                    "minItems": 1,
-                    "contains": {"type": "string", "pattern": r"\S\S"},
-                    "items": {"type": "string", "maxLength": 200},
-                },
+                {"type": "string", "minLength": 1, "maxLength": _LONGEST_QUESTION},
+                {"type": "array", "minItems": 1, "items": {"type": "string"}},
             ],
         },
-        "chatId": {"description": "Without it, the chat that was written last.", "type": "string"},
-        "topK": {"type": "integer", "minimum": 1, "maximum": _MOST},
+        "chatId": {
+            "description": "Without it, the chat that was written last.",
+            "type": ["string", "null"],
+        },
+        "topK": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
     },
 }
 
@@ -97,7 +90,9 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
 
 def _question(given: object) -> str:
     if isinstance(given, list):
-        words = [word.strip() for word in given if isinstance(word, str)]
+        if not all(isinstance(word, str) for word in given):
+            raise RequestError(400, "request", "The words of the input must be texts.")
+        words = [word.strip() for word in given]
         given = " ".join(
             [word for word in words if len(word) >= _SHORTEST_KEYWORD][:_MOST_KEYWORDS]
         )
