@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
 
 from memolith.errors import MemolithError
-from memolith.mcp_server.http import http_app
+from memolith.mcp_server.http import PATH, http_app
 from memolith.reloading import follow_settings
 from memolith.rest import (
     chats,
@@ -31,6 +31,7 @@ from memolith.rest import (
 from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, in_words
 from memolith.rest.events import Events
 from memolith.rest.guard import OPEN_PATHS, Guard
+from memolith.rest.living import living
 from memolith.rest.metrics import Metrics
 from memolith.rest.schemas import ErrorAnswer
 from memolith.upkeep import Scheduler
@@ -55,7 +56,7 @@ def build_app(memory: Memory, *, port: int) -> ASGIApp:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
     agents = http_app(memory, port=port)
-    api.router.routes.extend(agents.routes)
+    api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     api.state.agents = agents
     return Guard(api, memory, api.state.metrics, port)
 
@@ -127,7 +128,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     scheduler = Scheduler(memory)
     scheduler.start()
     try:
-        async with api.state.agents.router.lifespan_context(api.state.agents):
+        async with living(api.state.agents):
             yield
     finally:
         await asyncio.to_thread(scheduler.stop)
