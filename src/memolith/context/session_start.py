@@ -43,7 +43,7 @@ _RULE = "\n\n---\n\n"
 _MOST_OF_A_PIECE = 1_200
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
-_BYTES = {"memory": 3.0, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
+_BYTES = {"memory": 2.5, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
 _FEWEST_BYTES = 16_384
 _MOST_SUMMARY = 8_000
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.

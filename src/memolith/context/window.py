@@ -29,7 +29,7 @@ _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
-_BYTES_FOR_ONE = 512
+_BYTES_FOR_ONE = 1024
 _BEGINNING = b'- {"id":"'
 _CATEGORY = b'"category":"'
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)

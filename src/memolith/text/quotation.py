@@ -46,8 +46,9 @@ FENCE_CHARS = len(fence(""))
 
 def quoted(text: str) -> str:
     """The text cleaned, and unable to end the fence or to pretend a source."""
-    text = clean(text).translate(_HARMLESS)
+    text = clean(text)
     if not text.isascii():
+        text = text.translate(_HARMLESS)
         text = text.encode(errors="replace").decode()  # half characters, which no host can send
     return re.sub(NAME, "memory", text, flags=re.IGNORECASE) if NAME in text.lower() else text
 
@@ -68,7 +69,11 @@ def source(*known: str) -> str:
     >>> source("MEMORY.md#L12", "agent", "")
     '⟨MEMORY.md#L12 · agent⟩'
     """
-    inside = " · ".join(one_line(part).translate(_HARMLESS) for part in known if part)
+    inside = " · ".join(
+        part if part.isascii() and part.isprintable() else one_line(part).translate(_HARMLESS)
+        for part in known
+        if part
+    )
     return f"{SOURCE_BEGINS}{inside}{SOURCE_ENDS}"
 
 
