@@ -1,0 +1,53 @@
+"""Writes the stored results into the README, so that no figure in it is typed by hand.
+
+Run:  python -m benchmarks.recall.table
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+RESULTS = Path(__file__).parent.parent / "results"
+README = Path(__file__).parent.parent.parent / "README.md"
+BEGIN = "<!-- written by: python -m benchmarks.recall.table -->"
+END = "<!-- end of recall -->"
+# What is shown, and the floor: stemmed BM25 on the same data.
+SHOWN = (
+    ("lme_pool", "one memory of 1,800 chats", "session", "recall@5", 0.654),
+    ("lme_pool", "", "turn", "recall@10", 0.567),
+    ("lme_s_resampled", "244 memories of about 50 chats", "session", "all@5", 0.847),
+    ("lme_s_resampled", "", "turn", "recall@10", 0.797),
+    ("realmem", "project chats of 5 people", "session", "recall@5", 0.578),
+)
+
+
+def table() -> str:
+    """The table of the README."""
+    lines = ["| memory | measure | BM25 | Memolith | 95 % | n |", "|---|---|---|---|---|---|"]
+    for name, title, level, measure, floor in SHOWN:
+        path = RESULTS / f"recall-{name}.json"
+        if not path.exists():
+            continue
+        stored = json.loads(path.read_text())
+        figures = stored["sets"][name]["summary"][level]
+        mean, low, high = figures[measure]
+        lines.append(
+            f"| {title} | {level} {measure} | {_short(floor)} | **{_short(mean)}** "
+            f"| {_short(low)}–{_short(high)} | {figures['n'][0]} |"
+        )
+    return "\n".join(lines)
+
+
+def written(readme: str) -> str:
+    """The README with the table in its place."""
+    before, _, rest = readme.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
