@@ -38,6 +38,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "for_session": ("— list and search take a session", "session_start", "/api/v1/records"),
     "forget": ("forget", "memory", "/api/v1/records/{record_id}"),
     "get": ("get", "memory_get", "/api/v1/passage"),
+    "index_status": ("index", ADMIN, "— status tells enough of it"),
     "init": ("init", "— the first record makes the files", "/api/v1/init"),
     "jobs": ("jobs", "dream", JOBS),
     "list": ("list", "memory", "/api/v1/records"),
