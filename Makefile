@@ -45,6 +45,7 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 
 docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs
 	$(BIN)/python -m tests.docs.test_configuration_page
+	$(BIN)/python -m tests.docs.test_rest_page
 	$(BIN)/pytest tests/docs
 
 golden: .venv/dev-installed  ## write anew what jobs make of the folder in tests/golden

@@ -1,0 +1,71 @@
+"""The table of routes in docs/rest.md is written from the OpenAPI description, and its curl lines run.
+
+To write it anew: python -m tests.docs.test_rest_page
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from memolith import Memory
+from memolith.rest.app import build_api
+from tests.docs.examples import blocks
+from tests.rest.conftest import running
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "rest.md"
+BEGIN = "<!-- written by: python -m tests.docs.test_rest_page -->\n"
+END = "<!-- end -->\n"
+
+
+def page_with_routes(page: str) -> str:
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n{routes_as_markdown()}\n{END}{rest.partition(END)[2]}"
+
+
+def routes_as_markdown() -> str:
+    with Memory(tempfile.mkdtemp()) as memory:
+        paths = build_api(memory).openapi()["paths"]
+    rows = [
+        f"| `{method.upper()} {path}` | {operation['description'].splitlines()[0]} |"
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    ]
+    return "\n".join(["| route | |", "|---|---|", *rows, ""])
+
+
+def test_the_page_shows_the_routes_as_they_are() -> None:
+    page = PAGE.read_text("utf-8")
+    assert page == page_with_routes(page), "run: python -m tests.docs.test_rest_page"
+
+
+def test_the_curl_lines_of_readme_and_page_work(root: str) -> None:
+    for document in (REPOSITORY / "README.md", PAGE):
+        [block] = [
+            block
+            for block in blocks(document.read_text("utf-8"))
+            if block.language == "text" and any("curl" in line for line in block.lines)
+        ]
+        script = "\n".join(line.removeprefix("$ ") for line in block.lines if line[:2] == "$ ")
+        with running(root) as server:
+            header = Path(root, "header.txt")
+            header.write_text(f"Authorization: {server.client.headers['authorization']}\n")
+            script = script.replace("http://127.0.0.1:8788", server.url)
+            lines = [line for line in script.splitlines() if line.startswith("curl")]
+            assert len(lines) >= 2
+            for line in lines:
+                done = subprocess.run(
+                    ["sh", "-c", line.replace("curl ", "curl -sf ")],
+                    cwd=root,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            assert "release key" in done.stdout
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_routes(PAGE.read_text("utf-8")), "utf-8")
