@@ -48,7 +48,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "read_file": ("— files are on the disk", "— files are resources", "/api/v1/file"),
     "recall": ("— search: a command has no cache", "recall_memory", "/api/v1/recall"),
     "recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
-    "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/config/reload"),
+    "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),
     "records": ("list", "memory", "/api/v1/records"),
     "reindex": ("reindex", "memory", "/api/v1/reindex"),
     "relationships": ("relationships", "— context has it", JOBS),
