@@ -63,6 +63,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
+    memory.warm()  # so that the first search is quick
     run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
 
 
