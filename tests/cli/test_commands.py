@@ -97,6 +97,7 @@ JSON_LINES = {
     "config set": ["config", "set", "trim.slack", "0.2"],
     "config path": ["config", "path"],
     "token": ["token"],
+    "service": ["service", "systemd"],
     "completion": ["completion", "bash"],
 }
 

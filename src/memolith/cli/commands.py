@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, str] = {
     "config": "show and change settings",
     "serve": "answer other programs over HTTP",
     "token": "show or change the token of the server",
+    "service": "print a unit that keeps the server running",
     "completion": "print a script that completes commands in your shell",
 }
 
