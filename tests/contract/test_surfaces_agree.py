@@ -27,31 +27,30 @@ DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "python-api.md"
 
 # A reason instead of a place begins with "—".
 ADMIN = "— for the user, not for an agent"
-JOBS = "— jobs are run by the user and by the scheduler"
 # Method → command, tool, route.
 PLACES: dict[str, tuple[str, str, str]] = {
     "backups": ("restore", ADMIN, "/api/v1/backups"),
     "close": ("— at the end of every command", "— at its end", "— at its end"),
     "context": ("context", "memory_context", "/api/v1/context"),
     "doctor": ("doctor", ADMIN, "/api/v1/doctor"),
-    "experiences": ("experiences", "query_experiences", JOBS),
+    "experiences": ("experiences", "query_experiences", "/api/v1/experiences"),
     "for_session": ("— list and search take a session", "session_start", "/api/v1/records"),
     "forget": ("forget", "memory", "/api/v1/records/{record_id}"),
     "get": ("get", "memory_get", "/api/v1/passage"),
-    "index_status": ("index", ADMIN, "— status tells enough of it"),
+    "index_status": ("index", ADMIN, "/api/v1/index"),
     "init": ("init", "— the first record makes the files", "/api/v1/init"),
-    "jobs": ("jobs", "dream", JOBS),
+    "jobs": ("jobs", "dream", "/api/v1/jobs"),
     "list": ("list", "memory", "/api/v1/records"),
     "log_turn": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
     "logs": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
-    "query_experiences": ("experiences", "query_experiences", "— /api/v1/search by category"),
+    "query_experiences": ("experiences", "query_experiences", "/api/v1/experiences/query"),
     "read_file": ("— files are on the disk", "— files are resources", "/api/v1/file"),
     "recall": ("— search: a command has no cache", "recall_memory", "/api/v1/recall"),
     "recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
     "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),
     "records": ("list", "memory", "/api/v1/records"),
     "reindex": ("reindex", "memory", "/api/v1/reindex"),
-    "relationships": ("relationships", "— context has it", JOBS),
+    "relationships": ("relationships", "— context has it", "/api/v1/relationships"),
     "remember": ("remember", "remember_this", "/api/v1/records"),
     "restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
     "save_note": ("save", "memory", "/api/v1/notes"),

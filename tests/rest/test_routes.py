@@ -112,6 +112,38 @@ def test_index_doctor_status_and_init(client: TestClient) -> None:
     assert client.post(f"{V1}/doctor/fix").json()["checks"]
 
 
+def test_an_empty_memory_has_no_experiences_and_nothing_to_find(client: TestClient) -> None:
+    assert client.get(f"{V1}/index").json()["exists"] is False
+    assert client.get(f"{V1}/scan").json()["findings"] == []
+    assert client.get(f"{V1}/experiences").json() == {"count": 0, "experiences": []}
+    assert client.post(f"{V1}/experiences/query", json={"text": "x"}).json()["hits"] == []
+    assert client.get(f"{V1}/relationships").json()["by_category"] == {}
+
+
+def test_a_chat_is_flushed_and_its_experiences_taken_in_and_asked(client: TestClient) -> None:
+    chat = {"turns": "User: We decided to ship the release on Friday.\nAssistant: Noted."}
+    dry = client.post(f"{V1}/flush", json={**chat, "dry_run": True}).json()
+    assert [one["id"] for one in dry["saved"]] == [""]
+    assert client.post(f"{V1}/flush", json=chat).json()["saved"][0]["id"]
+    assert client.post(f"{V1}/flush", json=chat).json()["known"] == 1
+    job = client.post(f"{V1}/jobs", json={"job": "experiences"}).json()
+    assert job["status"] == "done", job
+    listed = client.get(f"{V1}/experiences").json()
+    assert listed["count"] == 1
+    asked = client.post(f"{V1}/experiences/query", json={"text": "when do we ship?"}).json()
+    assert "Friday" in asked["hits"][0]["text"]
+    groups = client.get(f"{V1}/relationships").json()
+    assert any(listed["experiences"][0] in group for group in groups["by_session"].values())
+    assert client.get(f"{V1}/index").json()["current"] is True
+
+
+def test_a_scan_tells_what_contradicts(client: TestClient, server_memory: Memory) -> None:
+    server_memory.remember("Ana lives in Berlin")
+    server_memory.remember("Ana lives in Paris")
+    found = client.get(f"{V1}/scan").json()["findings"]
+    assert "contradiction" in {one["kind"] for one in found}
+
+
 def test_settings_are_shown_with_their_origin_and_the_users_own_are_not_set(
     client: TestClient,
 ) -> None:

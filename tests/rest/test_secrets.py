@@ -29,6 +29,8 @@ def ids(root: str) -> dict[str, str]:
         memory.save_note(
             f"The safe opens with {CANARY}.", title=f"Safe {CANARY}", sensitivity="secret"
         )
+        for place in ("Berlin", "Paris"):  # contradict each other
+            memory.remember(f"Ana {CANARY} lives in {place}", sensitivity="secret")
         for number in range(4):
             memory.remember(f"Filler {number} about the lake")
         memory.log_turn("Where does the heron nest?", "By the lake.")
@@ -83,13 +85,20 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "POST /api/v1/reload": [{}],
     "GET /api/v1/jobs": [{}],
     "POST /api/v1/jobs": [
-        {"json": {"job": name, "dry_run": True}} for name in ("trim", "compact", "dream")
+        {"json": {"job": name, "dry_run": True}}
+        for name in ("trim", "compact", "dream", "experiences")
     ],
     "GET /api/v1/jobs/{job_id}": [{"url": "/api/v1/jobs/last"}],
     "GET /api/v1/jobs/{job_id}/diff": [{"url": "/api/v1/jobs/<job>/diff"}],
     "POST /api/v1/jobs/{job_id}/apply": [{"url": "/api/v1/jobs/last/apply"}],
     "POST /api/v1/jobs/{job_id}/decline": [{"url": "/api/v1/jobs/last/decline"}],
     "POST /api/v1/jobs/{job_id}/undo": [{"url": "/api/v1/jobs/last/undo"}],
+    "POST /api/v1/flush": [{"json": {"turns": "We decided to ship on Friday"}}],
+    "GET /api/v1/scan": [{}],
+    "GET /api/v1/index": [{}],
+    "GET /api/v1/experiences": [{"params": {"limit": 1000}}],
+    "POST /api/v1/experiences/query": [{"json": {"text": "door code safe", "limit": 100}}],
+    "GET /api/v1/relationships": [{}],
     "GET /api/v1/dream": [{}],
     "GET /api/v1/dream/explain": [{"params": {"key": "<record>"}}],
     "GET /api/v1/status": [{}],

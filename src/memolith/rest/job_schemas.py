@@ -67,3 +67,40 @@ class DreamStatusAnswer(BaseModel):
     next: list[DreamExplanationAnswer]
     waiting: list[DreamExplanationAnswer]
     warnings: list[str]
+
+
+class FlushedAnswer(BaseModel):
+    """One thing that was saved of a chat; it has no id in a dry run."""
+
+    text: str
+    category: str
+    id: str
+
+
+class FlushAnswer(BaseModel):
+    """What was saved, how much was known already, and why something was refused."""
+
+    saved: list[FlushedAnswer]
+    known: int
+    refused: list[str]
+    dry_run: bool
+
+
+class FindingAnswer(BaseModel):
+    """One thing that the scan found, and a command that deals with it."""
+
+    id: str
+    kind: str
+    message: str
+    hint: str
+    citations: list[str]
+    records: list[str]
+
+
+class ScanAnswer(BaseModel):
+    """What the scan found, in how many records and files."""
+
+    count: int
+    records: int
+    files: int
+    findings: list[FindingAnswer]

@@ -12,11 +12,13 @@ from memolith.rest.job_schemas import (
     DiffAnswer,
     DreamExplanationAnswer,
     DreamStatusAnswer,
+    FlushAnswer,
     JobAnswer,
     JobsAnswer,
+    ScanAnswer,
 )
-from memolith.rest.requests import DiffQuery, ExplainQuery, JobRequest
-from memolith.shapes import dream_explanation_json, dream_status_json, job_json
+from memolith.rest.requests import DiffQuery, ExplainQuery, FlushRequest, JobRequest
+from memolith.shapes import dream_explanation_json, dream_status_json, job_json, plain, scan_json
 
 if TYPE_CHECKING:
     from memolith.reports import JobReport
@@ -33,8 +35,13 @@ def jobs(memory: TheMemory) -> Answer:
 
 @routes.post("/jobs", response_model=JobAnswer)
 def run_job(body: JobRequest, memory: TheMemory) -> Answer:
-    """Run a job now: `trim`, `compact` or `dream`; a dry run only says what it would do."""
-    work = {"trim": memory.jobs.trim, "compact": memory.jobs.compact, "dream": memory.jobs.dream}
+    """Run a job now: `trim`, `compact`, `dream` or `experiences`; a dry run only says what it would do."""
+    work = {
+        "trim": memory.jobs.trim,
+        "compact": memory.jobs.compact,
+        "dream": memory.jobs.dream,
+        "experiences": memory.jobs.extract_experiences,
+    }
     return _done(work[body.job](dry_run=body.dry_run))
 
 
@@ -67,6 +74,19 @@ def decline_job(job_id: str, memory: TheMemory) -> Answer:
 def undo_job(job_id: str, memory: TheMemory) -> Answer:
     """Take back what a job changed, byte for byte; what was written since stays."""
     return _done(memory.jobs.undo(job_id))
+
+
+@routes.post("/flush", response_model=FlushAnswer)
+def flush(body: FlushRequest, memory: TheMemory) -> Answer:
+    """Save what matters of a chat that is about to be shortened or ended; never twice."""
+    return Answer(plain(memory.jobs.flush(body.turns, session=body.session, dry_run=body.dry_run)))
+
+
+@routes.get("/scan", response_model=ScanAnswer)
+def scan(memory: TheMemory) -> Answer:
+    """Contradictions, stale and double records, broken citations, open secrets; nothing is changed."""
+    report = memory.jobs.scan()
+    return Answer(scan_json(report, report.findings))
 
 
 @routes.get("/dream", response_model=DreamStatusAnswer)

@@ -208,7 +208,15 @@ class UsedRequest(Request):
 class JobRequest(Request):
     """Which job to run; a dry run only says what it would do."""
 
-    job: Literal["trim", "compact", "dream"]
+    job: Literal["trim", "compact", "dream", "experiences"]
+    dry_run: bool = False
+
+
+class FlushRequest(Request):
+    """A chat that is about to be lost: messages as JSON, or text with "User:" and "Assistant:"."""
+
+    turns: str = Field(min_length=1)
+    session: Name = "main"
     dry_run: bool = False
 
 

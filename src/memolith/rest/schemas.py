@@ -230,6 +230,21 @@ class SyncAnswer(BaseModel):
     warnings: list[str]
 
 
+class IndexAnswer(BaseModel):
+    """How the index stands to the files."""
+
+    folder: str
+    exists: bool
+    current: bool
+    files: int
+    chunks: int
+    without_vector: int
+    bytes: int
+    model: str
+    changed: int
+    warnings: list[str]
+
+
 class CheckAnswer(BaseModel):
     """One thing that was looked at."""
 

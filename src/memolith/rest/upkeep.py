@@ -15,6 +15,7 @@ from memolith.rest.requests import SettingRequest
 from memolith.rest.schemas import (
     BackupsAnswer,
     DoctorAnswer,
+    IndexAnswer,
     InitAnswer,
     ReconfigurationAnswer,
     RestoreAnswer,
@@ -66,6 +67,13 @@ def sync(memory: TheMemory) -> Answer:
 def reindex(memory: TheMemory) -> Answer:
     """Throw the index away and make it again from the files."""
     return Answer(plain(memory.reindex()))
+
+
+@routes.get("/index", response_model=IndexAnswer)
+def index_status(memory: TheMemory) -> Answer:
+    """How the index stands to the files; looking at it changes neither."""
+    status = memory.index_status()
+    return Answer({**plain(status), "current": status.current})
 
 
 @routes.get("/doctor", response_model=DoctorAnswer)
