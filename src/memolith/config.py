@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memolith.config_index import EmbedConfig
+from memolith.config_index import EmbedConfig, IndexConfig
 from memolith.config_jobs import (
     CompactConfig,
     DreamConfig,
@@ -293,6 +293,7 @@ class Config:
     llm: LlmConfig = LlmConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
+    index: IndexConfig = IndexConfig()
     embed: EmbedConfig = EmbedConfig()
     context: ContextConfig = ContextConfig()
     mcp: McpConfig = McpConfig()

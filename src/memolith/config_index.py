@@ -3,7 +3,26 @@
 from __future__ import annotations
 
 from memolith.config_jobs import ENDPOINT, KEY
-from memolith.settings import Section, between, one_of, setting
+from memolith.settings import Limit, Section, between, one_of, setting
+
+EXTRA_PATHS = Limit(
+    "folders by their full paths or from ~, with : or line ends between them",
+    lambda value: all(
+        part.strip()[:1] in ("", "/", "~") and "\0" not in part
+        for part in str(value).replace("\n", ":").split(":")
+    ),
+)
+
+
+class IndexConfig(Section):
+    """What is searched besides the profile."""
+
+    extra_paths: str = setting(
+        "",
+        "Folders whose Markdown is searched too and never written, with `:` between, as `~/notes`.",
+        EXTRA_PATHS,
+        trusted_only=True,
+    )
 
 
 class EmbedConfig(Section):

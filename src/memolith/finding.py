@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,10 +14,10 @@ from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError
 from memolith.files.change_hint import ChangeHint
 from memolith.files.chunk_text import read_texts
-from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
+from memolith.files.roots import Roots
 from memolith.index.choose import has_index, open_index
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
@@ -38,7 +38,7 @@ from memolith.search.supersede import demote_superseded
 from memolith.search.weigh import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -86,6 +86,8 @@ class Finder:
         """Use other settings from the next search on."""
         with self._guard:
             before, self._config, self._clock = self._config, config, clock
+            if config.index != before.index:
+                self.look_again()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self.close()  # the index is opened for the model it is searched with
                 self._model = self._new_model()
@@ -159,9 +161,9 @@ class Finder:
         embedder = self._open_embedder()
         if self._model.is_slow and embedding_seconds < math.inf:
             embedder = None  # a search does not wait for it
-        with Folder(self._root) as folder:
+        with self._roots() as roots:
             sources = replace(
-                self._sources(folder),
+                self._sources(roots),
                 about_to_look=lambda path: self._hint.watch(os.path.join(root, path)),
             )
             report = sync(
@@ -193,11 +195,11 @@ class Finder:
                 raise
             except IndexUnavailableError as error:
                 warnings = (f"{error.message} What changed since then is not found yet.",)
-        with Folder(self._root) as folder:
+        with self._roots() as roots:
             parts = Parts(
                 index=self._open_index(),
                 embedder=self._open_embedder(),
-                read_texts=lambda chunks: read_texts(folder, chunks),
+                read_texts=lambda chunks: read_texts(roots, chunks),
                 digest=chunk_digest,
                 stages=self._stages(),
                 text_stages=self._text_stages(),
@@ -206,7 +208,7 @@ class Finder:
                 rrf_k=self._config.search.rrf_k,
             )
             today = self._clock.today()
-            synonyms, problems = self._synonyms.read(folder, self._config.search.synonyms_path)
+            synonyms, problems = self._synonyms.read(roots.own, self._config.search.synonyms_path)
             reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[self._config.search.day_first])
             situation = Situation(question=question, today=today, limit=limit)
             result = search(parts, plan(question, today, reader), filters, situation)
@@ -260,8 +262,8 @@ class Finder:
         return embedder
 
     def _status(self) -> IndexStatus:
-        with Folder(self._root) as folder:
-            on_disk, warnings = discover(folder)
+        with self._roots() as roots:
+            on_disk, warnings = roots.discover()
         if not has_index(self._index_folder):
             return IndexStatus(
                 folder=self._index_folder,
@@ -307,15 +309,21 @@ class Finder:
         embedder = self._model.another()
         warnings: list[str] = []
         with (
-            Folder(self._root) as folder,
+            self._roots() as roots,
             closing(open_index(self._index_folder, embedder)) as index,
         ):
-            embed_waiting(self._sources(folder), index, embedder, warnings, is_stopped)
+            embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
             index.maintain()
         self._background.problem = " ".join(warnings)
 
-    def _sources(self, folder: Folder) -> Sources:
-        return Sources(folder, day_of=lambda item: self._clock.day_of(item.created))
+    @contextmanager
+    def _roots(self) -> Iterator[Roots]:
+        extra_paths = self._config.index.extra_paths
+        with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
+            yield roots
+
+    def _sources(self, roots: Roots) -> Sources:
+        return Sources(roots, day_of=lambda item: self._clock.day_of(item.created))
 
     def _new_model(self) -> Model:
         return Model(self._config.embed, self._cache_path)

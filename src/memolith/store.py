@@ -233,9 +233,10 @@ class Store:
         Lines of secret records are left blank unless asked for.
         """
         from memolith.files.passages import read_passage
+        from memolith.files.roots import Roots
 
-        with self._existing() as folder:
-            return read_passage(folder, path, first_line, lines, include_secret=include_secret)
+        with self._existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
+            return read_passage(roots, path, first_line, lines, include_secret=include_secret)
 
     def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive and backup, so that it does not come back.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,11 +59,18 @@ def what_is_said_of_a_server(memory: Memory) -> object:
     return memory.search("tea").warnings
 
 
+def files_that_are_searched(memory: Memory) -> object:
+    memory.remember("tea")
+    return memory.index_status().changed
+
+
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
 NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
+DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
+    "index.extra_paths": (files_that_are_searched, "", DOCS, {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,

@@ -15,17 +15,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from memolith.files.folder import Folder
+    from memolith.files.roots import Roots
     from memolith.retrieval import Chunk
 
 
-def read_texts(folder: Folder, chunks: Iterable[Chunk]) -> Generator[Chunk | None]:
+def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[Chunk | None]:
     """The chunks with their texts, in the same order; None for one that is not there any more."""
     handles: dict[str, int | None] = {}
     try:
         for chunk in chunks:
             if chunk.path not in handles:
-                handles[chunk.path] = _open(folder, chunk.path)
+                handles[chunk.path] = _open(roots, chunk.path)
             handle = handles[chunk.path]
             text = None if handle is None else _text(handle, chunk)
             yield None if text is None else replace(chunk, text=text)
@@ -35,9 +35,9 @@ def read_texts(folder: Folder, chunks: Iterable[Chunk]) -> Generator[Chunk | Non
                 close_quietly(handle)
 
 
-def _open(folder: Folder, path: str) -> int | None:
+def _open(roots: Roots, path: str) -> int | None:
     try:
-        return folder.open(path)[0]
+        return roots.open(path)[0]
     except (OSError, MemolithError):
         return None
 

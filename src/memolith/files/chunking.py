@@ -129,7 +129,8 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
 
 
 def _note(path: str, data: bytes) -> Record | None:
-    if not path.startswith(f"{layout.DAILY_FOLDER}/") or path.count("/") < 2:
+    is_elsewhere = path.startswith("@")  # a root id: a note may stand anywhere there
+    if not is_elsewhere and (not path.startswith(f"{layout.DAILY_FOLDER}/") or path.count("/") < 2):
         return None
     try:
         return parse_note(path, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 
 from memolith.files import layout
@@ -34,19 +35,48 @@ def discover(
         path = waiting.pop()
         if about_to_look is not None:
             about_to_look(path)
-        try:
-            below = _look(folder, path, found, warnings)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            warnings.append(storage_error(error, path or folder.root).message)
-            continue
-        if path and path.count("/") < DEEPEST:
+        below = _look(folder, path, found, warnings, path or folder.root)
+        if path:
             waiting += below
     return found, warnings
 
 
-def _look(folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str]) -> list[str]:
+def discover_below(
+    folder: Folder, about_to_look: Callable[[str], None] | None = None
+) -> tuple[dict[str, Stamp], list[str]]:
+    """The visible Markdown anywhere below a folder that is not a profile, and warnings.
+
+    `about_to_look` is told paths in full.
+    """
+    found: dict[str, Stamp] = {}
+    warnings: list[str] = []
+    waiting = [""]
+    while waiting:
+        path = waiting.pop()
+        place = os.path.join(folder.root, path)
+        if about_to_look is not None:
+            about_to_look(place)
+        waiting += _look(folder, path, found, warnings, place)
+    return {path: stamp for path, stamp in found.items() if path.endswith(".md")}, warnings
+
+
+def _look(
+    folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str], shown_as: str
+) -> list[str]:
+    """Note the files of one folder and give the folders in it, unless they are too deep."""
+    try:
+        below = _note_files(folder, path, found, warnings)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        warnings.append(storage_error(error, shown_as).message)
+        return []
+    return below if path.count("/") < DEEPEST else []
+
+
+def _note_files(
+    folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str]
+) -> list[str]:
     """Note the files of one folder and give the folders in it. Every search waits for this loop."""
     below = []
     prefix = f"{path}/" if path else ""

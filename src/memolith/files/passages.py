@@ -17,21 +17,21 @@ from memolith.types import Citation
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.files.document import Line
-    from memolith.files.folder import Folder
+    from memolith.files.roots import Roots
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 HIDDEN = "(a secret record stands here)"
 
 
 def read_passage(
-    folder: Folder, path: str, first_line: int, lines: int | None, *, include_secret: bool
+    roots: Roots, path: str, first_line: int, lines: int | None, *, include_secret: bool
 ) -> Passage:
     """The lines asked for; the whole file without a range. Lines beyond the end are simply not there."""
     cited = parse_citation(path)
     if cited:
         path, first_line = cited.path, cited.first_line
         lines = cited.last_line - first_line + 1
-    document = Document.parse(path, _read(folder, path))
+    document = Document.parse(path, _read(roots, path))
     first = max(1, first_line)
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
     hidden = set() if include_secret else secret_lines(document)
@@ -57,12 +57,12 @@ def parse_citation(text: str) -> Citation | None:
     return Citation(cited[1], int(cited[2]), int(cited[3] or cited[2])) if cited else None
 
 
-def _read(folder: Folder, path: str) -> bytes:
+def _read(roots: Roots, path: str) -> bytes:
     if any(part.startswith(".") for part in split_path(path)) or not path.endswith(".md"):
         raise PathOutsideProfileError(
             f"{path!r} is not a memory file.", path=path, hint="Only visible .md files can be read."
         )
-    data = folder.read(path, single_name=True)
+    data = roots.read(path, single_name=True)
     if data is None:
         raise NotFoundError(
             f"There is no file {path} in this profile.",

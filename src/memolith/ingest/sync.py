@@ -12,7 +12,6 @@ from memolith import clock
 from memolith.errors import EmbeddingError, MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
-from memolith.files.discovery import discover
 from memolith.index.nearest import normalised
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
-    from memolith.files.folder import Folder
+    from memolith.files.roots import Roots
     from memolith.interfaces import Embedder, Index, Vectors
     from memolith.retrieval import Chunk, Turn
     from memolith.types import Record, Stamp
@@ -42,7 +41,7 @@ _TICK = 50_000_000  # nanoseconds
 class Sources:
     """Where a sync reads from, and how it knows the user's days."""
 
-    folder: Folder
+    roots: Roots
     day_of: Callable[[Record | Turn], date]
     about_to_look: Callable[[str], None] | None = None  # told the path of every folder
 
@@ -60,7 +59,7 @@ def sync(
     Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
     `embedding_seconds`, the rest is left to the next one.
     """
-    on_disk, warnings = discover(sources.folder, sources.about_to_look)
+    on_disk, warnings = sources.roots.discover(sources.about_to_look)
     known = index.files()
     gone = [path for path in known if path not in on_disk]
     if gone:
@@ -157,7 +156,7 @@ class _Work:
                 self._index.replace_files([FileChange(path, None)])
             return None
         try:
-            return self._sources.folder.read(path)  # None: deleted since it was listed
+            return self._sources.roots.read(path)  # None: deleted since it was listed
         except MemolithError as error:
             self._warnings.append(f"{error.message} It is left out of search.")
             return None
@@ -204,7 +203,7 @@ def embed_waiting(
 ) -> None:
     """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
     while waiting := index.without_vector(_CHUNKS_AT_ONCE):
-        chunks = list(read_texts(sources.folder, (item.chunk for item in waiting)))
+        chunks = list(read_texts(sources.roots, (item.chunk for item in waiting)))
         whole = {
             item.key: chunk
             for item, chunk in zip(waiting, chunks, strict=True)
@@ -228,7 +227,7 @@ def _with_follow_ups(sources: Sources, chunks: Iterable[Chunk]) -> list[Chunk]:
     for chunk in chunks:
         if chunk.kind == "turn" and chunk.path not in read:
             read.add(chunk.path)
-            data = sources.folder.read(chunk.path) or b""
+            data = sources.roots.read(chunk.path) or b""
             for said in chunk_file(chunk.path, data, sources.day_of):
                 follow_ups[said.path, said.offset, said.role] = said.follow_up
         follow_up = follow_ups.get((chunk.path, chunk.offset, chunk.role), "")

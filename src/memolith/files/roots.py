@@ -1,0 +1,125 @@
+"""The folders that are searched: the profile's own, and others the user named, which are only read.
+
+A path in another folder begins with its root id, as in `@notes-1a2b/garden/pond.md`, so that a
+citation names one file whatever the folders are called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from memolith.errors import MemolithError
+from memolith.files import layout
+from memolith.files.discovery import discover, discover_below
+from memolith.files.folder import Folder
+from memolith.files.locks import STATE_FOLDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.types import Stamp
+
+MARK = "@"
+_LONGEST_NAME = 30
+_HASH_DIGITS = 4
+
+
+class Roots:
+    """The profile's folder and the others. Use as a context manager: the others are closed by it."""
+
+    def __init__(self, own: Folder, extra_paths: str) -> None:
+        """`extra_paths` is the setting; nothing is opened before it is needed."""
+        self.own = own
+        self._named = split_paths(extra_paths)
+        self._extra: dict[str, Folder] | None = None
+        self._problems: list[str] = []
+
+    def __enter__(self) -> Roots:
+        """The roots themselves."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the other folders; the profile's belongs to whoever opened it."""
+        for folder in (self._extra or {}).values():
+            folder.close()
+
+    def open(self, path: str) -> tuple[int, os.stat_result]:
+        """Open an ordinary file; see `Folder.open`."""
+        folder, inside = self._place(path)
+        return folder.open(inside)
+
+    def read(self, path: str, *, single_name: bool = False) -> bytes | None:
+        """The bytes of a file, or None when there is no such file; see `Folder.read`."""
+        folder, inside = self._place(path)
+        return folder.read(inside, single_name=single_name)
+
+    def discover(
+        self, about_to_look: Callable[[str], None] | None = None
+    ) -> tuple[dict[str, Stamp], list[str]]:
+        """Every file that is searched, each once, with its stamp; and warnings.
+
+        `about_to_look` is told the path of every folder, for the others in full.
+        """
+        found, warnings = discover(self.own, about_to_look)
+        if not self._named:
+            return found, warnings
+        own = os.path.realpath(self.own.root)
+        seen = {os.path.join(own, path) for path in (*found, layout.DREAM_DIARY)}
+        for root_id, folder in self._others().items():
+            below, problems = discover_below(folder, about_to_look)
+            warnings += problems
+            for path, stamp in below.items():
+                place = os.path.join(folder.root, path)
+                if place not in seen:
+                    seen.add(place)
+                    found[f"{root_id}/{path}"] = stamp
+        return found, warnings + self._problems
+
+    def _place(self, path: str) -> tuple[Folder, str]:
+        if self._named and path.startswith(MARK):
+            root_id, _, inside = path.partition("/")
+            folder = self._others().get(root_id)
+            if folder is not None:
+                return folder, inside
+        return self.own, path
+
+    def _others(self) -> dict[str, Folder]:
+        if self._extra is None:
+            self._extra = {}
+            for named in self._named:
+                self._add(self._extra, os.path.realpath(os.path.expanduser(named)))
+        return self._extra
+
+    def _add(self, extra: dict[str, Folder], path: str) -> None:
+        if any(folder.root == path for folder in extra.values()):
+            return
+        if STATE_FOLDER in path.split("/"):
+            self._problems.append(f"{path} is inside {STATE_FOLDER} and is left out of search.")
+            return
+        digits = _HASH_DIGITS
+        while (root_id := _root_id(path, digits)) in extra:
+            digits += 2
+        try:
+            extra[root_id] = Folder(path)
+        except MemolithError as error:
+            self._problems.append(f"{error.message} It is left out of search (index.extra_paths).")
+
+
+def split_paths(setting: str) -> list[str]:
+    """The folders that the setting names.
+
+    >>> split_paths("~/notes:/srv/wiki")
+    ['~/notes', '/srv/wiki']
+    """
+    return [part.strip() for part in re.split("[:\n]", setting) if part.strip()]
+
+
+def _root_id(path: str, digits: int) -> str:
+    """The folder's name for people, and some digits of where it really is against mix-ups."""
+    from hashlib import blake2b  # slow to load, and few name other folders
+
+    name = re.sub(r"[\W_]+", "-", os.path.basename(path).casefold())[:_LONGEST_NAME].strip("-")
+    digest = blake2b(os.fsencode(path), digest_size=16).hexdigest()
+    return f"{MARK}{name or 'folder'}-{digest[:digits]}"
