@@ -93,7 +93,7 @@ def another_value(setting: Setting) -> bool | float | str:
     if setting.kind is str:
         words = setting.must.words.removeprefix("one of ").split(", ") if setting.must else []
         choices = [*words, "Europe/Madrid", "memory/MEMORY-archive.md", "0 4 * * *", "127.0.0.2"]
-        choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something"]
+        choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something", "~/notes"]
     for value in choices:
         if setting.must is None or setting.must.holds(value):
             kept = setting.kind(value)
