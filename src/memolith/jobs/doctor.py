@@ -13,6 +13,8 @@ from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
 from memolith.jobs.checks.findings import WORST_FIRST, shown
 from memolith.jobs.checks.integrity import check_integrity
+from memolith.jobs.checks.jobs import check_jobs
+from memolith.jobs.checks.model import check_model
 from memolith.jobs.checks.place import (
     check_disk,
     check_profile,
@@ -20,6 +22,7 @@ from memolith.jobs.checks.place import (
     check_space,
     check_starting_files,
 )
+from memolith.jobs.checks.server import check_server
 from memolith.jobs.checks.shapes import check_conflicts, check_modes, check_shapes, too_open
 from memolith.jobs.checks.subject import ROOT, look_at
 from memolith.jobs.checks.writer import (
@@ -57,6 +60,9 @@ _OF_A_PROFILE: tuple[Examination, ...] = (
     check_disk,
     check_space,
     check_integrity,
+    check_server,
+    check_model,
+    check_jobs,
 )
 
 

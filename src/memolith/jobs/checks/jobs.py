@@ -1,0 +1,31 @@
+"""Jobs that ran while nobody looked: whether one failed."""
+
+from __future__ import annotations
+
+from memolith.files.folder import Folder
+from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.kept import kept_jobs
+from memolith.jobs.schedule import last_runs
+from memolith.text.wording import counted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.jobs.checks.subject import Subject
+    from memolith.reports import Check
+
+
+def check_jobs(subject: Subject) -> list[Check]:
+    """Whether a job failed when it was run last."""
+    found = Findings("jobs", "Jobs")
+    with Folder(subject.root) as folder:
+        reports, runs = kept_jobs(folder), last_runs(folder)
+    newest = {report.job: report for report in reports}
+    for report in newest.values():
+        # A later run that found nothing to do has no report; the time of a run is noted before it.
+        if report.status == "failed" and runs.get(report.job, report.created) <= report.created:
+            found.add(
+                "warn",
+                f"{shown(report.job)} failed on {report.created:%Y-%m-%d}.",
+                f"See why: memolith jobs show {shown(report.id)}",
+            )
+    return found.checks(f"{counted(len(reports), 'report')}, no job failed last")

@@ -1,0 +1,54 @@
+"""`doctor` looks at what runs: the server's token, the model, and jobs that failed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memolith import Memory
+from memolith.errors import EmbeddingError
+from memolith.files.folder import Folder
+from memolith.files.server_token import TOKEN, server_token
+from memolith.jobs.run import run_unattended
+from memolith.jobs.schedule import note_runs
+from tests.jobs.damage import findings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memolith.reports import JobReport
+
+
+def test_a_token_that_others_could_read_is_an_error_until_it_is_replaced(
+    files: Path, memory: Memory
+) -> None:
+    server_token(str(files), memory.config.store)
+    assert findings(memory, "server") == []
+    (files / TOKEN).chmod(0o644)
+    [found] = findings(memory, "server")
+    assert (found.status, "--rotate" in found.hint) == ("error", True)
+    server_token(str(files), memory.config.store, rotate=True)
+    assert findings(memory, "server") == []
+
+
+def test_a_model_that_is_not_set_up_is_a_warning(files: Path) -> None:
+    with Memory(files, settings={"embed.kind": "ollama"}) as memory:
+        [found] = findings(memory, "model")
+    assert found.status == "warn"
+    assert "words only" in found.message
+
+
+def test_a_job_that_failed_last_is_a_warning_until_its_schedule_ran_again(
+    files: Path, memory: Memory
+) -> None:
+    def fail() -> JobReport:
+        raise EmbeddingError("The model is gone.")
+
+    failed = run_unattended(memory.jobs._place, "compact", fail)
+    [found] = findings(memory, "jobs")
+    assert (found.status, failed.id in found.hint) == ("warn", True)
+    with Folder(str(files)) as folder:
+        note_runs(folder, {"compact": failed.created})  # the run that failed
+        assert len(findings(memory, "jobs")) == 1
+        note_runs(folder, {"compact": failed.created + timedelta(hours=1)})
+    assert findings(memory, "jobs") == []
