@@ -64,7 +64,7 @@ class WriterLock:
             except OSError as error:
                 close_handle(fd)
                 raise storage_error(error, LOCK_PATH) from error
-            except BaseException:
+            except BaseException:  # Ctrl-C while waiting: no handle stays open; raised again
                 close_handle(fd)
                 raise
             if (found.st_ino, found.st_dev) == self._file:

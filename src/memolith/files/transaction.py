@@ -48,7 +48,7 @@ class Transaction:
         self._lock_timeout_seconds = lock_timeout_seconds
         try:
             self._state = self._begin()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: nobody would free the lock; raised again
             handles.close()  # the lock is freed with it
             raise
 
@@ -157,7 +157,7 @@ class Transaction:
         except OSError as error:
             self._take_back(done)
             raise storage_error(error, path) from error
-        except BaseException:
+        except BaseException:  # Ctrl-C half-way: what was not acknowledged goes; raised again
             self._take_back(done)
             raise
         with suppress(OSError):  # it is done and synced; finding it done again does no harm

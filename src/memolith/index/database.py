@@ -117,7 +117,7 @@ class Database:
         try:
             yield
             self.connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # whatever it was, no transaction stays open; raised again
             if self.connection.in_transaction:  # SQLite ends some by itself
                 self.connection.execute("ROLLBACK")
             raise
@@ -162,7 +162,7 @@ class Database:
         try:
             self.writable = not self.connection.readonly("main")
             self.salt = self._read_salt()
-        except BaseException:
+        except BaseException:  # nobody else has the connection to close it; raised again
             self.close()
             raise
         self._opened = self._identities()
@@ -256,7 +256,7 @@ def _connect(path: str) -> apsw.Connection:
 def _configured(connection: apsw.Connection) -> apsw.Connection:
     try:
         _configure(connection)
-    except BaseException:
+    except BaseException:  # nobody else has the connection to close it; raised again
         connection.close()
         raise
     return connection
