@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -216,12 +217,24 @@ def test_backups_of_chats_do_not_push_out_those_of_the_memory(root: str) -> None
 def test_a_power_cut_between_archive_and_history_archives_no_turn_twice(root: str) -> None:
     history, archive = Path(root, "conversation-history.jsonl"), Path(root, ARCHIVE)
     with Memory(root, settings=CAPPED) as memory:
+        number = 0
         while not archive.exists():
-            before = history.read_bytes() if history.exists() else b""
-            memory.log_turn(f"question {len(before)}", "answer")
+            memory.log_turn(f"question {number}", "answer")
+            number += 1
+        copy = Path(root, ".memolith/backup", memory.backups()[-1].name, HISTORY)
+        before = copy.read_bytes()
+        assert before.count(b"\n") == number
         history.write_bytes(before)  # the rename was lost, the archive was not
-        for number in range(20):
-            memory.log_turn(f"later {number}", "answer")
+        for later in range(20):
+            memory.log_turn(f"later {later}", "answer")
     lines = archive.read_bytes().splitlines() + history.read_bytes().splitlines()
-    assert len(lines) == len(set(lines))
+    assert len(lines) == len(set(lines)) == number + 20
     assert {*before.splitlines()} <= {*lines}
+
+
+def test_the_same_words_twice_in_a_millisecond_are_two_turns_in_the_archive(root: str) -> None:
+    now = datetime(2026, 11, 15, 12, tzinfo=UTC)
+    with Memory(root, settings={"chat.max_entries": 1, "store.durability": "fast"}) as memory:
+        for _ in range(30):
+            memory.log_turn("yes", "ok", said=now)
+    assert len(lines_of(root, ARCHIVE, HISTORY)) == 30

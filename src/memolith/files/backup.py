@@ -78,6 +78,16 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
     }
 
 
+def newest_copy(folder: Folder, path: str) -> bytes | None:
+    """What the newest backup of this file holds; None if there is none, or it is damaged."""
+    for backup in reversed(backups(folder)):
+        if path in backup.files:
+            with suppress(BackupDamagedError):
+                return _read_checked(folder, backup.name, path, backup.files[path])
+            return None
+    return None
+
+
 def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
     """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there.
 

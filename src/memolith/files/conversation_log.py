@@ -53,8 +53,8 @@ class ConversationLog:
     def rotate(self, transaction: Transaction, now: datetime) -> None:
         """Move the oldest turns of chats over their cap to the archive; other lines stay.
 
-        The file as it was is kept as a backup. A turn that stands in the archive already (a power
-        cut came between archive and history) is not written there again.
+        The file as it was is kept as a backup. Turns that stand in the archive already, because a
+        power cut came between archive and history, are not written there again.
         """
         from memolith.files.backup import CHATS, prune_backups, save_backup
 
@@ -65,16 +65,34 @@ class ConversationLog:
         excess = self._excess(lines)
         if not excess:
             return
+        archived = self._archived_before(folder, data)
         save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
-        archived = set((folder.read(ARCHIVE) or b"").split(b"\n"))
-        leaving = (lines[index] for index in sorted(excess))
-        new = b"".join(line + b"\n" for line in leaving if line not in archived)
-        if new:
-            transaction.append(ARCHIVE, new)
+        leaving = _joined(lines, excess - archived)
+        if leaving:
+            transaction.append(ARCHIVE, leaving)
         kept = b"\n".join(line for index, line in enumerate(lines) if index not in excess)
         transaction.replace(layout.CONVERSATIONS, kept, stamp)
         transaction.commit()
         prune_backups(folder, _BACKUPS_KEPT, reason=CHATS)
+
+    def _archived_before(self, folder: Folder, data: bytes) -> set[int]:
+        """The lines that a rotation cut short by a power cut has archived, but not taken out.
+
+        After a whole rotation the history no longer begins with what its backup holds, and how the
+        archive ends is known. Where the same was said twice in one millisecond that proves nothing:
+        then a turn may stand in the archive twice, but is not lost.
+        """
+        from memolith.files.backup import newest_copy
+
+        before = newest_copy(folder, layout.CONVERSATIONS)
+        if not before or not data.startswith(before):
+            return set()
+        lines = before.split(b"\n")
+        if len(set(lines)) < len(lines):
+            return set()
+        excess = self._excess(lines)
+        archive = folder.read(ARCHIVE) or b""
+        return excess if archive.endswith(_joined(lines, excess)) else set()
 
     def turns(self, folder: Folder, chat: str | None = None) -> tuple[Turn, ...]:
         """The newest turns of each chat within the cap, in the order they were said."""
@@ -95,6 +113,10 @@ class ConversationLog:
             if seen[turn.chat] > self.config.max_entries:
                 excess.add(index)
         return excess
+
+
+def _joined(lines: list[bytes], chosen: set[int]) -> bytes:
+    return b"".join(lines[index] + b"\n" for index in sorted(chosen))
 
 
 def encode_turn(turn: Turn) -> bytes:
