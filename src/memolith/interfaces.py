@@ -111,8 +111,9 @@ class IndexedChunk:
     chunk: Chunk
     digest: bytes  # of the text, to know the chunk again in the file
     identity: bytes  # of all that is searched: equal, and the chunk need not be indexed again
-    # How often each term stands in it, weighted by field; None: its identity is indexed already.
-    terms: Mapping[str, float] | None
+    # How often each term stands in it, weighted by field, as `index.postings.pack_terms` writes it;
+    # None: its identity is indexed already.
+    terms: bytes | None
     vector: Vectors | None = None  # None: not embedded yet, found by words only
 
 

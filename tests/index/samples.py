@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.nearest import normalised
+from memolith.index.postings import pack_terms
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.retrieval import Chunk, Filters
 from memolith.text.terms import term_counts
@@ -42,7 +43,7 @@ def indexed(chunk: Chunk, *, embedded: bool = True) -> IndexedChunk:
         chunk,
         blake2b(chunk.text.encode(), digest_size=16).digest(),
         blake2b(repr(parts).encode(), digest_size=16).digest(),
-        term_counts(chunk.text),
+        pack_terms(term_counts(chunk.text)),
         vector_of(chunk.text) if embedded else None,
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import FileChange, IndexedChunk, IndexReplacedError
 from memolith.retrieval import Filters
@@ -61,7 +62,7 @@ def test_everything_about_a_chunk_comes_back_but_its_text(index: SqliteIndex) ->
         supersedes="r0",
         expires=datetime(2027, 1, 1, tzinfo=UTC),
     )
-    item = IndexedChunk(chunk, b"d" * 16, b"i" * 16, {"kept": 1.0})
+    item = IndexedChunk(chunk, b"d" * 16, b"i" * 16, pack_terms({"kept": 1.0}))
     index.replace_files([FileChange(chunk.path, state_of(chunk.path), [item])])
     (found,) = index.fetch(keys_of(index, "kept")).values()
     assert found.digest == b"d" * 16

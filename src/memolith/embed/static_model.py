@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +30,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _REINSTALL = f"Reinstall it: pip install --force-reinstall {_PACKAGE} tokenizers"
 _MOST_WORDS = 100_000  # a kilobyte each
 _MOST_STRETCHES = 1_000_000  # a word with the marks around it; some bytes each
+_ROOM = 120_000  # rows that are there but cost nothing while they are zeros
 _LONGEST_WORD = 100
 _WORDS_AT_ONCE = 500
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
@@ -51,18 +51,20 @@ class StaticModel:
         folder = _package_folder(_PACKAGE)
         self._table = _open_table(os.path.join(folder, _WEIGHTS))
         self._tokenizer = _open_tokenizer(os.path.join(folder, _TOKENIZER))
+        # Zeros cost no memory before something is written in their place.
+        self._weighted = np.zeros(self._table.shape, np.float32)
+        self._is_weighted = np.zeros(len(self._table), np.bool_)
         self._forget()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; zeros for a text without words."""
-        counted = [Counter(text.split()) for text in texts]
-        self._learn({stretch for stretches in counted for stretch in stretches})
+        said = [text.split() for text in texts]
+        self._learn(set().union(*said))
         result = np.zeros((len(texts), self.dimensions), np.float32)
         row = self._rows.__getitem__
-        for at, stretches in enumerate(counted):
+        for at, stretches in enumerate(said):
             rows = np.fromiter(map(row, stretches), np.intp, len(stretches))
-            often = np.fromiter(stretches.values(), np.float32, len(stretches))
-            result[at] = often @ self._sums[rows]
+            np.add.reduce(self._sums.take(rows, axis=0), axis=0, out=result[at])
         lengths = np.linalg.norm(result, axis=1, keepdims=True)
         result /= np.where(lengths == 0, 1, lengths)
         return result
@@ -80,7 +82,7 @@ class StaticModel:
         # What stands between spaces, as it stands there, and its row in the array below.
         self._rows: dict[str, int] = {}
         self._words: dict[str, int] = {"": 0}  # the same for bare words; none is zeros
-        self._sums = np.zeros((1 << 12, self.dimensions), np.float32)
+        self._sums = np.zeros((_ROOM, self.dimensions), np.float32)
 
     def _learn(self, stretches: Iterable[str]) -> None:
         """Tokenise the words not met before and remember the sum of their tokens' vectors."""
@@ -90,16 +92,23 @@ class StaticModel:
         new = [word for word in dict.fromkeys(bare.values()) if word not in self._words]
         if new:
             ids, starts = self._tokenise(new)
+            self._weigh(ids)
             first = len(self._words)
             self._make_room(first + len(new))
-            # Tokens are numbered as they were learned, the commonest first: the logarithm of the
-            # number is a fair guess at how much a token tells, from nothing but the vocabulary.
-            told = np.log(ids + 1.0).astype(np.float32)[:, None]
             sums = self._sums[first : first + len(new)]
-            np.add.reduceat(self._table[ids].astype(np.float32) * told, starts, out=sums)
+            _add_up(self._weighted, ids, starts, sums)
             sums[[is_stop_word(word) for word in new]] *= STOP_WORD
             self._words |= zip(new, range(first, first + len(new)), strict=True)
         self._rows |= {stretch: self._words[word] for stretch, word in bare.items()}
+
+    def _weigh(self, ids: NDArray[np.int64]) -> None:
+        """Weigh the vectors of tokens by how much they tell, those not met before."""
+        new = np.unique(ids[~self._is_weighted[ids]])
+        # Tokens are numbered as they were learned, the commonest first: the logarithm of the
+        # number is a fair guess at how much a token tells, from nothing but the vocabulary.
+        told = np.log(new + 1.0).astype(np.float32)[:, None]
+        self._weighted[new] = self._table[new].astype(np.float32) * told
+        self._is_weighted[new] = True
 
     def _make_room(self, rows: int) -> None:
         if rows > len(self._sums):
@@ -129,6 +138,19 @@ class StaticModel:
                 "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
             )
         return np.array(ids), np.array(starts)
+
+
+def _add_up(
+    table: Vectors, ids: NDArray[np.int64], starts: NDArray[np.int64], out: Vectors
+) -> None:
+    """For each start the sum of the rows named from there to the next: a faster `np.add.reduceat`."""
+    counts = np.diff(starts, append=len(ids))
+    out[:] = table[ids[starts]]
+    more, after = np.flatnonzero(counts > 1), 1
+    while len(more):
+        out[more] += table[ids[starts[more] + after]]
+        after += 1
+        more = more[counts[more] > after]
 
 
 def _word(stretch: str) -> str:

@@ -52,7 +52,12 @@ def pack_terms(terms: Mapping[str, float]) -> bytes:
     # A word that is stored under a second stem is not two words: texts of one language would
     # count as twice as long as those of another.
     length = sum(count for term, count in terms.items() if not is_second_form(term))
-    return hashes.tobytes() + bytes(counts) + _LENGTH.pack(length)
+    return packed(hashes, np.array(counts, np.uint8), length)
+
+
+def packed(hashes: NDArray[np.uint64], counts: NDArray[np.uint8], length: float) -> bytes:
+    """The same from arrays."""
+    return hashes.tobytes() + counts.tobytes() + _LENGTH.pack(length)
 
 
 def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8], float]:

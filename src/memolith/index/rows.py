@@ -67,7 +67,7 @@ class Rows:
     ) -> tuple[Any, ...]:
         """A row for INSERT; `number` gives names their numbers."""
         row = _columns(key, file, item, number)
-        terms = pack_terms(item.terms or {})
+        terms = item.terms or pack_terms({})
         vector = None if item.vector is None else pack_vector(item.vector)
         searched = (key, file, *row[9:14], row[17], item.chunk.kind, item.chunk.role)
         return (*row, self.sum(*row), terms, vector, crc32(terms, self.sum(*searched)))

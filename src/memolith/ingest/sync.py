@@ -13,9 +13,9 @@ from memolith.errors import EmbeddingError, MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
 from memolith.index.nearest import normalised
+from memolith.index.vocabulary import Vocabulary
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
-from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# How much a term in the titles above counts, against 1 in the text.
-HEADING_WEIGHT = 0.5
 _CHUNKS_AT_ONCE = 512
 _FILES_AT_ONCE = 256
 _TICK = 50_000_000  # nanoseconds
@@ -93,15 +91,6 @@ def chunk_digest(chunk: Chunk) -> bytes:
     return blake2b(chunk.text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def weighted_terms(chunk: Chunk) -> Mapping[str, float]:
-    """How often each term stands in a chunk, by the weight of the place it stands in."""
-    terms: dict[str, float] = dict(term_counts(chunk.text))
-    if chunk.heading:
-        for term, count in term_counts(chunk.heading).items():
-            terms[term] = terms.get(term, 0.0) + count * HEADING_WEIGHT
-    return terms
-
-
 class _Work:
     """What changed, cut and put into the index some hundred chunks at once."""
 
@@ -118,6 +107,7 @@ class _Work:
         self._embedder = embedder
         self._known = known
         self._warnings = warnings
+        self._vocabulary = Vocabulary()
         self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
         self._touched: dict[str, FileState] = {}
         self._waiting = 0
@@ -162,27 +152,34 @@ class _Work:
             return None
 
     def _changes(self) -> Iterator[FileChange]:
-        items = {path: list(self._items(path)) for path in self._cut}
-        new = [item.chunk for part in items.values() for item in part if item.terms is not None]
-        vectors = iter(_embed(self._embedder, new, self._warnings))
-        for path, part in items.items():
-            yield FileChange(
-                path,
-                self._cut[path][0],
-                [
-                    item if item.terms is None else replace(item, vector=next(vectors))
-                    for item in part
-                ],
-            )
-
-    def _items(self, path: str) -> Iterator[IndexedChunk]:
         """What is indexed already is passed on without its terms, as often as it is there."""
+        identities = {path: self._new_identities(path) for path in self._cut}
+        new = [
+            chunk
+            for path, (_, chunks) in self._cut.items()
+            for chunk, (_, is_new) in zip(chunks, identities[path], strict=True)
+            if is_new
+        ]
+        terms = iter(self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in new]))
+        vectors = iter(_embed(self._embedder, new, self._warnings))
+        for path, (state, chunks) in self._cut.items():
+            items = [
+                IndexedChunk(chunk, chunk_digest(chunk), identity, next(terms), next(vectors))
+                if is_new
+                else IndexedChunk(chunk, chunk_digest(chunk), identity, None)
+                for chunk, (identity, is_new) in zip(chunks, identities[path], strict=True)
+            ]
+            yield FileChange(path, state, items)
+
+    def _new_identities(self, path: str) -> list[tuple[bytes, bool]]:
+        """The identity of each chunk of a file, and whether it has to be indexed."""
         there = self._index.identities(path) if path in self._known else Counter[bytes]()
+        found = []
         for chunk in self._cut[path][1]:
             identity = _identity(chunk)
             there[identity] -= 1
-            terms = None if there[identity] >= 0 else weighted_terms(chunk)
-            yield IndexedChunk(chunk, chunk_digest(chunk), identity, terms)
+            found.append((identity, there[identity] < 0))
+        return found
 
 
 def _settled(stamp: Stamp) -> Stamp:

@@ -57,6 +57,11 @@ def language_of(folded: Iterable[str]) -> Language | None:
     return likely if seen[likely] > 3 * seen[other] else None
 
 
+def language_told_by(word: str) -> Language | None:
+    """The language a single folded word belongs to, if it is a stop word of only one."""
+    return _telling().get(word)
+
+
 @cache
 def _lists() -> dict[Language, frozenset[str]]:
     return {language: frozenset(_read(language)) for language in LANGUAGES}

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import lru_cache
 
 from memolith.text import scripts
-from memolith.text.stopwords import language_of
+from memolith.text.stopwords import language_of, language_told_by
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
@@ -67,11 +67,7 @@ def term_counts(text: str) -> dict[str, int]:
     >>> term_counts("the meetings, the meeting")
     {'the': 2, 'meet': 2}
     """
-    found = [
-        # The cache must not keep whole files alive because they hold no space.
-        (_terms_of(part) if len(part) < 64 else _terms_of.__wrapped__(part), count)
-        for part, count in Counter(text.split()).items()
-    ]
+    found = [(terms_of(part), count) for part, count in Counter(text.split()).items()]
     english = spanish = 0
     for (_, _, language), count in found:
         if language == "en":
@@ -86,9 +82,17 @@ def term_counts(text: str) -> dict[str, int]:
     return counts
 
 
+def terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
+    """The terms of a stretch in an English text and in any other, and the language it tells.
+
+    The second holds all of the first.
+    """
+    # The cache must not keep whole files alive because they hold no space.
+    return _terms_of(stretch) if len(stretch) < 64 else _terms_of.__wrapped__(stretch)
+
+
 @lru_cache(maxsize=1 << 16)
 def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
-    """The terms of a stretch in an English text and in any other, and the language it tells."""
     found = words(stretch)
     if len(found) == 1 and not scripts.is_pair(found[0]):
         return _terms_of_word(found[0])
@@ -99,7 +103,7 @@ def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language 
 @lru_cache(maxsize=1 << 16)
 def _terms_of_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
     found = stems(word)
-    return found[:1], found, language_of([word])
+    return found[:1], found, language_told_by(word)
 
 
 def query_terms(text: str) -> dict[str, tuple[str, ...]]:
