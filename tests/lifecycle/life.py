@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memolith.config import SETTINGS
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summary
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tests.conftest import StoppedTime
 
 PEOPLE = ("Ana", "Ben", "Chen", "Dora", "Emil")
+ARCHIVE = ".memolith/archive/MEMORY-archive.md"
 PLACES = ("Madrid", "Lima", "Oslo", "Kyoto")
 
 
@@ -54,6 +56,23 @@ def tree(root: str | Path) -> dict[str, str]:
         for path in sorted(Path(root).rglob("*"))
         if path.is_file()
     }
+
+
+def text_of(memory: Memory, path: str = "MEMORY.md") -> str:
+    """A file of a memory as it stands there now."""
+    return Path(memory.root, path).read_text("utf-8")
+
+
+def undocumented_settings(*sections: str) -> list[str]:
+    """The settings of these sections that have no row in the page of settings."""
+    page = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text("utf-8")
+    missing = []
+    for name in SETTINGS:
+        section, _, setting = name.partition(".")
+        _, _, rest = page.partition(f"### `[{section}]`")
+        if section in sections and f"| `{setting}` |" not in rest.partition("\n### ")[0]:
+            missing.append(name)
+    return missing
 
 
 class Hostile:

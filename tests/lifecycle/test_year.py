@@ -7,12 +7,11 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.files.document import Document
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.run import run_job
 from memolith.llm.rule_based import RuleBased
 from tests.conftest import StoppedTime
-from tests.lifecycle.life import WAYS, Hostile, one_day
+from tests.lifecycle.life import ARCHIVE, WAYS, Hostile, one_day
 
 DAYS = 365
 LIMITS = {
@@ -28,20 +27,26 @@ LIMITS = {
 BY_HAND = b"## By hand\r\nNever lose this. \xff\xfe\n"
 OFTEN = "Cookie the dachshund weighs nine kilos and must not eat onions"
 ONCE = "A purple zeppelin crossed the harbour on a windy morning"
-ARCHIVE = ".memolith/archive/MEMORY-archive.md"
+DIARY = f"- {OFTEN}\n- {ONCE}\n"
 
 
-def remember_a_day(memory: Memory, time: StoppedTime, chance: random.Random, day: int) -> set[str]:
+def remember_a_day(
+    memory: Memory, time: StoppedTime, chance: random.Random, day: int
+) -> set[bytes]:
     """Write a day's records; returns the lines that must never leave MEMORY.md."""
     for text, category in one_day(chance, day, 5):
         time.advance(minutes=20)
         memory.remember(text, category=category)
-    protected = set[str]()
-    if day % 15 == 0:
-        fact = memory.remember(f"Fact {day}: Ana's badge is {day * 7}", category="fact")
-        secret = memory.remember(f"The code of day {day} is {day}-4711", sensitivity="secret")
-        protected = {fact.id, secret.id}
-    return protected
+    if day % 15:
+        return set()
+    memory.remember(f"Fact {day}: Ana's badge is {day * 7}", category="fact")
+    memory.remember(f"The code of day {day} is {day}-4711", sensitivity="secret")
+    return set(lines_of(memory.root, "MEMORY.md")[-2:])
+
+
+def lines_of(root: str, path: str) -> list[bytes]:
+    """The lines of a file, with their ends."""
+    return Path(root, path).read_bytes().splitlines(keepends=True)
 
 
 def ask(memory: Memory, day: int) -> None:
@@ -53,12 +58,14 @@ def ask(memory: Memory, day: int) -> None:
         memory.search("what crossed the harbour, a purple zeppelin?", limit=3)
 
 
-def check_the_day(root: Path, protected: set[str]) -> None:
+def check_the_day(root: Path, protected: set[bytes]) -> None:
     """Caps hold; what is protected, secret or hand-written stands there byte for byte."""
     data = (root / "MEMORY.md").read_bytes()
     assert len(data.decode(errors="replace")) <= LIMITS["compact.max_chars"]
+    assert data.count(b"\n- {") <= LIMITS["compact.max_records"]
     assert BY_HAND in data
-    assert all(record_id.encode() in data for record_id in protected)
+    assert protected <= set(data.splitlines(keepends=True))
+    assert (root / "memory/diary.md").read_text("utf-8") == DIARY
     long_memory = root / "LONGMEMORY.md"
     if long_memory.exists():
         text = long_memory.read_text("utf-8")
@@ -74,34 +81,31 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
     with open(Path(root, "MEMORY.md"), "ab") as file:
         file.write(BY_HAND)
     Path(root, "memory").mkdir(exist_ok=True)
-    Path(root, "memory", "diary.md").write_text(f"- {OFTEN}\n- {ONCE}\n", encoding="utf-8")
-    chance, protected, everything = random.Random(7), set[str](), set[bytes]()
+    Path(root, "memory", "diary.md").write_text(DIARY, encoding="utf-8")
+    chance, protected, everything = random.Random(7), set[bytes](), set[bytes]()
     ways = [Hostile(way) for way in WAYS]
-    done = refused = 0
+    done, refused = 0, set[str]()
     for day in range(DAYS):
         protected |= remember_a_day(memory, stopped_time, chance, day)
-        today = Path(root, "memory", f"{clock.today().isoformat()}.md")
-        everything |= set(today.read_bytes().splitlines(keepends=True))
+        everything |= set(lines_of(root, f"memory/{clock.today().isoformat()}.md"))
         ask(memory, day)
         for summariser in (ways[day % len(ways)], RuleBased()):
             report = run_job(memory._workplace(), CompactJob(memory.config, clock, summariser))
             assert report.status in ("done", "skipped"), report.reason
             done += report.status == "done"
-            refused += any("The rules wrote" in warning for warning in report.warnings)
+            refused |= {
+                summariser.name for warning in report.warnings if "The rules wrote" in warning
+            }
             assert memory.jobs.dream().status in ("done", "skipped")
             check_the_day(Path(root), protected)
         stopped_time.moment = stopped_time.moment.replace(hour=8, minute=0)
         stopped_time.advance(days=1)
     assert done >= 10
+    assert refused == {hostile.name for hostile in ways}  # each had its chance, none was believed
+    left, archived = set(lines_of(root, "MEMORY.md")), set(lines_of(root, ARCHIVE))
+    lost = [line for line in everything if line.startswith(b"- {") and line not in left | archived]
+    assert lost == []
+    assert [line for line in left if b'"category":"compaction"' in line]
     text = Path(root, "MEMORY.md").read_bytes()
     assert f"- {OFTEN} *(score: ".encode() in text
     assert ONCE.encode() not in text
-    assert refused >= 5
-    left = set(
-        Document.parse("MEMORY.md", Path(root, "MEMORY.md").read_bytes()).data.splitlines(True)
-    )
-    archived = set(Path(root, ARCHIVE).read_bytes().splitlines(keepends=True))
-    lost = [line for line in everything if line.startswith(b"- {") and line not in left | archived]
-    assert lost == []
-    summaries = [line for line in left if b'"category":"compaction"' in line]
-    assert summaries

@@ -121,14 +121,18 @@ class Replace:
             mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode & 0o777
         return cls(path, atomic_write.stage(folder, data, mode=mode), expected)
 
-    def do(self, folder: Folder) -> None:
-        """Rename over the old file, if nobody has edited it since it was read."""
+    def check(self, folder: Folder) -> None:
+        """Raise FileChangedError if somebody has edited the file since it was read."""
         if folder.stamp(self.path) != self.expected:
             raise FileChangedError(
                 f"{self.path} was edited by somebody else just now, so it was left as it is.",
                 path=self.path,
                 hint="Try again.",
             )
+
+    def do(self, folder: Folder) -> None:
+        """Rename over the old file, if nobody has edited it since it was read."""
+        self.check(folder)
         atomic_write.move(folder, self.staged, self.path)
 
     def can_undo(self, folder: Folder) -> bool:

@@ -145,6 +145,10 @@ class Transaction:
         done: list[Step] = []
         path = self._steps[0].path
         try:
+            for step in self._steps:
+                path = step.path
+                if isinstance(step, Replace):
+                    step.check(self.folder)  # before anything is done that could not be undone
             self.handles.write_intent(self._state.with_intent(self._steps))
             for step in self._steps:
                 path = step.path

@@ -11,19 +11,22 @@ from memolith.errors import (
     JobNotFoundError,
     WriterBusyError,
 )
+from memolith.files import layout
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import applied, only_appends, undone
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from memolith.files.folder import Folder
     from memolith.jobs.job import Job, P, Reader, Workplace
     from memolith.reports import Change, JobReport
 
     Contents = Mapping[str, bytes | None]
+
+_EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 
 
 def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None) -> JobReport:
@@ -34,7 +37,7 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
         folder = transaction.folder
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
-        after = {change.path: _after(change, before[change.path]) for change in report.changes}
+        after = _contents_after(report.changes, before)
         _judge(job, folder, before, after)
         backup = save_backup(folder, _existing(before), reason=report.job, now=place.clock.now())
         done = replace(
@@ -43,8 +46,8 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
             status="done",
             backup=backup,
         )
-        # What is only appended comes first, so that no record is ever in neither file.
-        additions = [change for change in done.changes if only_appends(change)]
+        # The archive comes first, so that no record is ever in neither file.
+        additions = [change for change in done.changes if _is_archived(change)]
         for change in additions:
             transaction.append(change.path, b"".join(hunk.inserted for hunk in change.hunks))
         transaction.replace(job_path(done), encode_report(done), None)
@@ -55,15 +58,17 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
             transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
+        written = {change.path: found[change.path] for change in additions}
         problem = _not_as_planned(done, found, after)
         if job and not problem:
             problem = job.problem(_reader(folder, before), _reader(folder, found))
         prune_backups(folder, place.config.store.backups_kept)
         prune_jobs(folder, place.config.jobs.kept)
     if problem:
-        _restore(place, done, before, found)
+        left = _restore(place, done, before, after | written)
+        and_then = f"{left[0]} was left as it is" if left else "every file was put back"
         raise JobFailedError(
-            f"{problem}; every file was put back.", hint=f"What stood there is in backup {backup}."
+            f"{problem}; {and_then}.", hint=f"What stood there is in backup {backup}."
         )
     return done
 
@@ -73,8 +78,7 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
     with place.writing() as transaction:
         folder = transaction.folder
         before: Contents = {change.path: folder.read(change.path) for change in report.changes}
-        after = {change.path: _after(change, before[change.path]) for change in report.changes}
-        _judge(job, folder, before, after)
+        _judge(job, folder, before, _contents_after(report.changes, before))
         job_id = new_job_id(folder, report.job, report.created)
         report = replace(report, id=job_id, status="proposed")
         transaction.replace(job_path(report), encode_report(report), None)
@@ -161,9 +165,21 @@ def _wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
     )
 
 
+def _is_archived(change: Change) -> bool:
+    """Whether it adds to an archive, which may be long: it is written behind what stands there.
+
+    Files that people edit are staged, compared and renamed instead: an edit meanwhile is noticed.
+    """
+    return only_appends(change) and change.path not in _EDITED_BY_HAND
+
+
+def _contents_after(changes: Iterable[Change], before: Contents) -> dict[str, bytes]:
+    return {change.path: _after(change, before[change.path]) for change in changes}
+
+
 def _after(change: Change, current: bytes | None) -> bytes:
-    """The content to write. Additions do not depend on what stands above them."""
-    if only_appends(change):
+    """The content to write. Additions to an archive do not depend on what stands above them."""
+    if _is_archived(change):
         data = current or b""
         glue = b"" if data.endswith(b"\n") or not data else b"\n"
         return data + glue + b"".join(hunk.inserted for hunk in change.hunks)
@@ -175,7 +191,7 @@ def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[
         data = found[change.path]
         # A torn last line of an archive may have been moved out of the way: only our lines count.
         whole = data == after[change.path] or (
-            only_appends(change) and data.endswith(b"".join(h.inserted for h in change.hunks))
+            _is_archived(change) and data.endswith(b"".join(h.inserted for h in change.hunks))
         )
         if not whole:
             return f"{change.path} was not written as planned"
@@ -195,22 +211,28 @@ def _reader(folder: Folder, files: Contents) -> Reader:
     return lambda path: (files[path] if path in files else folder.read(path)) or b""
 
 
-def _restore(place: Workplace, done: JobReport, before: Contents, written: Contents) -> None:
-    """Put every file back as it was, and behind it what was appended since; all is saved first."""
+def _restore(
+    place: Workplace, done: JobReport, before: Contents, written: Contents
+) -> tuple[str, ...]:
+    """Put files back as they were, and behind it what was appended since; all is saved first.
+
+    A file that does not begin with what we wrote has words of somebody else: it is left, and named.
+    """
     with place.writing() as transaction:
         folder = transaction.folder
         stamps = {path: folder.stamp(path) for path in before}
         now = {path: folder.read(path) or b"" for path in before}
         save_backup(folder, now, reason=f"failed-{done.job}", now=place.clock.now())
-        for path, old in before.items():
-            wrote = written[path] or b""
-            since = now[path].removeprefix(wrote) if now[path].startswith(wrote) else b""
+        ours = [path for path in before if now[path].startswith(written[path] or b"")]
+        for path in ours:
+            old, since = before[path], now[path].removeprefix(written[path] or b"")
             if old is None and not since:
                 transaction.remove(path, stamps[path])
             else:
                 transaction.replace(path, (old or b"") + since, stamps[path])
         transaction.remove(job_path(done), folder.stamp(job_path(done)))
         transaction.commit()
+        return tuple(path for path in before if path not in ours)
 
 
 def _existing(files: Contents) -> dict[str, bytes]:

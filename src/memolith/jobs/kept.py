@@ -47,21 +47,20 @@ def job_path(report: JobReport) -> str:
 
 def kept_jobs(folder: Folder) -> list[JobReport]:
     """Every report and proposal, oldest first; files that are neither are left alone."""
-    paths = [path for place in FOLDERS for path in folder.walk(place, suffix=".json")]
-    found = [report for path in paths if (report := decode_report(folder.read(path) or b""))]
-    return sorted(found, key=lambda report: (report.created, len(report.id), report.id))
+    paths = _kept_names(folder).values()
+    return sorted((report for path in paths for report in _read(folder, path)), key=_by_age)
 
 
 def find_job(folder: Folder, job_id: str) -> JobReport:
     """The job with this id, or with the only id that starts like this; "last" is the newest."""
-    jobs = kept_jobs(folder)
-    matches = [report for report in jobs if report.id == job_id]
+    names = _kept_names(folder)
+    matches = [job_id] if job_id in names else [name for name in names if name.startswith(job_id)]
+    jobs = [report for name in matches if job_id for report in _read(folder, names[name])]
     if job_id == "last":
-        matches = jobs[-1:]
-    matches = matches or [report for report in jobs if job_id and report.id.startswith(job_id)]
-    if len(matches) == 1:
-        return matches[0]
-    reason = f"{len(matches)} jobs have ids that start with" if matches else "No job has the id"
+        jobs = kept_jobs(folder)[-1:]
+    if len(jobs) == 1:
+        return jobs[0]
+    reason = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     if job_id == "last":
         reason = "No job has changed anything yet, so there is no"
     raise JobNotFoundError(
@@ -71,16 +70,35 @@ def find_job(folder: Folder, job_id: str) -> JobReport:
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
     """The proposal of this kind of job that waits for approval: there is one at most."""
-    waiting = (report for report in kept_jobs(folder) if report.status == "proposed")
+    paths = folder.walk(layout.PROPOSALS_FOLDER, suffix=".json")
+    waiting = (report for path in paths for report in _read(folder, path))
     return next((report for report in waiting if report.job == job), None)
 
 
 def prune_jobs(folder: Folder, keep: int) -> None:
     """Delete the oldest reports beyond `keep`; proposals stay. Housekeeping, so it may fail."""
     with suppress(OSError, MemolithError):
-        done = [report for report in kept_jobs(folder) if report.status != "proposed"]
-        for report in done[:-keep]:
-            atomic_write.remove(folder, job_path(report))
+        paths = list(folder.walk(layout.JOBS_FOLDER, suffix=".json"))
+        if len(paths) > keep:
+            reports = sorted(
+                (report for path in paths for report in _read(folder, path)), key=_by_age
+            )
+            for report in reports[:-keep]:
+                atomic_write.remove(folder, job_path(report))
+
+
+def _kept_names(folder: Folder) -> dict[str, str]:
+    paths = (path for place in FOLDERS for path in folder.walk(place, suffix=".json"))
+    return {path.rpartition("/")[2].removesuffix(".json"): path for path in paths}
+
+
+def _read(folder: Folder, path: str) -> list[JobReport]:
+    report = decode_report(folder.read(path) or b"")
+    return [report] if report else []
+
+
+def _by_age(report: JobReport) -> tuple[datetime, int, str]:
+    return report.created, len(report.id), report.id
 
 
 def encode_report(report: JobReport) -> bytes:

@@ -25,9 +25,10 @@ class Said:
     """Texts that are known, to be asked whether they say something already."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Nothing is embedded before the first question that needs it."""
-        self._texts = list(texts)
-        self._claims = {claim_key(text) for text in self._texts}
+        """Nothing is read or embedded before the first question that needs it."""
+        self._unread: Iterable[str] = texts
+        self._texts: list[str] = []
+        self._claims: set[str] = set()
         self._by_stem: dict[str, list[int]] | None = None
         self._vectors: dict[int, Vectors] = {}
         self._embedder: Embedder | None = None
@@ -35,6 +36,7 @@ class Said:
 
     def says(self, text: str) -> bool:
         """Whether one of the texts says the same; another number or a «not» makes it another fact."""
+        self._read()
         if claim_key(text) in self._claims:
             return True
         near = self._sharing_words(text)
@@ -45,10 +47,16 @@ class Said:
 
     def add(self, text: str) -> None:
         """One more text that is known from now on."""
+        self._read()
         self._claims.add(claim_key(text))
         self._texts.append(text)
         if self._by_stem is not None:
             self._note(len(self._texts) - 1)
+
+    def _read(self) -> None:
+        new, self._unread = list(self._unread), ()
+        self._texts += new
+        self._claims.update(map(claim_key, new))
 
     def _close(self, text: str, near: Sequence[int]) -> list[int]:
         embedder = self._open()
