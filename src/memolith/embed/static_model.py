@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.errors import EmbeddingError
+from memolith.text.in_english import in_english
 from memolith.text.stopwords import is_stop_word
+from memolith.text.tokens import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,13 +38,12 @@ _WORDS_AT_ONCE = 500
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
 STOP_WORD = 0.3
 _MARK = "\u2581"
-_EDGES = ".,;:!?\"'`()[]{}<>*_~|#=+/\\\u2026\u00bf\u00a1\u201c\u201d\u2018\u2019-"
 
 
 class StaticModel:
     """Vectors of 256 numbers from a table of tokens; some thousand texts a second on one core."""
 
-    name = "wordllama-l2-supercat-256/2"
+    name = "wordllama-l2-supercat-256/3"
     dimensions = 256
     sends = False
 
@@ -58,7 +59,7 @@ class StaticModel:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; zeros for a text without words."""
-        said = [text.split() for text in texts]
+        said = [in_english(text.split()) for text in texts]
         self._learn(set().union(*said))
         result = np.zeros((len(texts), self.dimensions), np.float32)
         row = self._rows.__getitem__
@@ -155,7 +156,7 @@ def _add_up(
 
 def _word(stretch: str) -> str:
     """A bare word; "" for what is longer than any word (a key, base64): it has no meaning to add."""
-    word = stretch.encode(errors="ignore").decode().strip(_EDGES)
+    word = stretch.encode(errors="ignore").decode().strip(MARKS)
     return word if len(word) <= _LONGEST_WORD else ""
 
 

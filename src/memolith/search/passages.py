@@ -15,6 +15,7 @@ import numpy as np
 
 from memolith.search.candidates import best_first
 from memolith.search.weigh import mean_vote, shares
+from memolith.text.in_english import in_english
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def passages(vectors: WordVectors) -> Stage:
 
     def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         asked = situation.question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES]
-        texts = [hit.chunk.text[:_MOST_CHARS].split() for hit in candidates]
-        rows, table = vectors.look_up(list(chain(asked, *texts)))
+        texts = [in_english(hit.chunk.text[:_MOST_CHARS].split()) for hit in candidates]
+        rows, table = vectors.look_up(list(chain(in_english(asked), *texts)))
         question = _Question(asked, rows[: len(asked)], table[:, :_DIMENSIONS], situation.rarity)
         blocks = _Blocks([len(text) for text in texts])
         if not candidates or not len(blocks.starts) or not question.means_something:

@@ -62,6 +62,13 @@ def language_told_by(word: str) -> Language | None:
     return _telling().get(word)
 
 
+def telling_words(language: Language) -> frozenset[str]:
+    """Stop words that only this language has, in every way they are commonly written."""
+    folded = {word for word, spoken in _telling().items() if spoken == language}
+    written = {word for word in _written(language) if fold(word) in folded} | folded
+    return frozenset(written | {word.capitalize() for word in written})
+
+
 @cache
 def _lists() -> dict[Language, frozenset[str]]:
     return {language: frozenset(_read(language)) for language in LANGUAGES}
@@ -89,7 +96,11 @@ def _without_star(language: Language) -> frozenset[str]:
 @cache
 def _read(language: Language) -> dict[str, bool]:
     """Each word of a list, folded, and whether it has a star."""
+    return {fold(entry.removesuffix("*")): entry.endswith("*") for entry in _written(language)}
+
+
+@cache
+def _written(language: Language) -> list[str]:
     path = os.path.join(os.path.dirname(__file__), f"stopwords.{language}.txt")
     with open(path, encoding="utf-8") as file:
-        entries = " ".join(line.partition("#")[0] for line in file).split()
-    return {fold(entry.removesuffix("*")): entry.endswith("*") for entry in entries}
+        return " ".join(line.partition("#")[0] for line in file).split()

@@ -81,6 +81,11 @@ def synonyms_of(
     return list(dict.fromkeys(found))[:MOST_SYNONYMS]
 
 
+def knows(word: str, language: Language) -> bool:
+    """Whether a folded word stands in our list as one of this language."""
+    return bool(_look_up(word, (LANGUAGES.index(language),), built_in()))
+
+
 def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Iterator[Synonym]:
     # Asked in one language, the other is the second choice: ¿cuál es mi password?
     sides = range(len(LANGUAGES)) if language is None else (LANGUAGES.index(language),)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 MOST_CHARS_OF_A_WORD = 64
 
 
+# What may stand around a word without being part of it.
+MARKS = ".,;:!?\"'`()[]{}<>*_~|#=+/\\\u2026\u00bf\u00a1\u201c\u201d\u2018\u2019-"
+
+
 def words(text: str) -> list[str]:
     """The words of a text, in order, folded but not stemmed.
 
