@@ -11,7 +11,7 @@ from memolith.memory import Memory
 from memolith.rest.answers import RequestError
 
 
-def _memory_of(request: Request) -> Memory:
+async def _memory_of(request: Request) -> Memory:  # not to be run in a thread of its own
     memory: Memory = request.app.state.memory
     return memory
 

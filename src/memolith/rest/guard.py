@@ -153,9 +153,10 @@ class Guard:
         task.add_done_callback(self._unfinished.discard)
         try:
             done, _ = await asyncio.wait({task}, timeout=self._memory.config.serve.timeout_seconds)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError:  # we are told to stop, and cannot wait any longer
             task.cancel()
-            raise
+            reply.close()
+            raise RequestError(503, "stopping", "The server is being stopped.") from None
         if done:
             task.result()
         else:
