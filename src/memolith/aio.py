@@ -75,6 +75,7 @@ class AsyncMemory:
     status = _in_thread(Memory.status)
     supersede = _in_thread(Memory.supersede)
     sync = _in_thread(Memory.sync)
+    through = _in_thread(Memory.through)
     trim = _in_thread(Memory.trim)
     turns = _in_thread(Memory.turns)
     used = _in_thread(Memory.used)

@@ -47,6 +47,15 @@ class Memory(TrackedStore):
         if self._finder is not None:
             self._finder.close()
 
+    def through(self, channel: str) -> Memory:
+        """The same memory for callers who come another way; index and model are shared."""
+        import copy
+
+        self._open_finder()
+        twin = copy.copy(self)
+        twin._channel = channel  # noqa: SLF001 - one of us
+        return twin
+
     def search(  # noqa: PLR0913 - each names one thing a hit must satisfy
         self,
         text: str,
@@ -237,6 +246,12 @@ class Memory(TrackedStore):
         """How the index stands to the files; nothing is made or changed."""
         self._existing().close()
         return self._open_finder().status()
+
+    def doctor(self, *, fix: bool = False) -> reports.DoctorReport:
+        """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
+        from memolith.jobs.doctor import examine
+
+        return examine(self.profile, self._loaded, fix=fix, index_status=self.index_status)
 
     def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.

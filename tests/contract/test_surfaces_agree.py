@@ -59,6 +59,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "status": ("status", ADMIN, "/api/v1/status"),
     "supersede": ("supersede", "remember_this", "/api/v1/records/{record_id}/supersede"),
     "sync": ("sync", "— every search does it", "/api/v1/sync"),
+    "through": ("— it has its channel", "— it has its channel", "— it has its channel"),
     "trim": ("trim", ADMIN, "/api/v1/trim"),
     "turns": ("log", "memory_search", "/api/v1/turns"),
     "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),

@@ -21,11 +21,13 @@ def test_an_agent_searches_over_http_and_finds_what_rest_wrote(root: str) -> Non
             async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
                 transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
                 async with Client(transport) as client:
+                    await client.call_tool("remember_this", {"text": "Tea"})
                     found = await client.call_tool("memory_search", {"query": "release key"})
                     return str(found.structured_content)
 
         assert "Ana owns the release key" in asyncio.run(ask())
-    assert len(Memory(root).records()) == 1
+    channels = {record.text: record.provenance.channel for record in Memory(root).records()}
+    assert channels == {"Ana owns the release key": "rest", "Tea": "mcp"}
 
 
 def test_the_guard_stands_before_it(root: str) -> None:

@@ -12,6 +12,8 @@ from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
 from memolith.jobs.checks.findings import WORST_FIRST, shown
+from memolith.jobs.checks.hosts import check_hosts
+from memolith.jobs.checks.index import check_index
 from memolith.jobs.checks.integrity import check_integrity
 from memolith.jobs.checks.jobs import check_jobs
 from memolith.jobs.checks.model import check_model
@@ -42,10 +44,11 @@ if TYPE_CHECKING:
     from memolith.config_loading import LoadedConfig
     from memolith.jobs.checks.subject import Entry, Subject
     from memolith.profile import Profile
+    from memolith.reports import IndexStatus
 
     Examination = Callable[[Subject], list[Check]]
 
-_ALWAYS: tuple[Examination, ...] = (check_profile, check_settings)
+_ALWAYS: tuple[Examination, ...] = (check_profile, check_settings, check_hosts)
 _OF_A_PROFILE: tuple[Examination, ...] = (
     check_starting_files,
     check_content,
@@ -66,7 +69,13 @@ _OF_A_PROFILE: tuple[Examination, ...] = (
 )
 
 
-def examine(profile: Profile, loaded: LoadedConfig, *, fix: bool) -> DoctorReport:
+def examine(
+    profile: Profile,
+    loaded: LoadedConfig,
+    *,
+    fix: bool,
+    index_status: Callable[[], IndexStatus] | None = None,
+) -> DoctorReport:
     """Run every check, worst findings first; with `fix`, mend and then look again."""
     subject = look_at(profile, loaded)
     mended: tuple[str, ...] = ()
@@ -74,13 +83,16 @@ def examine(profile: Profile, loaded: LoadedConfig, *, fix: bool) -> DoctorRepor
     if fix and profile.exists:
         mended, failed = _mend(subject)
         subject = look_at(profile, loaded)
-    checks = _each_once([*failed, *_run_all(subject)])
+    examinations = _ALWAYS + (_OF_A_PROFILE if profile.exists else ())
+    if index_status is not None and profile.exists:
+        examinations += (check_index(index_status),)
+    checks = _each_once([*failed, *_run_all(examinations, subject)])
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
     return DoctorReport(root=profile.root, checks=tuple(checks), mended=mended)
 
 
-def _run_all(subject: Subject) -> Iterator[Check]:
-    for examination in _ALWAYS + (_OF_A_PROFILE if subject.profile.exists else ()):
+def _run_all(examinations: Iterable[Examination], subject: Subject) -> Iterator[Check]:
+    for examination in examinations:
         try:
             yield from examination(subject)
         except (MemolithError, OSError) as error:

@@ -32,10 +32,10 @@ class Findings:
         if self._count[status] <= MOST_SHOWN:
             self._found.append(self._check(status, message, hint))
 
-    def checks(self, otherwise: str) -> list[Check]:
+    def checks(self, otherwise: str, status: CheckStatus = "ok") -> list[Check]:
         """What was found; if nothing was, that all is well, in the words of `otherwise`."""
         if not self._found:
-            return [self._check("ok", otherwise)]
+            return [self._check(status, otherwise)]
         more = [
             self._check(status, f"And {self._count[status] - MOST_SHOWN:,} more of this kind.")
             for status in WORST_FIRST

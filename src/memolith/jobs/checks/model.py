@@ -16,6 +16,8 @@ def check_model(subject: Subject) -> list[Check]:
     from memolith.embed.choose import choose_embedder
 
     found = Findings("model", "Model")
+    if not subject.config.search.meaning:
+        return found.checks("search.meaning is off: search goes by words only", "off")
     name = ""
     try:
         name = choose_embedder(subject.config.embed).name

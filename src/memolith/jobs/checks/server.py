@@ -22,4 +22,6 @@ def check_server(subject: Subject) -> list[Check]:
             token = read_token(folder)
         except StorageError as error:
             found.add("error", error.message, error.hint)
-    return found.checks("only you can read it" if token else "none yet; the first start makes it")
+    if token:
+        return found.checks("only you can read it")
+    return found.checks("none yet; the first start of `memolith serve` makes it", "off")

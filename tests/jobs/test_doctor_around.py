@@ -1,0 +1,125 @@
+"""`doctor` looks around: the index beside the files, and the programs that start us."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.files.server_token import TOKEN, server_token
+from memolith.jobs.checks.hosts import servers
+from tests.jobs.damage import findings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memolith.reports import Check
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home, with no host in it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def statuses(memory: Memory, check_id: str) -> list[str]:
+    return [check.status for check in memory.doctor().checks if check.id == check_id]
+
+
+def hosts(memory: Memory) -> list[Check]:
+    return findings(memory, "hosts")
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def test_an_index_is_off_until_a_search_makes_it_then_in_line_then_behind(
+    files: Path, memory: Memory
+) -> None:
+    memory.remember("Tea")
+    assert statuses(memory, "index") == ["off"]
+    memory.search("tea")
+    assert statuses(memory, "index") == ["ok"]
+    (files / "memory" / "new.md").write_text("# New\n\nCoffee\n", encoding="utf-8")
+    [found] = findings(memory, "index")
+    assert (found.status, found.message) == ("info", "1 file changed since the last look.")
+
+
+def test_an_index_that_cannot_be_opened_is_an_error(files: Path, memory: Memory) -> None:
+    (files / ".memolith" / "index").write_text("not a folder")
+    [found] = findings(memory, "index")
+    assert found.status == "error"
+
+
+def test_without_a_host_there_is_nothing_to_check(home: Path, memory: Memory) -> None:
+    assert statuses(memory, "hosts") == ["off"]
+
+
+def test_a_host_that_does_not_know_us_is_worth_a_line_with_its_command(
+    home: Path, memory: Memory
+) -> None:
+    (home / ".codex").mkdir()
+    [found] = hosts(memory)
+    assert found.status == "info"
+    assert "codex mcp add" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".codex/config.toml", "[mcp_servers.memolith]\ncommand = '{}'\n"),
+        (".cursor/mcp.json", '{{"mcpServers": {{"memolith": {{"command": "{}"}}}}}}'),
+        (
+            ".openclaw/openclaw.json",
+            '{{"mcp": {{"servers": {{"memolith": {{"command": "{}"}}}}}}}}',
+        ),
+    ],
+)
+def test_a_host_that_knows_us_is_well_if_the_command_is_there(
+    home: Path, memory: Memory, file: str, text: str
+) -> None:
+    write(home / file, text.format(sys.executable))
+    assert hosts(memory) == []
+    write(home / file, text.format("/gone/memolith"))
+    [found] = hosts(memory)
+    assert (found.status, "/gone/memolith" in found.message) == ("warn", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[1]", "null", '{"mcpServers": 3}', '{"mcpServers": {"memolith": "x"}}', "[" * 9999],
+)
+def test_whatever_stands_in_a_hosts_file_the_doctor_goes_on(
+    home: Path, memory: Memory, text: str
+) -> None:
+    write(home / ".cursor/mcp.json", text)
+    assert [check.status in ("warn", "info") for check in hosts(memory)] == [True]
+
+
+def test_servers_of_projects_addresses_and_plugins_count_and_others_do_not() -> None:
+    by_address = {"mcpServers": {"memolith": {"url": "http://127.0.0.1:8788/mcp"}}}
+    assert [server.url for server in servers({"projects": {"/x": by_address}})] == [
+        "http://127.0.0.1:8788/mcp"
+    ]
+    assert len(servers({"enabledPlugins": {"memolith@market": True}})) == 1
+    assert servers({"mcpServers": {"other": {"command": "other", "args": ["mcp"]}}}) == []
+
+
+def test_fixing_does_not_hide_that_a_token_was_open_to_others(files: Path, memory: Memory) -> None:
+    server_token(str(files), memory.config.store)
+    (files / TOKEN).chmod(0o644)
+    for _ in range(2):
+        [found] = findings(memory, "server", fix=True)
+        assert (found.status, "memolith token --rotate" in found.hint) == ("error", True)
+
+
+def test_every_part_of_a_memory_has_its_check(home: Path, memory: Memory) -> None:
+    memory.remember("Tea")
+    ids = {check.id for check in memory.doctor().checks}
+    wanted = "files records shapes lock index model space place modes hosts server jobs conflicts"
+    assert set(wanted.split()) <= ids
