@@ -16,6 +16,7 @@ from contextlib import suppress
 
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
+from memolith.files.companion import Companion
 from memolith.files.folder import stamp_of, storage_error
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH
@@ -187,12 +188,38 @@ class Transaction:
         return state
 
     def _sync(self) -> None:
-        for step in self._appends:
+        beside = self._begin_beside()
+        try:
+            failed = self._sync_each(self._appends[:1] if beside else self._appends)
+        finally:
+            # Waited for in any case: nobody may cut or close a file that is being synced.
+            error = beside.end() if beside else None
+        if error and not failed:
+            failed = error, self._appends[1].path
+        if failed:
+            self._withdraw()
+            raise storage_error(*failed) from failed[0]
+
+    def _begin_beside(self) -> Companion | None:
+        """Sync the second of two files at the same time: the file system then needs one commit for
+        both. Only for a memory that writes again; for a single record a thread is too dear.
+        """
+        if len(self._appends) != 2 or not (self.handles.were_kept and self.folder.durable):
+            return None
+        try:
+            companion = Companion.take()
+        except OSError:
+            return None  # one after the other, then
+        companion.begin(lambda: self._appends[1].sync(self.folder))
+        return companion
+
+    def _sync_each(self, appends: list[Append]) -> tuple[OSError, str] | None:
+        for step in appends:
             try:
                 step.sync(self.folder)
             except OSError as error:
-                self._withdraw()
-                raise storage_error(error, step.path) from error
+                return error, step.path
+        return None
 
     def _withdraw(self) -> None:
         """Take back lines that could not be synced, so that a retry really writes them again.
