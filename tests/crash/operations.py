@@ -152,6 +152,20 @@ JOBS = {
                 {"do": "jobs.compact"}, {"do": "jobs.undo", "job_id": "last"}, {"do": "jobs.compact"},
             ],
         ),
+        Operation(
+            name="apply", call={"do": "jobs.apply", "job_id": "last"}, every=9,
+            settings={**COMPACT, "jobs.review": "ask"},
+            warm_up=[
+                {"do": "jobs.compact"}, {"do": "jobs.apply", "job_id": "last"},
+                *({"do": "remember", "text": f"more {n}"} for n in range(4)),
+                {"do": "jobs.compact"},
+            ],
+        ),
+        Operation(
+            name="flush", call={"do": "jobs.flush", "turns": "User: We decided to use Kotlin."},
+            every=9,
+            warm_up=[{"do": "jobs.flush", "turns": "User: We decided to go with Postgres."}],
+        ),
     ]
 }  # fmt: skip
 
@@ -192,6 +206,8 @@ class State:
     others: tuple[str, ...]  # notes and turns
     written: tuple[bool, bool]  # the promoted fact and the diary, which come together
     experiences: frozenset[str]
+    long_memory: str
+    jobs: tuple[str, ...]  # what is kept of jobs comes together with what they changed
 
 
 def state_of(root: Path) -> State:
@@ -214,11 +230,22 @@ def state_of(root: Path) -> State:
         others=tuple(_without_time(other) for other in others),
         written=(_holds(root / "MEMORY.md", _FACT), _holds(root / "DREAMS.md", "Promoted: 1")),
         experiences=frozenset(read_records([root / "memory/experiences.md"]).texts.values()),
+        long_memory=_without_ids(_read(root / "LONGMEMORY.md")),
+        jobs=tuple(sorted(_job(path) for path in root.glob(".memolith/*/*Z-*.json"))),
     )
 
 
+def _job(path: Path) -> str:
+    report = json.loads(path.read_bytes())
+    return f"{path.parent.name}: {report['job']} {report['status']}"
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
 def _holds(path: Path, text: str) -> bool:
-    return path.exists() and text in path.read_text(encoding="utf-8", errors="replace")
+    return text in _read(path)
 
 
 def _without_ids(text: str) -> str:

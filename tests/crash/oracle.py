@@ -26,6 +26,7 @@ class Found:
     texts: dict[str, str]  # id → text
     counts: Counter[str]
     torn: list[bytes]
+    summaries: set[str]  # ids of what compaction wrote
 
 
 @dataclass(slots=True)
@@ -97,6 +98,7 @@ def judge(root: Path, expected: Expected) -> Verdict:
     daily = read_records(sorted((root / "memory").glob("????-??-??.md")))
     archive = read_records(archive_files(root))
     kept = memory.texts | archive.texts
+    summaries = memory.summaries | archive.summaries  # they stand in no daily log
     uncertain = expected.perhaps_forgotten - expected.forgotten
     wanted = set(expected.acknowledged) - expected.forgotten - uncertain
     changed = sum(
@@ -107,7 +109,7 @@ def judge(root: Path, expected: Expected) -> Verdict:
         lost=len(wanted - (set(kept) & set(daily.texts))),
         torn=len(memory.torn) + len(daily.torn) + len(archive.torn) + changed,
         twice=sum(count > 1 for found in (memory, daily) for count in found.counts.values()),
-        disagree=len((set(kept) ^ set(daily.texts)) - uncertain),
+        disagree=len((set(kept) ^ set(daily.texts)) - uncertain - summaries),
         back=len(expected.forgotten & (set(kept) | set(daily.texts))),
     )
 
@@ -117,6 +119,7 @@ def read_records(paths: Iterable[Path]) -> Found:
     texts: dict[str, str] = {}
     counts: Counter[str] = Counter()
     torn: list[bytes] = []
+    summaries: set[str] = set()
     for path in paths:
         pieces = path.read_bytes().split(b"\n") if path.exists() else [b""]
         torn += [pieces[-1]] if pieces[-1] else []  # no newline at the end
@@ -129,9 +132,11 @@ def read_records(paths: Iterable[Path]) -> Found:
                 record = json.loads(line[2:])
                 counts[record["id"]] += 1
                 texts[record["id"]] = record["text"]
+                if record.get("category") == "compaction":
+                    summaries.add(record["id"])
             except (ValueError, KeyError):
                 torn.append(line)
-    return Found(texts, counts, torn)
+    return Found(texts, counts, torn, summaries)
 
 
 def archive_files(root: Path) -> list[Path]:

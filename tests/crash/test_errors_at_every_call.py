@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crash import rig_preload, rig_strace
-from tests.crash.operations import OPERATIONS, both_states, make_template, state_of
-from tests.crash.tier import LONG, minutes
+from tests.crash.operations import JOBS, OPERATIONS, both_states, make_template, state_of
+from tests.crash.tier import LONG, minutes, size
 from tests.crash.workers import run
 
 if TYPE_CHECKING:
@@ -24,15 +24,18 @@ if TYPE_CHECKING:
 
     Fault = tuple[rig_strace.SystemCall, str]
 
-TIER_A = ("append", "append of a new process", "first append", "trim", "forget")
+TIER_A = ("append", "append of a new process", "first append", "trim", "forget", "compact")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EINTR")
 
 pytestmark = pytest.mark.timeout(minutes(5, 60))
 
 
-def faults(calls: Sequence[rig_strace.SystemCall]) -> list[Fault]:
-    """Each call with one error in turn; in the long tier with every error."""
-    if LONG:
+def faults(name: str, calls: Sequence[rig_strace.SystemCall]) -> list[Fault]:
+    """Each call with one error in turn; in the long tier with every error.
+
+    Jobs share the way they are applied, and make hundreds of calls: of them, compaction stands for all.
+    """
+    if LONG and (name in OPERATIONS or name == "compact"):
         return [(call, error) for call in calls for error in ERRORS]
     return list(zip(calls, itertools.cycle(ERRORS), strict=False))
 
@@ -69,15 +72,16 @@ def _names_a_file(message: str, root: Path) -> bool:
     return any(name in message for name in (str(root), ".md", ".memolith", ".jsonl", " memory"))
 
 
-@pytest.mark.parametrize("name", OPERATIONS if LONG else TIER_A)
+@pytest.mark.parametrize("name", [*OPERATIONS, *JOBS] if LONG else TIER_A)
 def test_an_error_at_any_call_leaves_the_files_whole_and_names_the_file(
     name: str, tmp_path: Path, figures: Figures
 ) -> None:
     if reason := rig_strace.why_not():
         pytest.skip(reason)
-    operation, template = OPERATIONS[name], make_template(tmp_path)
+    operation, template = (OPERATIONS | JOBS)[name], make_template(tmp_path)
     states = both_states(operation, template)
     calls = rig_strace.calls_in_window(operation.order(operation.fresh_root(template)), tmp_path)
+    calls = calls[:: size(operation.every, 1)]
 
     def fail_at(fault: Fault) -> str:
         call, error = fault
@@ -91,10 +95,10 @@ def test_an_error_at_any_call_leaves_the_files_whole_and_names_the_file(
         )
 
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(fail_at, faults(calls)))
+        outcomes = list(pool.map(fail_at, faults(name, calls)))
     wrong = [
         f"{error} at {call.line}: {outcome}"
-        for (call, error), outcome in zip(faults(calls), outcomes, strict=True)
+        for (call, error), outcome in zip(faults(name, calls), outcomes, strict=True)
         if outcome.startswith("wrong")
     ]
     counts = Counter(outcome for outcome in outcomes if not outcome.startswith("wrong"))

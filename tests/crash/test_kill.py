@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     from tests.crash.conftest import Figures
 
-PATIENT = {"store.lock_timeout_seconds": 60}
+PATIENT = {
+    "store.lock_timeout_seconds": 60,
+    "compact.max_records": 15,
+    "compact.min_age_days": 0,
+    "jobs.kept": 3,
+}
 TRIM = {"trim.max_records": 20}
 KILLS_PER_ROOT = 25
 
@@ -82,7 +87,9 @@ def kill_one_writer_repeatedly(
     """Start, kill, look, and again, on one root."""
     folder.mkdir()
     chance, root, expected = random.Random(seed), folder / "root", Expected()
-    mix = {"remember": 80, "trim": 6, "supersede": 5, "forget": 5, "restore": 4}
+    mix = {
+        "remember": 75, "trim": 6, "jobs.compact": 5, "supersede": 5, "forget": 5, "restore": 4,
+    }  # fmt: skip
     if store == "careless":
         mix = {"remember": 9, "trim": 1}
     verdict, in_flight, kill = NOTHING_WRONG, 0, 0
@@ -111,7 +118,7 @@ def kill_among_live_writers(
     """Six writers at once; one at random is killed and replaced, again and again."""
     folder.mkdir()
     chance, root, expected = random.Random(seed), folder / "root", Expected()
-    mix = {"remember": 90, "trim": 4, "supersede": 3, "forget": 3}
+    mix = {"remember": 87, "trim": 4, "jobs.compact": 3, "supersede": 3, "forget": 3}
     if store == "careless":
         mix = {"remember": 95, "trim": 5}
     numbers = itertools.count()

@@ -1,4 +1,4 @@
-"""R5: many writers, a trim now and then, and readers that look all the time."""
+"""R5: many writers, a trim and a compaction now and then, and readers that look all the time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
     from tests.crash.conftest import Figures
 
-SETTINGS = {"trim.max_records": 100, "store.lock_timeout_seconds": 120}
-TRIM_EVERY = 500
+SETTINGS = {
+    "trim.max_records": 100,
+    "compact.max_records": 80,
+    "compact.min_age_days": 0,
+    "store.lock_timeout_seconds": 120,
+}
+TIDY_EVERY = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +59,7 @@ def write_together(
 
     with ExitStack() as stack:
         crew = [
-            stack.enter_context(start(f"writer-{n}", _writer_steps(n, writers, appends)))
+            stack.enter_context(start(f"writer-{n}", _writer_steps(n, writers, appends, store)))
             for n in range(writers)
         ]
         watch: list[dict[str, object]] = [{"do": "watch", "until": str(stop)}]
@@ -78,13 +83,16 @@ def write_together(
     )
 
 
-def _writer_steps(number: int, writers: int, appends: int) -> list[dict[str, object]]:
-    """All writers together trim once per `TRIM_EVERY` appends."""
+def _writer_steps(number: int, writers: int, appends: int, store: str) -> list[dict[str, object]]:
+    """All writers together trim and compact once per `TIDY_EVERY` appends."""
     steps: list[dict[str, object]] = []
     for n in range(appends):
         steps.append({"do": "remember", "text": f"writer {number} says {n}"})
-        if (n * writers + number) % TRIM_EVERY == 0:
+        turn = (n * writers + number) % TIDY_EVERY
+        if turn == 0:
             steps.append({"do": "trim"})
+        elif turn == TIDY_EVERY // 2 and store == "memolith":
+            steps.append({"do": "jobs.compact"})
     return steps
 
 

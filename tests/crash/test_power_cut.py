@@ -15,6 +15,7 @@ import pytest
 from tests.crash import mounts
 from tests.crash.operations import (
     AFTER,
+    JOBS,
     OPERATIONS,
     Operation,
     State,
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
     from tests.crash.conftest import Figures
 
 TRIM = {"trim.max_records": 30}
-ALONE = {"remember": 86, "trim": 5, "supersede": 3, "forget": 3, "restore": 3}
-TOGETHER = {"remember": 90, "trim": 5, "supersede": 3, "forget": 2}
+ALONE = {"remember": 83, "trim": 5, "jobs.compact": 3, "supersede": 3, "forget": 3, "restore": 3}
+TOGETHER = {"remember": 87, "trim": 5, "jobs.compact": 3, "supersede": 3, "forget": 2}
+COMPACT = {"compact.max_records": 20, "compact.min_age_days": 0, "jobs.kept": 3}
 FILE_SYSTEMS = ["ext4", "xfs"]
 
 pytestmark = [pytest.mark.usefixtures("private_mounts"), pytest.mark.timeout(minutes(5, 60))]
@@ -130,7 +132,7 @@ def test_what_was_acknowledged_survives_a_power_cut(
     if reason := mounts.why_no_loop_image(kind):
         pytest.skip(reason)
     cuts, seed = size(40, 300), new_seed()
-    outcome = cut_repeatedly(tmp_path, kind, cuts, seed, {"store.durability": "full"})
+    outcome = cut_repeatedly(tmp_path, kind, cuts, seed, {**COMPACT, "store.durability": "full"})
     verdict = outcome.verdict
     figures(
         "R4", file_system=kind, cuts=cuts, acked=outcome.acknowledged, **verdict.figures(),
@@ -152,9 +154,15 @@ def cut_after(
         shutil.copytree(template, root)
         os.sync()
     steps = [*operation.warm_up, operation.call, {"do": "idle"}]
-    order = Order(root=root, trim_settings=TRIM_TO_3, steps=steps, sabotage=sabotage)
+    order = Order(
+        root=root,
+        settings=operation.settings,
+        trim_settings=TRIM_TO_3,
+        steps=steps,
+        sabotage=sabotage,
+    )
     ledger = template.parent / f"{operation.name}.ledger"
-    calls = sum(step["do"] not in ("elsewhere", "idle") for step in steps)
+    calls = sum(step["do"] not in ("elsewhere", "idle", "write") for step in steps)
     with LiveWorker(order, ledger, wrap=disk.wrap()) as worker:
         worker.wait_for_lines(1 + 2 * calls)
         disk.stop()
@@ -173,14 +181,14 @@ def test_a_power_cut_right_after_each_operation_finds_it_done(
 ) -> None:
     if reason := mounts.why_no_loop_image(kind):
         pytest.skip(reason)
-    template = make_template(tmp_path)
+    operations, template = OPERATIONS | JOBS, make_template(tmp_path)
     with Disk(tmp_path, kind) as disk:
         undone = [
             name
-            for name, operation in OPERATIONS.items()
+            for name, operation in operations.items()
             if cut_after(operation, disk, template) != both_states(operation, template)[1]
         ]
-    figures("R4", file_system=kind, cuts=len(OPERATIONS), right_after="each", undone=len(undone))
+    figures("R4", file_system=kind, cuts=len(operations), right_after="each", undone=len(undone))
     assert not undone
 
 
