@@ -236,7 +236,10 @@ def state_of(root: Path) -> State:
 
 
 def _job(path: Path) -> str:
-    report = json.loads(path.read_bytes())
+    try:
+        report = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise AssertionError(f"torn: {path}") from error
     return f"{path.parent.name}: {report['job']} {report['status']}"
 
 

@@ -184,7 +184,7 @@ def main(root: str, order_json: str) -> int:
         open_store(root, order["store"], order["trim_settings"]) as trimmer,
     ):
         worker = Worker(memory, trimmer, root)
-        if '"jobs.' in order_json:
+        if order["store"] == "memolith" and '"jobs.' in order_json:
             _ = memory.jobs  # imported now, so that a kill hits the job and not the import
         say("ready")
         results = [worker.perform(step) for step in order["steps"]]
