@@ -21,7 +21,7 @@ from memolith.files.roots import Roots
 from memolith.index.choose import has_index, open_index
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
-from memolith.ingest.sync import Sources, chunk_digest, embed_waiting, sync
+from memolith.ingest.sync import Sources, embed_waiting, sync, text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
 from memolith.reports import IndexStatus
@@ -146,8 +146,11 @@ class Finder:
                 self.close()
         return work()
 
-    def forget_vectors(self) -> None:
-        """Delete the vectors kept apart from the index: something was forgotten."""
+    def purge(self) -> None:
+        """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
+        with self._guard:
+            self._again_if_replaced(lambda: self._sync(None))
+            self._again_if_replaced(lambda: self._open_index().purge())
         if os.path.exists(self._cache_path):
             from memolith.index.vector_cache import forget_all
 
@@ -200,7 +203,7 @@ class Finder:
                 index=self._open_index(),
                 embedder=self._open_embedder(),
                 read_texts=lambda chunks: read_texts(roots, chunks),
-                digest=chunk_digest,
+                digest=text_digest,
                 stages=self._stages(),
                 text_stages=self._text_stages(),
                 explain=explain,
@@ -225,18 +228,20 @@ class Finder:
 
     def _stages(self) -> list[tuple[str, Stage]]:
         stages: list[tuple[str, Stage]] = [
-            ("weigh", weigh),
+            ("weigh", weigh()),
             ("days", prefer_days),
         ]
         if self._config.search.decay:
             stages.append(("decay", decay(self._config.search.half_life_days)))
+        if self._config.search.passages and (words := self._open_word_vectors()):
+            stages.append(("passages", passages(words, self._open_index().tokens)))
         return stages
 
     def _text_stages(self) -> list[tuple[str, Stage]]:
-        stages: list[tuple[str, Stage]] = [("phrases", require_phrases)]
-        if self._config.search.passages and (words := self._open_word_vectors()):
-            stages.append(("passages", passages(words)))
-        stages.append(("supersede", demote_superseded))
+        stages: list[tuple[str, Stage]] = [
+            ("phrases", require_phrases),
+            ("supersede", demote_superseded),
+        ]
         if self._config.search.diversify:
             stages.append(("diversify", diversify(self._config.search.mmr_lambda)))
         return stages
@@ -323,7 +328,11 @@ class Finder:
             yield roots
 
     def _sources(self, roots: Roots) -> Sources:
-        return Sources(roots, day_of=lambda item: self._clock.day_of(item.created))
+        return Sources(
+            roots,
+            day_of=lambda item: self._clock.day_of(item.created),
+            word_vectors=self._open_word_vectors(),
+        )
 
     def _new_model(self) -> Model:
         return Model(self._config.embed, self._cache_path)

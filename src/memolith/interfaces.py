@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memolith.errors import IndexUnavailableError
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
     Vectors = NDArray[np.float32]
+    Tokens = NDArray[np.uint16]
+    Column = NDArray[Any]
+    Picked = Column | slice
 
 
 class IndexReplacedError(IndexUnavailableError):
@@ -85,14 +88,22 @@ class Summariser(Protocol):
         ...
 
 
+# Added to the token a word begins with.
+WORD_START = 0x8000
+
+
 class WordVectors(Protocol):
     """Knows what single words mean, where an `Embedder` knows whole texts."""
 
-    def look_up(self, words: Sequence[str]) -> tuple[NDArray[np.intp], Vectors]:
-        """For each word, as it stands between spaces, its row in a table of vectors.
+    def spell(self, texts: Sequence[Sequence[str]]) -> list[bytes]:
+        """Each text as tokens, the pieces of words a model knows: two bytes each, see `WORD_START`.
 
-        The rows hold until the next call; row 0 is zeros, for what is no word.
+        A text is given as what stands between its spaces.
         """
+        ...
+
+    def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
+        """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
         ...
 
 
@@ -115,6 +126,7 @@ class IndexedChunk:
     # None: its identity is indexed already.
     terms: bytes | None
     vector: Vectors | None = None  # None: not embedded yet, found by words only
+    tokens: bytes = b""  # how it begins, as `WordVectors` spell it
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,26 +147,48 @@ class Found:
     digest: bytes
 
 
+# What a chunk is, and who said it, as columns spell it.
+RECORD, TURN, PROSE = range(3)
+NOBODY, USER, ASSISTANT = range(3)
+
+
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Everything that speaks for one chunk. Raw values: higher is better, 0 is nothing."""
+    """Everything that speaks for some chunks, in columns. Higher is better, 0 is nothing."""
 
-    key: int
-    words: float  # BM25
-    meaning: float  # cosine
-    words_rank: int = 0  # place in the ranking by words, from 1; 0 if it was not nominated there
-    meaning_rank: int = 0
-    group_words: float = 0.0  # BM25 of the whole chat or file it belongs to
-    group_user_words: float = 0.0  # … of what the user said in it
-    group_title: float = 0.0  # cosine of how that begins
-    by_user: bool = False
+    keys: Column
+    words: Column  # BM25
+    meaning: Column  # cosine
+    words_rank: Column  # place in the ranking by words, from 1; 0 if it was not nominated there
+    meaning_rank: Column
+    group_words: Column  # BM25 of the whole chat or file it belongs to
+    group_user_words: Column  # … of what the user said in it
+    group_title: Column  # cosine of how that begins
+    kind: Column
+    role: Column
+    dated: Column  # day number
+    chat: Column  # a number for the chat
+    record: Column  # an even number for the record; one more for a copy made of it
+
+    def take(self, at: Picked) -> Signals:
+        """Those of some of the chunks, in this order."""
+        return Signals(*(getattr(self, name)[at] for name in self.__slots__))
+
+    @classmethod
+    def together(cls, parts: Sequence[Signals]) -> Signals:
+        """All of them, as one."""
+        import numpy as np
+
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Nomination:
     """The chunks that may answer, and what the index knows of the question."""
 
-    signals: Sequence[Signals]
+    signals: Signals
     usual_meaning: float = 0.0  # how near any chunk is, on average
     rarity: Sequence[float] = ()  # how much each word asked for tells, its idf
 
@@ -201,6 +235,10 @@ class Index(Protocol):
         """Tidy up after writes, if it is worth it; returns whether it was."""
         ...
 
+    def purge(self) -> None:
+        """Leave nothing of removed chunks in any file; needed when something was forgotten."""
+        ...
+
     def nominate(
         self,
         words: Sequence[Mapping[str, float]],
@@ -218,6 +256,10 @@ class Index(Protocol):
         """The chunks with these keys; keys of replaced chunks are left out."""
         ...
 
+    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
+        """The tokens of the chunks with these keys, one after the other, and how many each has."""
+        ...
+
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of."""
         ...
@@ -226,8 +268,8 @@ class Index(Protocol):
         """Chunks that still have to be embedded."""
         ...
 
-    def set_vectors(self, vectors: Mapping[int, Vectors]) -> None:
-        """Add the vectors of chunks that had none."""
+    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
+        """Add the vectors of chunks that had none, and their tokens."""
         ...
 
     def stats(self) -> IndexStats:

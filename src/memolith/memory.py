@@ -222,9 +222,10 @@ class Memory(TrackedStore):
         The id may be shortened to its first characters. This cannot be undone.
         """
         report = super().forget(record_id)
-        self._sync_if_indexed()
-        if os.path.exists(os.path.join(self.root, EMBEDDINGS)):
-            self._open_finder().forget_vectors()
+        if any(
+            os.path.exists(os.path.join(self.root, kept)) for kept in (INDEX_FOLDER, EMBEDDINGS)
+        ):
+            self._open_finder().purge()
         return report
 
     @property

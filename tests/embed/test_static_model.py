@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memolith.embed.choose import choose_embedder
 from memolith.embed.static_model import StaticModel
+from memolith.interfaces import WORD_START
 
 MODEL = StaticModel()
 
@@ -33,6 +34,21 @@ def test_every_vector_has_length_one() -> None:
 @pytest.mark.parametrize("text", ["", "   ", "\n", "...!?", "x" * 5000, "---", "\ud800"])
 def test_a_text_without_meaning_is_zeros(text: str) -> None:
     assert not MODEL.embed([text]).any()
+
+
+def test_the_vector_of_a_text_is_that_of_its_tokens() -> None:
+    text = "Ophthalmologists (in Zaragoza) recommend the blue lenses."
+    (spelled,) = MODEL.spell([text.split()])
+    tokens = np.frombuffer(spelled, "<u2")
+    assert np.count_nonzero(tokens >= WORD_START) == len(text.split())
+    (whole,) = MODEL.embed([text])
+    total = MODEL.vectors(tokens % WORD_START, 256).sum(axis=0)
+    assert total @ whole == pytest.approx(np.linalg.norm(total), rel=0.03)
+
+
+def test_a_text_without_words_has_no_tokens() -> None:
+    assert MODEL.spell([[], ["..."], ["x" * 5000], ["word"]])[:3] == [b"", b"", b""]
+    assert MODEL.vectors(np.empty(0, np.uint16), 64).shape == (0, 64)
 
 
 def test_no_texts_are_no_vectors() -> None:

@@ -62,7 +62,8 @@ def state_of(path: str, digest: str = "a") -> FileState:
 
 def keys_of(index: SqliteIndex, word: str, filters: Filters = ALL) -> list[int]:
     """The keys of the chunks that hold a word, best first."""
-    return [signal.key for signal in index.nominate([{word: 1.0}], None, 100, filters).signals]
+    keys: list[int] = index.nominate([{word: 1.0}], None, 100, filters).signals.keys.tolist()
+    return keys
 
 
 def texts_at(index: SqliteIndex, word: str, filters: Filters = ALL) -> set[tuple[str, int]]:

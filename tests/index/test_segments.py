@@ -27,6 +27,7 @@ def make_segment(count: int = 50) -> Segment:
                 3 * number + 1,
                 tuple(chance.randrange(100) for _ in COLUMNS),
                 pack_terms({f"w{chance.randrange(9)}": 1.0, "all": 1.0}),
+                chance.randbytes(2 * chance.randrange(4)),
                 chance.randbytes(16),
             )
             for number in range(count)
@@ -44,6 +45,10 @@ def test_a_segment_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
     for name in COLUMNS:
         assert loaded.columns[name].tolist() == segment.columns[name].tolist()
     assert loaded.postings.frequency(term_hash("all")) == 50
+    for found, before in zip(
+        loaded.tokens.of(np.arange(50)), segment.tokens.of(np.arange(50)), strict=True
+    ):
+        assert found.tolist() == before.tolist()
     query = np.ones(16, np.float32)
     assert loaded.nearest.search(query, 5, None)[0].tolist() == (
         segment.nearest.search(query, 5, None)[0].tolist()
@@ -126,11 +131,26 @@ def test_replaced_chunks_of_a_file_are_found_no_more_before_and_after_merging(
 
 
 @pytest.mark.usefixtures("small")
+def test_a_purge_leaves_nothing_of_a_removed_chunk_in_any_file(tmp_path: Path) -> None:
+    index = SqliteIndex(str(tmp_path), MODEL)
+    chunks = [make_chunk(f"all n{number}", f"{number}.md") for number in range(40)]
+    put(index, *chunks)
+    index.maintain()
+    number = term_hash("n7").to_bytes(8, "little")
+    assert any(number in path.read_bytes() for path in tmp_path.glob("*.segment"))
+    index.replace_files([FileChange("7.md", None)])
+    index.purge()
+    assert not any(number in path.read_bytes() for path in tmp_path.iterdir())
+    assert len(keys_of(index, "all")) == 39
+    index.close()
+
+
+@pytest.mark.usefixtures("small")
 def test_two_holders_maintain_at_once_and_no_chunk_counts_twice(tmp_path: Path) -> None:
     one, two = (SqliteIndex(str(tmp_path), MODEL) for _ in range(2))
     for number in range(25):
         put(one, make_chunk(f"all n{number}", f"{number}.md"))
-    due = two._segments._due()
+    due = two._segments._due(0.25)
     assert due is not None
     one.maintain()
     assert not two._segments._write(*due)

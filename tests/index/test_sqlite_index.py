@@ -10,7 +10,7 @@ import pytest
 
 from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
-from memolith.interfaces import FileChange, IndexedChunk, IndexReplacedError
+from memolith.interfaces import WORD_START, FileChange, IndexedChunk, IndexReplacedError
 from memolith.retrieval import Filters
 from tests.index.samples import (
     ALL,
@@ -40,9 +40,9 @@ def test_a_chunk_is_found_by_its_words_and_by_its_meaning(index: SqliteIndex) ->
     put(index, make_chunk("red boat"), make_chunk("blue house", line=2))
     assert texts_at(index, "boat") == {("MEMORY.md", 1)}
     near = index.nominate([], vector_of("blue house"), 10, ALL).signals
-    best = max(near, key=lambda signal: signal.meaning)
-    assert index.fetch([best.key])[best.key].chunk.first_line == 2
-    assert best.meaning == pytest.approx(1, abs=0.02)
+    best = int(near.keys[near.meaning.argmax()])
+    assert index.fetch([best])[best].chunk.first_line == 2
+    assert near.meaning.max() == pytest.approx(1, abs=0.02)
 
 
 def test_everything_about_a_chunk_comes_back_but_its_text(index: SqliteIndex) -> None:
@@ -152,9 +152,7 @@ def test_filters_leave_out_exactly_what_they_should(
         make_chunk("same words", line=6, expires=datetime(2026, 1, 1, tzinfo=UTC)),
     )
     words, vector = ([{"same": 1.0}], None) if by == "words" else ([], vector_of("same words"))
-    found = index.fetch(
-        [signal.key for signal in index.nominate(words, vector, 50, filters).signals]
-    )
+    found = index.fetch(index.nominate(words, vector, 50, filters).signals.keys.tolist())
     assert {item.chunk.first_line for item in found.values()} == lines
 
 
@@ -170,10 +168,12 @@ def test_chunks_without_vector_are_found_by_words_and_get_theirs_later(index: Sq
     (waiting,) = index.without_vector(10)
     assert index.stats().without_vector == 1
     assert keys_of(index, "late") == [waiting.key]
-    index.set_vectors({waiting.key: vector_of("late bird")})
+    index.set_vectors({waiting.key: vector_of("late bird")}, {waiting.key: b"\1\x80\2\0"})
     assert index.without_vector(10) == []
-    (signal,) = index.nominate([], vector_of("late bird"), 10, ALL).signals
-    assert signal.meaning == pytest.approx(1, abs=0.02)
+    signals = index.nominate([], vector_of("late bird"), 10, ALL).signals
+    assert signals.meaning.tolist() == [pytest.approx(1, abs=0.02)]
+    tokens, sizes = index.tokens(signals.keys)
+    assert (tokens.tolist(), sizes.tolist()) == ([WORD_START + 1, 2], [2])
 
 
 def test_another_model_throws_vectors_away_but_not_words(tmp_path: Path) -> None:

@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from datetime import date
 
-from memolith.interfaces import Signals
+import numpy as np
+
+from memolith.interfaces import ASSISTANT, NOBODY, RECORD, TURN, USER, Signals
 from memolith.retrieval import Chunk
-from memolith.search.candidates import Candidate, Situation
+from memolith.search.candidates import Candidates, Situation
 
 TODAY = date(2026, 11, 15)
 SITUATION = Situation(question="what?", today=TODAY, limit=10)
+_ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}
 
 
-def candidate(key: int, score: float = 0.0, text: str = "", **more: object) -> Candidate:
-    """A candidate; arguments of a chunk or of signals go where they belong."""
-    of_chunk = {name: more.pop(name) for name in list(more) if name in Chunk.__slots__}
-    superseded = bool(more.pop("superseded", False))
-    of_chunk.setdefault("kind", "record")
-    signals = {"words": 0.0, "meaning": 0.0, **more}
-    return Candidate(
-        chunk=Chunk(
-            text=text or f"text {key}",
-            path="MEMORY.md",
-            first_line=key,
-            last_line=key,
-            **of_chunk,
-        ),  # type: ignore[arg-type]
-        signals=Signals(key=key, **signals),  # type: ignore[arg-type]
-        score=score,
-        superseded=superseded,
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """One candidate, before it becomes a row of columns."""
+
+    key: int
+    score: float = 0.0
+    text: str = ""
+    kind: int = RECORD
+    role: str = ""
+    chat: int = 0
+    dated: date | None = None
+    superseded: bool = False
+    votes: tuple[float, ...] = ()
+    group: tuple[float, ...] = ()
+    signals: dict[str, float] = field(default_factory=dict)
+
+
+def candidate(key: int, score: float = 0.0, text: str = "", **more: object) -> Made:
+    """A candidate that is a record; what is no field of it is a signal."""
+    own = {name: more.pop(name) for name in list(more) if name in Made.__dataclass_fields__}
+    return Made(key=key, score=score, text=text or f"text {key}", signals=more, **own)  # type: ignore[arg-type]
+
+
+def turn(key: int, score: float = 0.0, text: str = "", **more: object) -> Made:
+    """A candidate that is a turn of a chat."""
+    return candidate(key, score, text, **{"kind": TURN, "role": "user", "chat": 1, **more})
+
+
+def signals(*made: Made) -> Signals:
+    """What the index says of them."""
+    known = {
+        "keys": [item.key for item in made],
+        "kind": [item.kind for item in made],
+        "role": [_ROLES[item.role] for item in made],
+        "dated": [item.dated.toordinal() if item.dated else 0 for item in made],
+        "chat": [item.chat for item in made],
+    }
+    columns = {name: [item.signals.get(name, 0) for item in made] for name in Signals.__slots__}
+    return Signals(**{name: np.array(known.get(name, columns[name])) for name in columns})
+
+
+def candidates(*made: Made) -> Candidates:
+    """All of them as columns, as if they had been read."""
+    votes = [item.votes for item in made]
+    return replace(
+        Candidates.of(signals(*made), np.array([item.score for item in made], float), {}),
+        votes=np.array(votes, float).reshape(len(made), len(votes[0]) if votes else 0),
+        weights=np.ones(len(votes[0]) if votes else 0),
+        group_votes=np.array([sum(item.group) for item in made], float),
+        group_voters=np.array([len(item.group) for item in made], float),
+        superseded=np.array([item.superseded for item in made], bool),
+        chunks=tuple(
+            Chunk(kind="record", text="", path="MEMORY.md", first_line=item.key, last_line=item.key)
+            for item in made
+        ),
+        texts=tuple(item.text for item in made),
     )
 
 
-def turn(key: int, score: float = 0.0, text: str = "", **more: object) -> Candidate:
-    """A candidate that is a turn of a chat."""
-    return candidate(key, score, text, **{"kind": "turn", "role": "user", "chat": "c", **more})
-
-
-def order(candidates: object) -> list[int]:
+def order(found: Candidates) -> list[int]:
     """The keys, in order."""
-    return [hit.signals.key for hit in candidates]  # type: ignore[attr-defined]
+    keys: list[int] = found.signals.keys.tolist()
+    return keys

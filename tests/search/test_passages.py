@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.embed.static_model import StaticModel
 from memolith.search.passages import passages
-from tests.search.making import SITUATION, candidate, order
+from tests.search.making import SITUATION, candidate, candidates, order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memolith.interfaces import Column, Tokens
+    from memolith.search.candidates import Candidates
 
 FILLER = "The garden needs water in summer and the roses should be cut back before the frost. " * 3
 
@@ -21,12 +29,27 @@ def model() -> StaticModel:
     return StaticModel()
 
 
-def ranked(question: str, texts: list[str], **rarity: float) -> list[int]:
+def tokens_of(texts: list[str]) -> Callable[[Column], tuple[Tokens, Column]]:
+    """As the index would tell the tokens of chunks whose keys are the places of the texts."""
+
+    def tokens(keys: Column) -> tuple[Tokens, Column]:
+        spelled = model().spell([texts[key].split() for key in keys])
+        sizes = np.array([len(part) // 2 for part in spelled], np.int64)
+        return np.frombuffer(b"".join(spelled), "<u2"), sizes
+
+    return tokens
+
+
+def judged(
+    question: str, texts: list[str], rarity: Mapping[str, float], *votes: float
+) -> Candidates:
     situation = replace(SITUATION, question=question, rarity=rarity)
-    hits = [
-        replace(candidate(number, 1.0, text), votes=(0.5, 0.5)) for number, text in enumerate(texts)
-    ]
-    return order(passages(model())(situation, hits))
+    hits = [candidate(number, 0.7, votes=votes) for number in range(len(texts))]
+    return passages(model(), tokens_of(texts))(situation, candidates(*hits))
+
+
+def ranked(question: str, texts: list[str], **rarity: float) -> list[int]:
+    return order(judged(question, texts, rarity, 0.5, 0.5))
 
 
 def test_one_sentence_of_a_long_text_is_enough() -> None:
@@ -49,12 +72,15 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
 
 
 def test_the_votes_join_those_there_are_already() -> None:
-    situation = replace(SITUATION, question="bicycle", rarity={"bicycle": 2.0})
-    hits = [replace(candidate(1, 0.7, "a bicycle"), votes=(1.0, 0.0))]
-    (hit,) = passages(model())(situation, hits)
-    assert hit.votes == pytest.approx((1.0, 0.0, 1.0, 1.0))
-    assert hit.score == pytest.approx(0.7 + 0.75 - 0.5)
-    assert hit.why.keys() == {"passage_words", "passage_meaning"}
+    found = judged("bicycle", ["a bicycle"], {"bicycle": 2.0}, 1.0, 0.0)
+    assert found.votes.tolist() == [pytest.approx((1.0, 0.0, 1.0, 1.0))]
+    assert found.score.tolist() == pytest.approx([0.7 + 0.75 - 0.5])
+    assert found.why.keys() == {"passage_words", "passage_meaning"}
+
+
+def test_a_chunk_whose_words_are_not_known_yet_is_kept() -> None:
+    assert ranked("bicycle", ["", "a bicycle", ""], bicycle=2.0)[0] == 1
+    assert sorted(ranked("bicycle", ["", ""], bicycle=2.0)) == [0, 1]
 
 
 @pytest.mark.parametrize("question", ["", "???", " "])
@@ -66,11 +92,6 @@ def test_a_question_without_words_changes_nothing(question: str) -> None:
 @given(st.text(max_size=60), st.lists(st.text(max_size=300), max_size=5))
 def test_no_text_raises_and_no_candidate_is_lost(question: str, texts: list[str]) -> None:
     rarity = dict.fromkeys(question.lower().split(), 1.0)
-    situation = replace(SITUATION, question=question, rarity=rarity)
-    hits = [
-        replace(candidate(number, 1.0, text or " "), votes=(0.5,))
-        for number, text in enumerate(texts)
-    ]
-    found = passages(model())(situation, hits)
+    found = judged(question, texts, rarity, 0.5)
     assert sorted(order(found)) == list(range(len(texts)))
-    assert all(0 <= vote <= 1 for hit in found for vote in hit.votes)
+    assert not len(found) or (found.votes.min() >= 0 and found.votes.max() <= 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
+from memolith.files.record_format import encode_line
 
 if TYPE_CHECKING:
     from tests.conftest import StoppedTime
@@ -53,6 +55,19 @@ def test_the_best_hit_is_the_one_that_answers(filled: Memory, question: str, bes
 def test_a_record_that_stands_in_two_files_is_one_hit(filled: Memory) -> None:
     found = texts(filled, "carrots", limit=50)
     assert found.count("Cookie the dog weighs 12 kg and loves carrots") == 1
+
+
+def test_a_record_and_the_experience_made_of_it_are_one_hit_and_the_record_is_it(
+    filled: Memory,
+) -> None:
+    text = "The vet said that Cookie must not eat carrots any more"
+    record = filled.remember(text)
+    copy = replace(record, id="0" * 32, category="experience", metadata={"source": record.id})
+    Path(filled.root, "memory", "experiences.md").write_bytes(encode_line(copy))
+    found = filled.search("what did the vet say about carrots?", limit=50).hits
+    assert [hit.record_id for hit in found if hit.text == text] == [record.id]
+    experiences = filled.search("what did the vet say about carrots?", category="experience").hits
+    assert [hit.record_id for hit in experiences] == [copy.id]
 
 
 def test_a_secret_is_found_only_by_who_asks_for_secrets(filled: Memory) -> None:
@@ -128,7 +143,7 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "fuse", "weigh", "days", "decay", "phrases", "passages", "supersede", "diversify",
+        "fuse", "weigh", "days", "decay", "passages", "phrases", "supersede", "diversify",
     ]  # fmt: skip
     assert all(stage.order for stage in trace)
     found = {name for stage in trace for values in stage.found for name in values}

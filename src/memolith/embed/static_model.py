@@ -9,22 +9,24 @@ from __future__ import annotations
 import json
 import os
 import struct
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memolith.errors import EmbeddingError
+from memolith.interfaces import WORD_START
 from memolith.text.in_english import in_english
-from memolith.text.stopwords import is_stop_word
+from memolith.text.stopwords import is_stop_word, stop_words
 from memolith.text.tokens import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    from memolith.interfaces import Vectors
+    from memolith.interfaces import Tokens, Vectors
 
 _PACKAGE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -55,6 +57,7 @@ class StaticModel:
         # Zeros cost no memory before something is written in their place.
         self._weighted = np.zeros(self._table.shape, np.float32)
         self._is_weighted = np.zeros(len(self._table), np.bool_)
+        self._token_weights: Vectors | None = None
         self._forget()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -70,19 +73,35 @@ class StaticModel:
         result /= np.where(lengths == 0, 1, lengths)
         return result
 
-    def look_up(self, words: Sequence[str]) -> tuple[NDArray[np.intp], Vectors]:
-        """For each word, as it stands between spaces, its row in the table of all words met."""
-        try:
-            rows = np.fromiter(map(self._rows.__getitem__, words), np.intp, len(words))
-        except KeyError:
-            self._learn(set(words))
-            rows = np.fromiter(map(self._rows.__getitem__, words), np.intp, len(words))
-        return rows, self._sums
+    def spell(self, texts: Sequence[Sequence[str]]) -> list[bytes]:
+        """Each text as tokens, two bytes each; the first token of a word has its top bit set."""
+        self._learn(set().union(*texts))
+        return [
+            b"".join([self._spelled[row] for row in map(self._rows.__getitem__, stretches)])
+            for stretches in texts
+        ]
+
+    def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
+        """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
+        self._weigh(tokens)
+        weights = self._stop_word_weights()[tokens, None]
+        chosen: Vectors = self._weighted[tokens, :dimensions] * weights
+        return chosen
+
+    def _stop_word_weights(self) -> Vectors:
+        """How much each token counts: less if a word that says nothing is this one token."""
+        if self._token_weights is None:
+            self._token_weights = np.ones(len(self._table), np.float32)
+            whole = [[form] for word in stop_words() for form in (word, word.capitalize())]
+            single = [tokens for tokens in self.spell(whole) if len(tokens) == 2]
+            self._token_weights[np.frombuffer(b"".join(single), "<u2") - WORD_START] = STOP_WORD
+        return self._token_weights
 
     def _forget(self) -> None:
         # What stands between spaces, as it stands there, and its row in the array below.
         self._rows: dict[str, int] = {}
         self._words: dict[str, int] = {"": 0}  # the same for bare words; none is zeros
+        self._spelled = [b""]  # their tokens, by row
         self._sums = np.zeros((_ROOM, self.dimensions), np.float32)
 
     def _learn(self, stretches: Iterable[str]) -> None:
@@ -100,9 +119,10 @@ class StaticModel:
             _add_up(self._weighted, ids, starts, sums)
             sums[[is_stop_word(word) for word in new]] *= STOP_WORD
             self._words |= zip(new, range(first, first + len(new)), strict=True)
+            self._spelled += _cut(ids, starts)
         self._rows |= {stretch: self._words[word] for stretch, word in bare.items()}
 
-    def _weigh(self, ids: NDArray[np.int64]) -> None:
+    def _weigh(self, ids: NDArray[np.integer[Any]]) -> None:
         """Weigh the vectors of tokens by how much they tell, those not met before."""
         new = np.unique(ids[~self._is_weighted[ids]])
         # Tokens are numbered as they were learned, the commonest first: the logarithm of the
@@ -139,6 +159,15 @@ class StaticModel:
                 "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
             )
         return np.array(ids), np.array(starts)
+
+
+def _cut(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[bytes]:
+    """The tokens of each word as bytes, its first one marked."""
+    marked = ids.astype("<u2")
+    marked[starts] += np.uint16(WORD_START)
+    data = marked.tobytes()
+    bounds = [*(2 * starts).tolist(), len(data)]
+    return (data[start:stop] for start, stop in pairwise(bounds))
 
 
 def _add_up(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from memolith.errors import MemolithError
 from memolith.files.byte_marks import BOM
@@ -19,16 +18,15 @@ if TYPE_CHECKING:
     from memolith.retrieval import Chunk
 
 
-def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[Chunk | None]:
-    """The chunks with their texts, in the same order; None for one that is not there any more."""
+def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[str | None]:
+    """The texts of chunks, in the same order; None for one that is not there any more."""
     handles: dict[str, int | None] = {}
     try:
         for chunk in chunks:
             if chunk.path not in handles:
                 handles[chunk.path] = _open(roots, chunk.path)
             handle = handles[chunk.path]
-            text = None if handle is None else _text(handle, chunk)
-            yield None if text is None else replace(chunk, text=text)
+            yield None if handle is None else _text(handle, chunk)
     finally:
         for handle in handles.values():
             if handle is not None:

@@ -123,9 +123,15 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
         sensitivity=record.sensitivity,
         channel=record.provenance.channel,
         record_id=record.id,
+        copy_of=_source(record) if path == layout.EXPERIENCES else "",
         supersedes=record.supersedes or "",
         expires=record.expires,
     )
+
+
+def _source(experience: Record) -> str:
+    source = experience.metadata.get("source")
+    return source if isinstance(source, str) else ""
 
 
 def _note(path: str, data: bytes) -> Record | None:

@@ -268,4 +268,5 @@ def _configure(connection: apsw.Connection) -> None:
     connection.pragma("trusted_schema", 0)
     connection.pragma("cell_size_check", 1)
     connection.pragma("synchronous", "normal")
+    connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
     connection.pragma("user_version")  # the first read: from now on its log and its map are open

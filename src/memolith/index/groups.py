@@ -14,6 +14,7 @@ import numpy as np
 
 from memolith.index.nearest import stretches
 from memolith.index.postings import K1, B
+from memolith.interfaces import USER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from memolith.interfaces import Vectors
 
     Floats = NDArray[np.float32]
-
-USER = 1  # in the column `role`
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from memolith.index.nearest import stretches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memolith.index.segment import Segment
-    from memolith.interfaces import Vectors
+    from memolith.interfaces import Tokens, Vectors
     from memolith.retrieval import Filters
 
     Mask = NDArray[np.bool_]
@@ -133,6 +135,8 @@ class Nominees:
     meaning: NDArray[np.float32]
     grouped: NDArray[np.int64]
     role: NDArray[np.int64]
+    dated: NDArray[np.int64]
+    record: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -143,10 +147,12 @@ class Nominees:
         meaning: NDArray[np.float32],
     ) -> Nominees:
         """Take the columns of these rows."""
-        columns = segment.columns
-        return cls(
-            segment.keys[rows], words, meaning, columns["grouped"][rows], columns["role"][rows]
-        )
+        kept = (segment.columns[name][rows] for name in ("grouped", "role", "dated", "record"))
+        return cls(segment.keys[rows], words, meaning, *kept)
+
+    def take(self, at: NDArray[np.integer[Any]]) -> Nominees:
+        """Some of them."""
+        return Nominees(*(getattr(self, name)[at] for name in self.__slots__))
 
     @classmethod
     def together(cls, parts: Sequence[Nominees]) -> Nominees:
@@ -154,6 +160,21 @@ class Nominees:
         return cls(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
         )
+
+
+def tokens_of(
+    segments: Sequence[LiveSegment], keys: NDArray[np.int64]
+) -> tuple[Tokens, NDArray[np.int64]]:
+    """The tokens of the chunks with these keys, one after the other, and how many each has."""
+    starts, sizes = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
+    found: list[Tokens] = [np.empty(0, "<u2")]
+    for segment in (live.segment for live in segments if len(live.segment)):
+        rows = np.minimum(np.searchsorted(segment.keys, keys), len(segment) - 1)
+        here = np.flatnonzero(segment.keys[rows] == keys)
+        tokens, sizes[here] = segment.tokens.of(rows[here])
+        starts[here] = sum(map(len, found)) + np.cumsum(sizes[here]) - sizes[here]
+        found.append(tokens)
+    return np.concatenate(found)[stretches(starts, starts + sizes)], sizes
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

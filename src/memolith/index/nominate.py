@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.asked import asked_of
-from memolith.index.groups import USER, GroupSums, group_bm25
+from memolith.index.groups import GroupSums, group_bm25
 from memolith.index.live import Nominees
-from memolith.interfaces import Nomination, Signals
+from memolith.index.rows import FILES
+from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from memolith.index.asked import Asked
     from memolith.index.live import LiveSegment, NumberedFilters
     from memolith.interfaces import Vectors
 
@@ -37,29 +39,43 @@ def nominate(
     words_rank = _ranks(found.words, found.keys, limit)
     meaning_rank = _ranks(found.meaning, found.keys, limit)
     kept = np.flatnonzero((words_rank > 0) | (meaning_rank > 0))
-    groups = np.unique(found.grouped[kept])
+    found = found.take(kept)
+    whole, mine, titles = _around(segments, asked, found.grouped, vector)
+    in_chat = (found.grouped > 0) & (found.grouped < FILES)
+    signals = Signals(
+        keys=found.keys,
+        words=found.words,
+        meaning=found.meaning,
+        words_rank=words_rank[kept],
+        meaning_rank=meaning_rank[kept],
+        group_words=whole,
+        group_user_words=mine,
+        group_title=titles,
+        kind=np.where(found.grouped == 0, RECORD, np.where(in_chat, TURN, PROSE)),
+        role=found.role,
+        dated=found.dated,
+        chat=np.where(in_chat, found.grouped, 0),
+        record=found.record,
+    )
+    return Nomination(signals, _usual_meaning(segments, vector), asked.rarity)
+
+
+def _around(
+    segments: Sequence[LiveSegment],
+    asked: Asked,
+    grouped: NDArray[np.int64],
+    vector: Vectors | None,
+) -> list[Floats]:
+    """For each chunk what speaks for its group: its words, those of the user, how it begins."""
+    groups = np.unique(grouped)
     groups = groups[groups > 0]
     sums = GroupSums(groups, asked.terms)
     for live in segments:
         sums.add(live.segment, vector)
     whole = group_bm25(sums.counts, sums.lengths, asked.in_groups, asked.terms)
     mine = group_bm25(sums.user_counts, sums.user_lengths, asked.in_groups, asked.terms)
-    at = np.searchsorted(groups, found.grouped[kept])
-    columns = (
-        found.keys[kept],
-        found.words[kept],
-        found.meaning[kept],
-        words_rank[kept],
-        meaning_rank[kept],
-        *(_of_groups(values, at, found.grouped[kept]) for values in (whole, mine, sums.titles)),
-        found.role[kept] == USER,
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return Nomination(
-        [Signals(*row) for row in rows],
-        _usual_meaning(segments, vector),
-        asked.rarity,
-    )
+    at = np.searchsorted(groups, grouped)
+    return [_of_groups(values, at, grouped) for values in (whole, mine, sums.titles)]
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:

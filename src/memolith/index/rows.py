@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -30,8 +31,8 @@ _SUM = struct.Struct("<I")
 INSERT = (
     "INSERT INTO chunks (key, file, kind, first_line, last_line, offset, size, role, heading, dated,"
     " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest, identity,"
-    " sum, terms, vector, search_sum)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " sum, record, terms, tokens, vector, search_sum)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 MOVE = (
     "UPDATE chunks SET first_line = ?1, last_line = ?2, offset = ?3, size = ?4, sum = ?5"
@@ -45,12 +46,14 @@ FIND = (
 NEWER = (
     "SELECT DISTINCT supersedes FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
 )
+# Groups are numbered: a chat by its name, from here on files; the SQL below says the same.
+FILES = 2147483648
 SEARCHED = (
     "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
     # The turns of a chat are one group, the prose of a file another; records stand for themselves.
     " CASE kind WHEN 'turn' THEN chat WHEN 'prose' THEN file + 2147483648 ELSE 0 END,"
     " CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END,"
-    " terms, vector, kind, role, sensitivity, search_sum"
+    " record, terms, tokens, vector, kind, role, sensitivity, search_sum"
     " FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
 )
 
@@ -69,8 +72,10 @@ class Rows:
         row = _columns(key, file, item, number)
         terms = item.terms or pack_terms({})
         vector = None if item.vector is None else pack_vector(item.vector)
-        searched = (key, file, *row[9:14], row[17], item.chunk.kind, item.chunk.role)
-        return (*row, self.sum(*row), terms, vector, crc32(terms, self.sum(*searched)))
+        record = _record_number(item.chunk)
+        searched = (key, file, *row[9:14], row[17], item.chunk.kind, item.chunk.role, record)
+        whole = crc32(terms, self.sum(*searched))
+        return (*row, self.sum(*row), record, terms, with_sum(item.tokens), vector, whole)
 
     def moved(
         self, key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
@@ -101,11 +106,12 @@ class Rows:
 
     def searched(self, row: tuple[Any, ...]) -> Row:
         """What a segment needs of a row of SEARCHED."""
-        terms, vector, kind, role, sensitivity, whole = row[10:]
-        columns = (*row[:6], sensitivity, row[7], kind, role)
+        terms, tokens, vector, kind, role, sensitivity, whole = row[11:]
+        columns = (*row[:6], sensitivity, row[7], kind, role, row[10])
         if not isinstance(terms, bytes) or crc32(terms, self.sum(*columns)) != whole:
             raise DamageError(f"chunk {row[0]}")
-        return Row(row[0], row[1:10], terms, None if vector is None else _unpack_vector(vector))
+        embedded = None if vector is None else _without_sum(vector)
+        return Row(row[0], row[1:11], terms, _without_sum(tokens), embedded)
 
     def file(self, number: int, path: str, state: FileState, chunks: int) -> tuple[Any, ...]:
         """A row of the table of files."""
@@ -130,14 +136,27 @@ class Rows:
 
 def pack_vector(vector: Vectors) -> bytes:
     """A vector as bytes with its checksum."""
-    data: bytes = quantise(vector[None])[0].tobytes()
+    return with_sum(quantise(vector[None])[0].tobytes())
+
+
+def with_sum(data: bytes) -> bytes:
+    """Bytes with their checksum."""
     return data + _SUM.pack(crc32(data))
 
 
-def _unpack_vector(data: object) -> bytes:
+def _without_sum(data: object) -> bytes:
     if not isinstance(data, bytes) or data[-4:] != _SUM.pack(crc32(data[:-4])):
-        raise DamageError("vector")
+        raise DamageError("vector or tokens")
     return data[:-4]
+
+
+def _record_number(chunk: Chunk) -> int:
+    """The same for a record wherever it stands, and one more for a copy made of it."""
+    if not chunk.record_id:
+        return 0
+    name = (chunk.copy_of or chunk.record_id).encode(errors="surrogatepass")
+    even = int.from_bytes(blake2b(name, digest_size=7).digest(), "little") * 2
+    return even + bool(chunk.copy_of)
 
 
 def clean(text: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from memolith.index.groups import Groups
 from memolith.index.nearest import Nearest
 from memolith.index.postings import Postings
+from memolith.index.tokens import TokenLists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_MAGIC = b"memoseg4"
+_MAGIC = b"memoseg5"
 _SUM = struct.Struct("<I")
 _ALIGN = 64
 # Larger files are mapped: what is read into memory cannot change under us, but costs every process.
 _READ_UP_TO = 1 << 26
 # What filters and groups look at; each is one number per chunk.
 COLUMNS = {"file": "<u4", "dated": "<i4", "category": "<u4", "session": "<u4", "chat": "<u4",
-           "secret": "u1", "expires": "<i8", "grouped": "<i8", "role": "u1"}  # fmt: skip
+           "secret": "u1", "expires": "<i8", "grouped": "<i8", "role": "u1",
+           "record": "<i8"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Row:
     key: int
     columns: tuple[int, ...]
     terms: bytes
+    tokens: bytes
     vector: bytes | None
 
 
@@ -54,6 +57,7 @@ class Segment:
     postings: Postings
     nearest: Nearest
     groups: Groups
+    tokens: TokenLists
 
     @classmethod
     def build(cls, rows: Sequence[Row], dimensions: int) -> Segment:
@@ -72,6 +76,7 @@ class Segment:
             postings=Postings.build([row.terms for row in rows], columns["grouped"]),
             nearest=Nearest.build(vectors),
             groups=Groups.build(columns["grouped"]),
+            tokens=TokenLists.build([row.tokens for row in rows]),
         )
 
     def __len__(self) -> int:
@@ -135,6 +140,7 @@ class Segment:
             postings=Postings(*(arrays[f"postings.{name}"] for name in Postings.__slots__)),
             nearest=Nearest(*(arrays[f"nearest.{name}"] for name in Nearest.__slots__)),
             groups=Groups(*(arrays[f"groups.{name}"] for name in Groups.__slots__)),
+            tokens=TokenLists(*(arrays[f"tokens.{name}"] for name in TokenLists.__slots__)),
         )
 
     def _arrays(self) -> dict[str, Array]:
@@ -143,6 +149,7 @@ class Segment:
         arrays |= {f"postings.{name}": getattr(self.postings, name) for name in Postings.__slots__}
         arrays |= {f"nearest.{name}": getattr(self.nearest, name) for name in Nearest.__slots__}
         arrays |= {f"groups.{name}": getattr(self.groups, name) for name in Groups.__slots__}
+        arrays |= {f"tokens.{name}": getattr(self.tokens, name) for name in TokenLists.__slots__}
         return arrays
 
 

@@ -70,10 +70,10 @@ class Segments:
         """Whether nothing was written since `current` was last called."""
         return self._version == self._seen()
 
-    def maintain(self) -> bool:
-        """Write and merge files, if it is worth it."""
+    def maintain(self, *, purge: bool = False) -> bool:
+        """Write and merge files, if it is worth it; `purge` leaves no removed chunk in any."""
         changed = False
-        while (due := self._due()) is not None:
+        while (due := self._due(0 if purge else _MOST_GONE)) is not None:
             if not self._write(*due):
                 break
             changed = True
@@ -105,7 +105,8 @@ class Segments:
             expected = self._database.one("SELECT coalesce(sum(chunks), 0) FROM files")
             wrongly = self._database.one("SELECT 1 FROM removed JOIN chunks USING (key)")
         self._live = [LiveSegment(segment, removed) for segment in self._files.values()]
-        self._live.append(LiveSegment(Segment.build(recent, self._dimensions)))
+        if recent or not self._live:
+            self._live.append(LiveSegment(Segment.build(recent, self._dimensions)))
         if wrongly or expected != sum(len(live.segment) - live.gone for live in self._live):
             raise DamageError("chunks are missing, or there are too many")
 
@@ -117,7 +118,7 @@ class Segments:
             self._unreadable.add(part.name)
         return segment
 
-    def _due(self) -> tuple[list[Range], int, int] | None:
+    def _due(self, most_gone: float) -> tuple[list[Range], int, int] | None:
         """The files to replace, and the range of the one to write; None if all is well."""
         ranges = self._ranges()
         first = ranges[-1].last + 1 if ranges else 1
@@ -128,7 +129,8 @@ class Segments:
         live = self.current()
         for part, found in zip(ranges, live, strict=False):
             missing = not os.path.exists(self._path(part)) or part.name in self._unreadable
-            if missing or found.gone > _MOST_GONE * len(found.segment) + RECENT // 4:
+            spared = most_gone * (len(found.segment) + RECENT)
+            if missing or found.gone > spared:
                 return [part], part.first, part.last
         for older, newer, one, two in zip(ranges, ranges[1:], live, live[1:], strict=False):
             small = len(one.segment) + len(two.segment) <= MOST

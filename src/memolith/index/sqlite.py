@@ -14,16 +14,24 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
 from memolith.index.file_table import FileTable
-from memolith.index.live import NumberedFilters
+from memolith.index.live import NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
-from memolith.index.rows import FIND, INSERT, MOVE, NEWER, Rows, clean, pack_vector
+from memolith.index.rows import FIND, INSERT, MOVE, NEWER, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
 from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from memolith.interfaces import FileChange, FileState, Found, Nomination, Vectors
+    from memolith.interfaces import (
+        Column,
+        FileChange,
+        FileState,
+        Found,
+        Nomination,
+        Tokens,
+        Vectors,
+    )
     from memolith.retrieval import Filters
 
 P = ParamSpec("P")
@@ -122,6 +130,11 @@ class SqliteIndex:
         return self._fetch(keys)
 
     @_guarded
+    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
+        """The tokens of the chunks with these keys, one after the other, and how many each has."""
+        return tokens_of(self._segments.current(), keys)
+
+    @_guarded
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
@@ -138,12 +151,15 @@ class SqliteIndex:
         return list(self._fetch([key for (key,) in keys]).values())
 
     @_guarded
-    def set_vectors(self, vectors: Mapping[int, Vectors]) -> None:
-        """Add the vectors of chunks that had none."""
+    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
+        """Add the vectors of chunks that had none, and their tokens."""
         with self._database.writing():
             self._db.executemany(
-                "UPDATE chunks SET vector = ? WHERE key = ?",
-                [(pack_vector(vector), key) for key, vector in vectors.items()],
+                "UPDATE chunks SET vector = ?, tokens = ? WHERE key = ?",
+                [
+                    (pack_vector(vector), with_sum(tokens.get(key, b"")), key)
+                    for key, vector in vectors.items()
+                ],
             )
             self._segments.outdate(vectors)
 
@@ -151,6 +167,12 @@ class SqliteIndex:
     def maintain(self) -> bool:
         """Write and merge segment files, if it is worth it."""
         return self._segments.maintain()
+
+    @_guarded
+    def purge(self) -> None:
+        """Leave nothing of removed chunks in any file; needed when something was forgotten."""
+        self._segments.maintain(purge=True)
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @_guarded
     def clear(self) -> None:

@@ -1,7 +1,7 @@
 """The tables of the index. A changed number means a new index: everything in it can be made again."""
 
 # Part of the file's name, so that two versions of the program never touch each other's index.
-VERSION = 4
+VERSION = 5
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -32,8 +32,9 @@ CREATE TABLE chunks (
     digest BLOB NOT NULL,  -- of the text
     identity BLOB NOT NULL,  -- of all that is searched, but not of the place
     sum INTEGER NOT NULL,  -- of all columns above
-    terms BLOB NOT NULL, vector BLOB,
-    search_sum INTEGER NOT NULL  -- of what a segment is built from, but for the vector, which has its own
+    record INTEGER NOT NULL,  -- a number for its record, even; one more for a copy made of that; or 0
+    terms BLOB NOT NULL, tokens BLOB NOT NULL, vector BLOB,
+    search_sum INTEGER NOT NULL  -- of what a segment is built from, but for tokens and vector, which have their own
 ) STRICT;
 CREATE INDEX chunks_of_a_file ON chunks (file);
 CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';

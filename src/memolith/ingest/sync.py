@@ -16,13 +16,14 @@ from memolith.index.nearest import normalised
 from memolith.index.vocabulary import Vocabulary
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
+from memolith.text.in_english import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from memolith.files.roots import Roots
-    from memolith.interfaces import Embedder, Index, Vectors
+    from memolith.interfaces import Embedder, Index, Vectors, WordVectors
     from memolith.retrieval import Chunk, Turn
     from memolith.types import Record, Stamp
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
+# So much of a text is looked through for its best passage; a chunk of a file is not longer.
+SPELLED_CHARS = 2_000
 _CHUNKS_AT_ONCE = 512
 _FILES_AT_ONCE = 256
 _TICK = 50_000_000  # nanoseconds
@@ -42,6 +45,7 @@ class Sources:
     roots: Roots
     day_of: Callable[[Record | Turn], date]
     about_to_look: Callable[[str], None] | None = None  # told the path of every folder
+    word_vectors: WordVectors | None = None
 
 
 def sync(
@@ -86,9 +90,9 @@ def sync(
     )
 
 
-def chunk_digest(chunk: Chunk) -> bytes:
+def text_digest(text: str) -> bytes:
     """What a chunk is known again by when its text is read from the file."""
-    return blake2b(chunk.text.encode(errors="surrogatepass"), digest_size=16).digest()
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 class _Work:
@@ -162,11 +166,19 @@ class _Work:
         ]
         terms = iter(self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in new]))
         vectors = iter(_embed(self._embedder, new, self._warnings))
+        tokens = iter(_spelled(self._sources.word_vectors, new))
         for path, (state, chunks) in self._cut.items():
             items = [
-                IndexedChunk(chunk, chunk_digest(chunk), identity, next(terms), next(vectors))
+                IndexedChunk(
+                    chunk,
+                    text_digest(chunk.text),
+                    identity,
+                    next(terms),
+                    next(vectors),
+                    next(tokens),
+                )
                 if is_new
-                else IndexedChunk(chunk, chunk_digest(chunk), identity, None)
+                else IndexedChunk(chunk, text_digest(chunk.text), identity, None)
                 for chunk, (identity, is_new) in zip(chunks, identities[path], strict=True)
             ]
             yield FileChange(path, state, items)
@@ -200,15 +212,17 @@ def embed_waiting(
 ) -> None:
     """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
     while waiting := index.without_vector(_CHUNKS_AT_ONCE):
-        chunks = list(read_texts(sources.roots, (item.chunk for item in waiting)))
+        texts = list(read_texts(sources.roots, (item.chunk for item in waiting)))
         whole = {
-            item.key: chunk
-            for item, chunk in zip(waiting, chunks, strict=True)
-            if chunk is not None and chunk_digest(chunk) == item.digest
+            item.key: replace(item.chunk, text=text)
+            for item, text in zip(waiting, texts, strict=True)
+            if text is not None and text_digest(text) == item.digest
         }
         vectors = _embed(embedder, _with_follow_ups(sources, whole.values()), warnings)
+        spelled = _spelled(sources.word_vectors, list(whole.values()))
         index.set_vectors(
-            {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None}
+            {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None},
+            dict(zip(whole, spelled, strict=True)),
         )
         if len(whole) < len(waiting) or vectors[0] is None:
             break  # files changed meanwhile, or the model does not answer
@@ -237,7 +251,7 @@ def _identity(chunk: Chunk) -> bytes:
     parts = (
         chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.follow_up, chunk.dated,
         chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
-        chunk.record_id, chunk.supersedes, chunk.expires,
+        chunk.record_id, chunk.copy_of, chunk.supersedes, chunk.expires,
     )  # fmt: skip
     return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()
 
@@ -255,6 +269,13 @@ def _embed(
         except EmbeddingError as error:
             warnings.append(f"{error.message} New text is found by words only for now.")
     return [None] * len(chunks)
+
+
+def _spelled(model: WordVectors | None, chunks: Sequence[Chunk]) -> list[bytes]:
+    """How each text begins, in tokens: what passages are looked for in."""
+    if model is None:
+        return [b""] * len(chunks)
+    return model.spell([in_english(chunk.text[:SPELLED_CHARS].split()) for chunk in chunks])
 
 
 def embedding_text(chunk: Chunk) -> str:

@@ -1,80 +1,98 @@
-"""What the stages of a search pass on to each other."""
+"""What the stages of a search pass on to each other: candidates as columns, not as objects.
+
+A search looks at some hundred chunks, and every stage at all of them. As objects they cost more than
+everything else together; as arrays a stage is a few lines of arithmetic.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
-    from memolith.interfaces import Signals
+    from numpy.typing import NDArray
+
+    from memolith.interfaces import Column, Signals
     from memolith.retrieval import Chunk
     from memolith.text.dates import DayRange
 
-    Stage = Callable[["Situation", Sequence["Candidate"]], Sequence["Candidate"]]
+    Floats = NDArray[np.floating[Any]]
+    Stage = Callable[["Situation", "Candidates"], "Candidates"]
+
+# How much a vote of the chat or file counts for one of its chunks.
+GROUP = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A chunk that may answer, with everything that speaks for it."""
+class Candidates:
+    """Chunks that may answer, best first, with everything that speaks for them."""
 
-    chunk: Chunk
     signals: Signals
-    score: float
-    votes: tuple[float, ...] = ()  # of the chunk itself, each from 0 to 1
-    group: tuple[float, ...] = ()  # of the chat or file it belongs to
-    lift: float = 0.0  # what its day added to the score
-    superseded: bool = False
-    why: Mapping[str, float] = field(default_factory=dict)  # what the last stage found, by name
+    score: Floats
+    votes: Floats  # a row for each: what the chunk itself has, from 0 to 1
+    weights: Floats  # how much each of these votes counts
+    group_votes: Floats  # what its chat or file has: the sum, and how many votes these are
+    group_voters: Floats
+    lift: Floats  # what its day added to the score
+    why: Mapping[str, Column] = field(default_factory=dict)  # what the last stage found, by name
+    superseded: Column | None = None  # of these two, nothing is known before they are read
+    chunks: tuple[Chunk, ...] = ()
+    texts: tuple[str, ...] = ()
 
-    # `dataclasses.replace` takes five times as long as these, for hundreds of candidates a search.
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.score)
 
-    def reading(self, chunk: Chunk) -> Candidate:
-        """The same with the text of its chunk."""
-        return Candidate(
-            chunk=chunk,
-            signals=self.signals,
-            score=self.score,
-            votes=self.votes,
-            group=self.group,
-            lift=self.lift,
-            superseded=self.superseded,
-            why=self.why,
-        )
-
-    def scored(self, score: float, why: Mapping[str, float], *, lift: float = 0.0) -> Candidate:
-        """The same with another score, and how much of the change is due to its day."""
-        return Candidate(
-            chunk=self.chunk,
-            signals=self.signals,
+    @classmethod
+    def of(cls, signals: Signals, score: Floats, why: Mapping[str, Column]) -> Candidates:
+        """Candidates nobody has voted on."""
+        none = np.zeros(len(score))
+        return cls(
+            signals=signals,
             score=score,
-            votes=self.votes,
-            group=self.group,
-            lift=self.lift + lift,
-            superseded=self.superseded,
+            votes=np.zeros((len(score), 0)),
+            weights=np.zeros(0),
+            group_votes=none,
+            group_voters=none,
+            lift=none,
             why=why,
         )
 
-    def voted(
-        self,
-        score: float,
-        votes: tuple[float, ...],
-        group: tuple[float, ...],
-        why: Mapping[str, float],
-    ) -> Candidate:
-        """The same after a vote."""
-        return Candidate(
-            chunk=self.chunk,
-            signals=self.signals,
-            score=score,
-            votes=votes,
-            group=group,
-            lift=self.lift,
-            superseded=self.superseded,
-            why=why,
+    def take(self, at: NDArray[np.integer[Any]] | Sequence[int] | slice) -> Candidates:
+        """Some of them, in this order."""
+        if not isinstance(at, slice):
+            at = np.asarray(at, np.intp)
+        rows = range(len(self))[at] if isinstance(at, slice) else at.tolist()
+        return Candidates(
+            signals=self.signals.take(at),
+            score=self.score[at],
+            votes=self.votes[at],
+            weights=self.weights,
+            group_votes=self.group_votes[at],
+            group_voters=self.group_voters[at],
+            lift=self.lift[at],
+            why={name: column[at] for name, column in self.why.items()},
+            superseded=None if self.superseded is None else self.superseded[at],
+            chunks=tuple(self.chunks[row] for row in rows) if self.chunks else (),
+            texts=tuple(self.texts[row] for row in rows) if self.texts else (),
         )
+
+    def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:
+        """The same with other scores, best first; of equal ones the chunk that was written last."""
+        order = np.lexsort((-self.signals.keys, -score))
+        return replace(self, score=score, why=why).take(order)
+
+    def mean_vote(self) -> Floats:
+        """The mean of all votes, those of the group at half their weight."""
+        voters = self.weights.sum() + GROUP * self.group_voters
+        votes = self.votes @ self.weights + GROUP * self.group_votes
+        result: Floats = votes / np.where(voters == 0, 1, voters)
+        return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +106,3 @@ class Situation:
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
-
-
-def best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """By score; of equal ones the chunk that was written last."""
-    return sorted(candidates, key=lambda hit: (-hit.score, -hit.signals.key))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memolith.search.candidates import best_first
+import numpy as np
+
 from memolith.text.dates import SURE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.search.candidates import Candidate, Situation
+    from memolith.search.candidates import Candidates, Situation
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds half.
 _LEAST = 0.2
 
 
-def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that lifts what is from the days in the question; without such days it does nothing.
 
     The days are one of the things asked for: in "what happened yesterday?" they decide, in a long
@@ -26,22 +26,10 @@ def prefer_days(situation: Situation, candidates: Sequence[Candidate]) -> Sequen
     if not situation.days:
         return candidates
     most = max(_LEAST, 1 / (1 + len(situation.rarity)))
-
-    def lift(hit: Candidate) -> float:
-        dated = hit.chunk.dated
-        return max(
-            (
-                most if days.confidence >= SURE else most / 2
-                for days in situation.days
-                if dated is not None and days.first <= dated <= days.last
-            ),
-            default=0.0,
-        )
-
-    lifts = [lift(hit) for hit in candidates]
-    return best_first(
-        [
-            hit.scored(hit.score + added, {"days": added}, lift=added)
-            for hit, added in zip(candidates, lifts, strict=True)
-        ]
-    )
+    dated = candidates.signals.dated
+    lift = np.zeros(len(candidates))
+    for days in situation.days:
+        within = (days.first.toordinal() <= dated) & (dated <= days.last.toordinal())
+        lift = np.maximum(lift, within * (most if days.confidence >= SURE else most / 2))
+    lifted = replace(candidates, lift=candidates.lift + lift)
+    return lifted.scored(candidates.score + lift, {"days": lift})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from memolith.search.candidates import best_first
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import date
 
-    from memolith.search.candidates import Candidate, Situation, Stage
+    from memolith.interfaces import Column
+    from memolith.search.candidates import Candidates, Floats, Situation, Stage
 
 # The most that being new can add, against 1 for what is best in everything. Plain multiplication by
 # 0.5 ** (age / half-life) would bury everything a year old under anything from today; this way age
@@ -20,27 +22,20 @@ MOST_ADDED = 0.1
 def decay(half_life_days: float) -> Stage:
     """A stage that adds up to 0.1 to the score of a dated chunk, half of that after the half-life."""
 
-    def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        added = [bonus(hit.chunk.dated, situation.today, half_life_days) for hit in candidates]
-        return best_first(
-            [
-                hit.scored(hit.score + new, {"new": new}, lift=new)
-                for hit, new in zip(candidates, added, strict=True)
-            ]
-        )
+    def stage(situation: Situation, candidates: Candidates) -> Candidates:
+        new = bonus(candidates.signals.dated, situation.today, half_life_days)
+        fresh = replace(candidates, lift=candidates.lift + new)
+        return fresh.scored(candidates.score + new, {"new": new})
 
     return stage
 
 
-def bonus(dated: date | None, today: date, half_life_days: float) -> float:
+def bonus(dated: Column, today: date, half_life_days: float) -> Floats:
     """0.1 for today and the future, half of it after the half-life; what has no date gets the half.
 
     >>> from datetime import date
-    >>> bonus(date(2026, 1, 1), date(2026, 1, 31), 30)
-    0.05
+    >>> bonus(np.array([date(2026, 1, 1).toordinal()]), date(2026, 1, 31), 30).tolist()
+    [0.05]
     """
-    if dated is None:
-        return MOST_ADDED / 2
-    age: float = max(0, (today - dated).days) / half_life_days
-    faded: float = 0.5**age
-    return MOST_ADDED * faded
+    age = np.maximum(0, today.toordinal() - dated) / half_life_days
+    return MOST_ADDED * np.where(dated > 0, 0.5**age, 0.5)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memolith.search.candidates import Candidate, Situation, Stage
+    from memolith.search.candidates import Candidates, Situation, Stage
 
 # Below this share of common words two chunks are different evidence, however alike their subject.
 # (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)
 COPY_FROM = 0.9
 # So many more than are shown are compared, to take the places of copies; and never more than these.
-_MORE = 20
+MORE = 20
 _COMPARED = 50
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
@@ -22,52 +22,49 @@ _NO_MARKS = str.maketrans("", "", string.punctuation)
 def diversify(mmr_lambda: float) -> Stage:
     """A stage that moves copies of better hits down; 1 leaves the order as it is."""
 
-    def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    def stage(situation: Situation, candidates: Candidates) -> Candidates:
         if mmr_lambda >= 1 or len(candidates) < 2:
             return candidates
-        compared = min(_COMPARED, situation.limit + _MORE)
-        top = list(candidates[:compared])
-        copies = _copies(top)
+        compared = min(_COMPARED, situation.limit + MORE)
+        copies = _copies(candidates.texts[:compared])
         if not copies:
             return candidates
-        return [*_reordered(top, copies, mmr_lambda), *candidates[compared:]]
+        order = _reordered(candidates.score[:compared].tolist(), copies, mmr_lambda)
+        return candidates.take([*order, *range(len(order), len(candidates))])
 
     return stage
 
 
 def _reordered(
-    top: list[Candidate], copies: Mapping[frozenset[int], float], mmr_lambda: float
-) -> list[Candidate]:
-    best = top[0].score or 1.0
-    chosen: list[Candidate] = []
-    worst_copy = dict.fromkeys((hit.signals.key for hit in top), 0.0)
-    while top:
+    scores: Sequence[float], copies: Mapping[frozenset[int], float], mmr_lambda: float
+) -> list[int]:
+    """The places of the hits, each time the one with the best score that is no copy of those before."""
+    best = scores[0] or 1.0
+    chosen: list[int] = []
+    left = dict.fromkeys(range(len(scores)), 0.0)  # how like the worst copy before it
+    while left:
         pick = max(
-            top,
-            key=lambda hit: (
-                mmr_lambda * hit.score / best - (1 - mmr_lambda) * worst_copy[hit.signals.key]
-            ),
+            left, key=lambda at: mmr_lambda * scores[at] / best - (1 - mmr_lambda) * left[at]
         )
-        top = [hit for hit in top if hit is not pick]
         chosen.append(pick)
-        for hit in top:
-            likeness = copies.get(frozenset((pick.signals.key, hit.signals.key)), 0.0)
-            worst_copy[hit.signals.key] = max(worst_copy[hit.signals.key], likeness)
+        del left[pick]
+        for at in left:
+            left[at] = max(left[at], copies.get(frozenset((pick, at)), 0.0))
     return chosen
 
 
-def _copies(hits: Sequence[Candidate]) -> dict[frozenset[int], float]:
-    """Which of the hits are copies of each other, and how like they are; mostly none."""
-    said = [(hit.signals.key, _words(hit.chunk.text.casefold())) for hit in hits]
+def _copies(texts: Sequence[str]) -> dict[frozenset[int], float]:
+    """Which of the texts are copies of each other, and how like they are; mostly none."""
+    said = [(at, _words(text.casefold())) for at, text in enumerate(texts)]
     said.sort(key=lambda item: len(item[1]))
     copies = {}
-    for at, (key, mine) in enumerate(said):
-        for other_key, other in said[at + 1 :]:
+    for number, (at, mine) in enumerate(said):
+        for other_at, other in said[number + 1 :]:
             if len(mine) < COPY_FROM * len(other):
                 break  # so much longer a text, and all that follow, cannot be a copy
             likeness = _likeness(mine, other)
             if likeness >= COPY_FROM:
-                copies[frozenset((key, other_key))] = likeness
+                copies[frozenset((at, other_at))] = likeness
     return copies
 
 

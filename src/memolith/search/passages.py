@@ -3,30 +3,31 @@
 Every candidate is looked at through a window of twenty words. Two votes come of it: how near the best
 passage is to the question as a whole, and how many of the question's words it has. A word counts as
 far as the nearest word of the passage means the same, and by how rare it is in this memory. All that
-is needed are vectors of single words, so nothing of it has to be stored.
+is needed are vectors of single words; which words a chunk has, and in which order, the index knows.
 """
 
 from __future__ import annotations
 
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.search.candidates import best_first
-from memolith.search.weigh import mean_vote, shares
+from memolith.interfaces import WORD_START
+from memolith.search.weigh import shares
 from memolith.text.in_english import in_english
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from memolith.interfaces import Vectors, WordVectors
-    from memolith.search.candidates import Candidate, Situation, Stage
+    from memolith.interfaces import Column, Tokens, Vectors, WordVectors
+    from memolith.search.candidates import Candidates, Floats, Situation, Stage
 
-    Rows = NDArray[np.intp]
+    Integers = NDArray[np.integer[Any]]
+    TokensOf = Callable[[Column], tuple[Tokens, Integers]]
 
 # A passage is two blocks side by side.
 _BLOCK = 10
@@ -34,110 +35,140 @@ _BLOCK = 10
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
 # Beyond these, time is spent and nothing is learned.
-_MOST_CHARS = 2_000
-_MOST_WORDS = 32
+_MOST_TOKENS = 48
 _MOST_STRETCHES = 400
+_TINY = np.float32(1e-6)
+_TOKEN = np.uint16(WORD_START - 1)
+_NONE = np.empty(0, np.uint16)
 
 
-def passages(vectors: WordVectors) -> Stage:
+def passages(
+    model: WordVectors,
+    tokens_of: TokensOf,
+    words_weight: float = 1.0,
+    meaning_weight: float = 1.0,
+) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
+    weights = [words_weight, meaning_weight]
 
-    def stage(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        asked = situation.question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES]
-        texts = [in_english(hit.chunk.text[:_MOST_CHARS].split()) for hit in candidates]
-        rows, table = vectors.look_up(list(chain(in_english(asked), *texts)))
-        question = _Question(asked, rows[: len(asked)], table[:, :_DIMENSIONS], situation.rarity)
-        blocks = _Blocks([len(text) for text in texts])
-        if not candidates or not len(blocks.starts) or not question.means_something:
+    def stage(situation: Situation, candidates: Candidates) -> Candidates:
+        question = _Question.of(model, situation.question, situation.rarity)
+        tokens, sizes = tokens_of(candidates.signals.keys)
+        if not len(tokens) or not question.whole.any():
             return candidates
-        near, told = _of_best_passage(question, rows[len(asked) :], blocks)
-        result = []
-        for hit, *values in zip(candidates, shares(told), shares(near), strict=True):
-            votes = (*hit.votes, *values)
-            change = mean_vote(votes, hit.group) - mean_vote(hit.votes, hit.group)
-            why = {"passage_words": values[0], "passage_meaning": values[1]}
-            result.append(hit.voted(hit.score + change, votes, hit.group, why))
-        return best_first(result)
+        near, told = _of_best_passage(question, model, tokens, _Blocks.of(tokens, sizes))
+        found = {"passage_words": shares(told), "passage_meaning": shares(near)}
+        before = candidates.mean_vote()
+        voted = replace(
+            candidates,
+            votes=np.column_stack([candidates.votes, *found.values()]),
+            weights=np.concatenate([candidates.weights, weights]),
+        )
+        return voted.scored(candidates.score + voted.mean_vote() - before, found)
 
     return stage
 
 
+@dataclass(frozen=True, slots=True)
 class _Question:
-    """What is compared with passages: the whole question, and its telling words."""
+    """What is compared with passages: the whole question, and its telling words, token by token."""
 
-    def __init__(
-        self, asked: Sequence[str], rows: Rows, table: Vectors, rarity: Mapping[str, float]
-    ) -> None:
+    whole: Vectors
+    tokens: Vectors  # a row for each
+    rarity: Sequence[float]  # how much each of them tells
+
+    @classmethod
+    def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
+        stretches = question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES]
+        read = model.spell([[stretch] for stretch in in_english(stretches)])
+        spelled = [np.frombuffer(part, "<u2") & _TOKEN for part in read]
         told: dict[int, float] = {}
-        for stretch, row in zip(asked, rows.tolist(), strict=True):
+        for stretch, tokens in zip(stretches, spelled, strict=True):
             rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
-            if row and rarest:
-                told[row] = max(rarest, told.get(row, 0.0))
-        best = sorted(told, key=lambda row: -told[row])[:_MOST_WORDS]
-        self.table = table
-        self.weights = np.array([told[row] for row in best], np.float32)
-        self.words = _unit(table[best]) if best else np.zeros((0, table.shape[1]), np.float32)
-        self.whole = _unit(table[rows].sum(axis=0, keepdims=True))[0]
-
-    @property
-    def means_something(self) -> bool:
-        """Whether there is a word in it that the model knows."""
-        return bool(self.whole.any())
+            for token in tokens.tolist() if rarest else ():
+                told[token] = max(rarest / len(tokens), told.get(token, 0.0))
+        best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
+        return cls(
+            _unit(model.vectors(np.concatenate([_NONE, *spelled]), _DIMENSIONS).sum(axis=0)[None])[
+                0
+            ],
+            _unit(model.vectors(np.array(best, np.uint16), _DIMENSIONS)),
+            [told[token] for token in best],
+        )
 
 
+@dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Where the blocks of each text begin in the row of all their words."""
+    """Where blocks of words begin in the row of all tokens."""
 
-    def __init__(self, lengths: Sequence[int]) -> None:
-        self.count = len(lengths)
-        counts = -(-np.array(lengths, np.intp) // _BLOCK)
-        self.texts = np.repeat(np.arange(len(lengths)), counts)  # the text of each block
-        first_words = np.cumsum([0, *lengths[:-1]]) if len(lengths) else np.zeros(0, np.intp)
-        first_blocks = np.cumsum(counts) - counts
-        inside = np.arange(len(self.texts)) - first_blocks[self.texts]
-        self.starts = first_words[self.texts] + _BLOCK * inside
-        self.followed = np.zeros(len(self.texts), np.bool_)
-        self.followed[:-1] = self.texts[1:] == self.texts[:-1]
-        # The last block of a longer text is only the second half of a passage.
-        self.begins_passage = self.followed | (inside == 0)
+    count: int  # of texts
+    starts: Integers  # the first token of each block
+    texts: Integers  # the text of each block
+    followed: NDArray[np.bool_]  # by another block of the same text
+    begins_passage: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, tokens: Tokens, sizes: Integers) -> _Blocks:
+        words = np.flatnonzero(tokens >= WORD_START)
+        ends = np.searchsorted(words, np.cumsum(sizes))
+        lengths = np.diff(ends, prepend=0)  # of each text, in words
+        counts = -(-lengths // _BLOCK)
+        texts = np.repeat(np.arange(len(sizes)), counts)
+        inside = np.arange(len(texts)) - (np.cumsum(counts) - counts)[texts]
+        followed = np.zeros(len(texts), np.bool_)
+        followed[:-1] = texts[1:] == texts[:-1]
+        return cls(
+            count=len(sizes),
+            starts=words[(ends - lengths)[texts] + _BLOCK * inside],
+            texts=texts,
+            followed=followed,
+            # The last block of a longer text is only the second half of a passage.
+            begins_passage=followed | (inside == 0),
+        )
+
+    def best_of_each(self, values: Floats) -> Floats:
+        """The best passage of each text."""
+        result = np.zeros(self.count)
+        np.maximum.at(result, self.texts[self.begins_passage], values[self.begins_passage])
+        return result
 
 
-def _of_best_passage(question: _Question, rows: Rows, blocks: _Blocks) -> tuple[Vectors, Vectors]:
+def _of_best_passage(
+    question: _Question, model: WordVectors, tokens: Tokens, blocks: _Blocks
+) -> tuple[Floats, Floats]:
     """For each text how near its best passage is, and how much of the question's words it has."""
-    distinct, at = _distinct(rows, len(question.table))
-    vectors = question.table[distinct]
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    dots = np.add.reduceat((vectors @ question.whole)[at], blocks.starts)
-    # Words of a passage are taken as unrelated, so its length is known without adding their vectors.
-    squares = np.add.reduceat((lengths**2)[at], blocks.starts)
-    for values in (dots, squares):
-        values[:-1] += np.where(blocks.followed[:-1], values[1:], 0)
-    near = dots / np.sqrt(np.maximum(squares, np.float32(1e-6)))
-    told = np.zeros(len(blocks.starts), np.float32)
-    alike = (question.words @ vectors.T) / np.maximum(lengths, np.float32(1e-6))
-    for weight, likeness in zip(question.weights, alike, strict=True):
+    distinct, at = _distinct(tokens & _TOKEN)
+    vectors = model.vectors(distinct, _DIMENSIONS)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
+    length = np.sqrt(np.maximum(_sums(squares[at], blocks), _TINY))
+    near = _sums((vectors @ question.whole)[at], blocks) / length
+    told = np.zeros(len(blocks.starts))
+    alike = question.tokens @ vectors.T / np.sqrt(np.maximum(squares, _TINY))
+    for rarity, likeness in zip(question.rarity, alike, strict=True):
         best = np.maximum.reduceat(likeness[at], blocks.starts)
-        best[:-1] = np.where(blocks.followed[:-1], np.maximum(best[:-1], best[1:]), best[:-1])
-        told += weight * np.maximum(best, 0)
-    return _best_of_each(near, blocks), _best_of_each(told, blocks)
+        following = np.where(blocks.followed[:-1], best[1:], 0)
+        best[:-1] = np.maximum(best[:-1], following)
+        told += rarity * np.maximum(best, 0)
+    return blocks.best_of_each(near), blocks.best_of_each(told)
 
 
-def _distinct(rows: Rows, most: int) -> tuple[Rows, Rows]:
-    """Each row once, and the place of every row among them; quicker than sorting them."""
-    places = np.zeros(most, np.intp)
-    places[rows] = 1
+def _sums(values: Floats, blocks: _Blocks) -> Floats:
+    """The sum of the values of each passage's tokens."""
+    sums: Floats = np.add.reduceat(values, blocks.starts)
+    sums[:-1] += np.where(blocks.followed[:-1], sums[1:], 0)
+    return sums
+
+
+def _distinct(tokens: Tokens) -> tuple[Tokens, Integers]:
+    """Each token once, and the place of every token among them; quicker than sorting them."""
+    places = np.zeros(WORD_START, np.intp)
+    places[tokens] = 1
     distinct = np.flatnonzero(places)
     places[distinct] = np.arange(len(distinct))
-    return distinct, places[rows]
-
-
-def _best_of_each(values: NDArray[np.floating[Any]], blocks: _Blocks) -> Vectors:
-    result = np.zeros(blocks.count, np.float32)
-    np.maximum.at(result, blocks.texts[blocks.begins_passage], values[blocks.begins_passage])
-    return result
+    return distinct.astype(np.uint16), places[tokens]
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    result: Vectors = vectors / np.maximum(lengths, 1e-6)
+    result: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
     return result

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from memolith.search.candidates import Candidate, Situation
+    from memolith.search.candidates import Candidates, Situation
 
 # A mark inside a word opens nothing: 5" and 3" are inches.
 _QUOTED = re.compile(
@@ -31,16 +31,24 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))[:_MOST_PHRASES]
 
 
-def require_phrases(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that keeps what holds every quotation; all, if nothing does."""
     if not situation.phrases:
         return candidates
     held = [
-        hit
-        for hit in candidates
-        if all(holds(phrase, hit.chunk.text, hit.chunk.heading) for phrase in situation.phrases)
+        at
+        for at, (text, chunk) in enumerate(zip(candidates.texts, candidates.chunks, strict=True))
+        if all(holds(phrase, text, chunk.heading) for phrase in situation.phrases)
     ]
-    return held or candidates
+    return candidates.take(held) if held else candidates
+
+
+def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterator[str]:
+    """The quotations that none of the candidates holds."""
+    for phrase in phrases:
+        parts = zip(candidates.texts, candidates.chunks, strict=True)
+        if not any(holds(phrase, text, chunk.heading) for text, chunk in parts):
+            yield " ".join(phrase)
 
 
 def holds(phrase: Sequence[str], *texts: str) -> bool:

@@ -1,6 +1,8 @@
 """A search from the question to the hits: two rankings, fused, then a list of stages.
 
-Every stage is a function of the candidates; switching one off is leaving it out of the list.
+Every stage is a function from candidates to candidates; switching one off is leaving it out of the list.
+Some hundred candidates are judged by what the index knows of them; only the best of these are read
+from their files.
 """
 
 from __future__ import annotations
@@ -9,28 +11,29 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memolith.errors import EmbeddingError
-from memolith.retrieval import Hit, SearchResult, StageTrace
-from memolith.search.candidates import Candidate
-from memolith.search.fuse import RRF_K, fuse, fused
-from memolith.search.phrases import holds
+from memolith.interfaces import Signals
+from memolith.retrieval import Hit, SearchResult, SessionHit, StageTrace
+from memolith.search.diversify import MORE
+from memolith.search.fuse import RRF_K, fuse, once
+from memolith.search.phrases import not_held
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
-    from memolith.interfaces import Embedder, Found, Index, Signals, Vectors
+    from memolith.interfaces import Embedder, Found, Index, Nomination, Vectors
     from memolith.retrieval import Chunk, Filters
-    from memolith.search.candidates import Situation, Stage
+    from memolith.search.candidates import Candidates, Situation, Stage
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
 
 # How many of each ranking take part in the fusion, and how many of those are staged: more change no
-# recall (benchmarks/recall) and cost time for each. Who wants many hits gets them.
+# recall (benchmarks/recall). Who wants many hits gets them.
 NOMINATED = 200
-CONSIDERED = 100
-# How many of the best are read from their files: opening a file costs more than all stages do.
-READ = 50
+CONSIDERED = 200
 _TRACED = 50
 
 
@@ -40,27 +43,21 @@ class Parts:
 
     index: Index
     embedder: Embedder | None
-    read_texts: Callable[[Iterable[Chunk]], Generator[Chunk | None]]
-    digest: Callable[[Chunk], bytes]
+    read_texts: Callable[[Iterable[Chunk]], Generator[str | None]]
+    digest: Callable[[str], bytes]
     stages: Sequence[tuple[str, Stage]]
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
     by_words: bool = True
     explain: bool = True
     rrf_k: int = RRF_K
+    words_weight: float = 1.0
+    meaning_weight: float = 1.0
 
 
 def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
     """The best hits for a plan; what could not be done is said in the warnings."""
     warnings: list[str] = []
-    words = plan.words if parts.by_words else ()
-    vector = _vector(parts, plan, warnings)
-    nominated = parts.index.nominate(words, vector, NOMINATED, filters)
-    signals = {item.key: item for item in nominated.signals}
-    for days in plan.days:
-        # Of these days also what would not be among the best of all days.
-        within = _within(filters, days)
-        for item in parts.index.nominate(words, vector, NOMINATED, within).signals:
-            signals.setdefault(item.key, item)
+    nominated = _nominate(parts, plan, filters, warnings)
     situation = replace(
         situation,
         question=plan.text,
@@ -69,31 +66,42 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         rarity=dict(zip(plan.asked, nominated.rarity, strict=False)),
         phrases=plan.phrases,
     )
+    fused = fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
     # What stands in quotation marks is looked for in all that was nominated.
-    most = max(CONSIDERED, situation.limit) if not plan.phrases else len(signals)
-    fused_signals = fuse(signals.values(), parts.rrf_k)[:most]
-    found = parts.index.fetch([item.key for item in fused_signals])
-    traced = [("fuse", candidates := _candidates(parts, found, signals, filters))]
+    most = max(CONSIDERED, situation.limit) if not plan.phrases else len(fused)
+    traced = [("fuse", considered := once(fused).take(slice(most)))]
     for name, stage in parts.stages:
-        traced.append((name, candidates := stage(situation, candidates)))
-    wanted = max(READ, situation.limit) if not plan.phrases else most
-    read, rest = _read(parts, candidates, found, wanted, warnings)
-    if plan.phrases and read:
-        warnings.extend(_not_found(plan.phrases, read))
+        traced.append((name, considered := stage(situation, considered)))
+    wanted = situation.limit + MORE if not plan.phrases else most
+    read, rest = _read(parts, considered, wanted, filters, warnings)
+    if len(read):
+        missing = not_held(plan.phrases, read)
+        warnings += (f'Nothing found says "{phrase}" word for word.' for phrase in missing)
     for name, stage in parts.text_stages:
         traced.append((name, read := stage(situation, read)))
+    whole = np.isin(considered.signals.keys, np.append(read.signals.keys, rest))
     return SearchResult(
-        hits=tuple(_hit(candidate) for candidate in read[: situation.limit]),
-        sessions=rank_sessions([*read, *rest], situation.limit),
+        hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
+        sessions=_sessions(parts, considered.take(np.flatnonzero(whole)), situation.limit),
         warnings=tuple(warnings),
-        trace=tuple(_traced(*step) for step in traced) if parts.explain else (),
+        trace=tuple(_traced(parts, traced)) if parts.explain else (),
     )
 
 
-def _not_found(phrases: Sequence[Sequence[str]], candidates: Sequence[Candidate]) -> Iterator[str]:
-    for phrase in phrases:
-        if not any(holds(phrase, hit.chunk.text, hit.chunk.heading) for hit in candidates):
-            yield f'Nothing found says "{" ".join(phrase)}" word for word.'
+def _nominate(parts: Parts, plan: QueryPlan, filters: Filters, warnings: list[str]) -> Nomination:
+    words = plan.words if parts.by_words else ()
+    vector = _vector(parts, plan, warnings)
+    nominated = parts.index.nominate(words, vector, NOMINATED, filters)
+    if not plan.days:
+        return nominated
+    # Of these days also what would not be among the best of all days.
+    of_days = [
+        parts.index.nominate(words, vector, NOMINATED, _within(filters, days)).signals
+        for days in plan.days
+    ]
+    signals = Signals.together([nominated.signals, *of_days])
+    _, first = np.unique(signals.keys, return_index=True)
+    return replace(nominated, signals=signals.take(np.sort(first)))
 
 
 def _within(filters: Filters, days: DayRange) -> Filters:
@@ -115,77 +123,90 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
     return vector if vector.any() else None
 
 
-def _candidates(
-    parts: Parts, found: Mapping[int, Found], signals: Mapping[int, Signals], filters: Filters
-) -> Sequence[Candidate]:
-    """Candidates, still without their texts; a record that stands twice, once."""
-    once: dict[object, Found] = {}
-    for item in found.values():
-        once.setdefault(item.chunk.record_id or item.key, item)
-    records = {item.chunk.record_id for item in once.values() if item.chunk.record_id}
-    past = parts.index.superseded(records, filters)
-    return [
-        Candidate(
-            chunk=item.chunk,
-            signals=signals[item.key],
-            score=fused(signals[item.key], parts.rrf_k),
-            why=_raw(signals[item.key]) if parts.explain else {},
-            superseded=item.chunk.record_id in past,
-        )
-        for item in once.values()
-    ]
-
-
 def _read(
-    parts: Parts,
-    candidates: Sequence[Candidate],
-    found: Mapping[int, Found],
-    wanted: int,
-    warnings: list[str],
-) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
-    """The best with their texts, as they stand in the files, and those nobody will look at."""
-    read: list[Candidate] = []
-    moved = 0
-    with closing(parts.read_texts(hit.chunk for hit in candidates)) as chunks:
-        for hit, chunk in zip(candidates, chunks, strict=True):
-            if chunk is None or parts.digest(chunk) != found[hit.signals.key].digest:
-                moved += 1
-                continue
-            read.append(hit.reading(chunk))
-            if len(read) == wanted:
-                break
-    if moved:
-        warnings.append(f"{moved} hits were left out: their files changed during the search.")
-    return read, candidates[len(read) + moved :]
+    parts: Parts, candidates: Candidates, wanted: int, filters: Filters, warnings: list[str]
+) -> tuple[Candidates, Sequence[int]]:
+    """The best with their texts, as they stand in the files, and the keys of those not looked at."""
+    keys = candidates.signals.keys.tolist()
+    read: dict[int, tuple[Found, str]] = {}  # by place
+    seen = 0
+    while len(read) < wanted and seen < len(keys):
+        places = range(seen, min(len(keys), seen + wanted - len(read)))
+        read |= _texts(parts, {place: keys[place] for place in places})
+        seen = places.stop
+    if seen > len(read):
+        warnings.append(
+            f"{seen - len(read)} hits were left out: their files changed during the search."
+        )
+    chunks = tuple(found.chunk for found, _ in read.values())
+    past = parts.index.superseded({chunk.record_id for chunk in chunks} - {""}, filters)
+    with_texts = replace(
+        candidates.take(list(read)),
+        superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
+        chunks=chunks,
+        texts=tuple(text for _, text in read.values()),
+    )
+    return with_texts, keys[seen:]
 
 
-def _raw(signals: Signals) -> dict[str, float]:
-    """What the index says of a chunk: scores, and its place in both rankings."""
-    return {
-        "bm25": signals.words,
-        "cosine": signals.meaning,
-        **_ranks(signals),
-        "chat_bm25": signals.group_words,
-        "user_bm25": signals.group_user_words,
-        "title_cosine": signals.group_title,
-    }
+def _texts(parts: Parts, keys: Mapping[int, int]) -> dict[int, tuple[Found, str]]:
+    """Chunk and text by place, of those whose text still is what was indexed."""
+    known = parts.index.fetch(list(keys.values()))
+    found = {place: known[key] for place, key in keys.items() if key in known}
+    with closing(parts.read_texts(item.chunk for item in found.values())) as texts:
+        return {
+            place: (item, text)
+            for (place, item), text in zip(found.items(), texts, strict=True)
+            if text is not None and parts.digest(text) == item.digest
+        }
 
 
-def _traced(name: str, candidates: Sequence[Candidate]) -> StageTrace:
-    shown = candidates[:_TRACED]
-    return StageTrace(
-        stage=name,
-        order=tuple((str(hit.chunk.citation), hit.score) for hit in shown),
-        found=tuple(hit.why for hit in shown),
+def _sessions(parts: Parts, candidates: Candidates, limit: int) -> tuple[SessionHit, ...]:
+    ranked = rank_sessions(candidates)[:limit]
+    keys = candidates.signals.keys
+    found = parts.index.fetch([int(keys[at]) for at, _ in ranked])
+    chats = ((found[key].chunk, score) for at, score in ranked if (key := int(keys[at])) in found)
+    return tuple(
+        SessionHit(chat=chunk.chat, score=score, best=chunk.citation)
+        for chunk, score in chats
+        if chunk.chat
     )
 
 
-def _hit(candidate: Candidate) -> Hit:
-    chunk = candidate.chunk
+def _traced(parts: Parts, stages: Sequence[tuple[str, Candidates]]) -> Iterator[StageTrace]:
+    shown = [(name, candidates.take(slice(_TRACED))) for name, candidates in stages]
+    found = parts.index.fetch(
+        list({key for _, candidates in shown for key in candidates.signals.keys.tolist()})
+    )
+    for name, candidates in shown:
+        keys, scores = candidates.signals.keys.tolist(), candidates.score.tolist()
+        yield StageTrace(
+            stage=name,
+            order=tuple(
+                (str(found[key].chunk.citation), score)
+                for key, score in zip(keys, scores, strict=True)
+                if key in found
+            ),
+            found=tuple(_why(candidates, at) for at, key in enumerate(keys) if key in found),
+        )
+
+
+def _why(candidates: Candidates, at: int) -> dict[str, float]:
+    """The values a stage went by; a rank of 0 is none."""
+    return {
+        name: column[at].item()
+        for name, column in candidates.why.items()
+        if column[at] or column.dtype.kind != "i"
+    }
+
+
+def _hit(candidates: Candidates, at: int) -> Hit:
+    chunk, signals = candidates.chunks[at], candidates.signals
+    ranks = {"words": int(signals.words_rank[at]), "meaning": int(signals.meaning_rank[at])}
     return Hit(
         citation=chunk.citation,
-        text=chunk.text,
-        score=candidate.score,
+        text=candidates.texts[at],
+        score=float(candidates.score[at]),
         record_id=chunk.record_id,
         category=chunk.category,
         session=chunk.session,
@@ -195,11 +216,6 @@ def _hit(candidate: Candidate) -> Hit:
         sensitivity=chunk.sensitivity,
         channel=chunk.channel,
         heading=chunk.heading,
-        superseded=candidate.superseded,
-        ranks=_ranks(candidate.signals),
+        superseded=candidates.superseded is not None and bool(candidates.superseded[at]),
+        ranks={name: rank for name, rank in ranks.items() if rank},
     )
-
-
-def _ranks(signals: Signals) -> dict[str, int]:
-    ranks = {"words": signals.words_rank, "meaning": signals.meaning_rank}
-    return {name: rank for name, rank in ranks.items() if rank}

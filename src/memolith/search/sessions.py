@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.retrieval import SessionHit
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.search.candidates import Candidate
+    from memolith.search.candidates import Candidates
 
 
-@dataclass(slots=True)
-class _Chat:
-    """The best vote of each kind among the turns of a chat; who said it does not matter here."""
+def rank_sessions(candidates: Candidates) -> list[tuple[int, float]]:
+    """Of each chat among the candidates, best first: the place of its best turn, and its score.
 
-    best: Candidate
-    votes: list[float]
-    lift: float
-
-    def add(self, hit: Candidate) -> None:
-        self.lift = max(self.lift, hit.lift)
-        if len(hit.votes) == len(self.votes):
-            self.votes = [max(pair) for pair in zip(self.votes, hit.votes, strict=True)]
-
-    @property
-    def score(self) -> float:
-        votes = [*self.votes, *self.best.group]
-        return sum(votes) / max(1, len(votes)) + self.lift
-
-
-def rank_sessions(candidates: Sequence[Candidate], limit: int) -> tuple[SessionHit, ...]:
-    """The chats of the candidates, best first; those whose texts were read before the others."""
-    chats: dict[str, _Chat] = {}
-    for hit in candidates:
-        name = hit.chunk.chat
-        if not name:
-            continue
-        if name in chats:
-            chats[name].add(hit)
-        else:
-            chats[name] = _Chat(hit, list(hit.votes), hit.lift)
-    ranked = sorted(chats.items(), key=lambda item: (-len(item[1].votes), -item[1].score))
-    return tuple(
-        SessionHit(chat=name, score=chat.score, best=chat.best.chunk.citation)
-        for name, chat in ranked[:limit]
+    A chat has the best vote of each kind that any of its turns has; who said it does not matter here.
+    """
+    turns = np.flatnonzero(candidates.signals.chat)
+    if not len(turns):
+        return []
+    _, first, chat = np.unique(
+        candidates.signals.chat[turns], return_index=True, return_inverse=True
     )
+    votes = np.zeros((len(first), candidates.votes.shape[1]))
+    lift = np.zeros(len(first))
+    np.maximum.at(votes, chat, candidates.votes[turns])
+    np.maximum.at(lift, chat, candidates.lift[turns])
+    best = turns[first]
+    voters = candidates.weights.sum() + candidates.group_voters[best]
+    total = votes @ candidates.weights + candidates.group_votes[best]
+    score = total / np.maximum(1, voters) + lift
+    order = np.lexsort((best, -score))
+    return list(zip(best[order].tolist(), score[order].tolist(), strict=True))

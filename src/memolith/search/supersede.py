@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from memolith.search.candidates import best_first
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.search.candidates import Candidate, Situation
+    from memolith.search.candidates import Candidates, Situation
 
 # Enough to let the newer record pass, which says nearly the same and so ranks nearly the same.
 _KEPT = 0.25
 
 
-def demote_superseded(
-    _situation: Situation, candidates: Sequence[Candidate]
-) -> Sequence[Candidate]:
+def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that takes most of the score of records that are history; they are still found."""
-    return best_first(
-        [
-            hit.scored(hit.score * (_KEPT if hit.superseded else 1), {"superseded": hit.superseded})
-            for hit in candidates
-        ]
-    )
+    past = candidates.superseded
+    if past is None:
+        return candidates
+    return candidates.scored(candidates.score * np.where(past, _KEPT, 1), {"superseded": past})

@@ -31,7 +31,7 @@ def is_stop_word(word: str, language: Language | None = None) -> bool:
     (False, True, True, False)
     """
     folded = fold(word)
-    return folded in _anywhere() or (language is not None and folded in _lists()[language])
+    return folded in stop_words() or (language is not None and folded in _lists()[language])
 
 
 def keywords(text: str, language: Language | None = None) -> list[str]:
@@ -75,7 +75,8 @@ def _lists() -> dict[Language, frozenset[str]]:
 
 
 @cache
-def _anywhere() -> frozenset[str]:
+def stop_words() -> frozenset[str]:
+    """Words, folded, that say nothing in whichever language they stand."""
     return frozenset().union(*(_without_star(language) for language in LANGUAGES))
 
 
