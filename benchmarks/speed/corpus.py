@@ -147,3 +147,13 @@ class Corpus:
                 created=_FIRST_DAY + timedelta(days=number % 900),
             )
         )
+
+
+def write_many_files(root: Path, count: int) -> None:
+    """Write a memory of many small notes, a hundred in a folder, folders in folders."""
+    corpus = Corpus(count)
+    for number in range(count):
+        folder = root / "memory" / f"area-{number // 1000:02}" / f"part-{number // 100 % 10}"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = corpus.text(number)[:300]
+        (folder / f"note-{number:06}.md").write_text(f"# Note {number}\n\n{text}\n", "utf-8")

@@ -1,10 +1,10 @@
 """How fast it is, by size: search, start-up, first indexing, sync, memory; and rivals beside it.
 
-Run:  python -m benchmarks.speed.run --sizes 1000,10000,100000 [--rivals fts5] [--folder DIR] [--save NAME]
+Run:  python -m benchmarks.speed.run --sizes 1000,10000,100000 [--rivals all] [--folder DIR] [--save NAME]
 
-Times are CPU times of this process, user and system together: machines are busy, and CPU time is the
-part that is ours. `pace` is a fixed piece of work measured beside them, to compare machines by.
-With `--folder`, corpora and indexes are kept there and used again; first indexing is then not measured.
+Machines are busy, so CPU time (user and system, all threads) stands beside time on the clock, and `pace`,
+a fixed piece of work, beside both. With `--folder`, stores are kept there and used again, with what it took
+to build them then.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import json
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,24 +28,22 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed.corpus import Corpus
-from benchmarks.speed.rivals import RIVALS
+from benchmarks.speed.contest import Figures, figures
+from benchmarks.speed.corpus import Corpus, write_many_files
+from benchmarks.speed.rivals import CONTENDERS
 from memolith import Memory, __version__
 
-QUESTIONS = 200
-RIVAL_QUESTIONS = 30
+RESULTS = Path(__file__).parent / "results"
+RIVALS = [name for name in CONTENDERS if name != "memolith"]
+MANY_FILES = 10_000
+_TRIES = 5
 
 
-def cpu_ms(action: Callable[[], object]) -> float:
-    """CPU milliseconds that an action took."""
-    start = time.process_time()
+def milliseconds(action: Callable[[], object]) -> tuple[float, float]:
+    """CPU milliseconds that an action took, and those on the clock."""
+    cpu, wall = time.process_time(), time.perf_counter()
     action()
-    return (time.process_time() - start) * 1000
-
-
-def percentiles(times: list[float]) -> dict[str, float]:
-    """The usual three."""
-    return {f"p{rank}": round(float(np.percentile(times, rank)), 2) for rank in (50, 95, 99)}
+    return (time.process_time() - cpu) * 1000, (time.perf_counter() - wall) * 1000
 
 
 def pace() -> float:
@@ -58,115 +57,135 @@ def pace() -> float:
         for _ in range(10):
             values = np.sqrt(values + 1)
 
-    return round(min(cpu_ms(work) for _ in range(9)), 2)
+    return round(min(milliseconds(work)[0] for _ in range(9)), 2)
 
 
-def of_size(root: Path, size: int) -> dict[str, object]:
-    """Everything about a memory of one size."""
-    corpus = Corpus(size)
-    result: dict[str, object] = {"chunks": size, "pace, ms": pace()}
-    if not root.exists():
-        corpus.write(root)
-        with Memory(root) as memory:
-            cpu, wall = time.process_time(), time.perf_counter()
-            chunks = memory.sync().chunks
-            result["first indexing, chunks per CPU second"] = round(
-                chunks / (time.process_time() - cpu)
-            )
-            result["first indexing, chunks per second"] = round(
-                chunks / (time.perf_counter() - wall)
-            )
-    questions = corpus.questions(QUESTIONS)
+def of_size(folder: Path, size: int, rivals: list[str]) -> dict[str, object]:
+    """Everything about memories of one size, rivals first: so they cannot profit from us."""
+    found: dict[str, object] = {"chunks": size, "pace, ms": pace()}
+    for name in (*rivals, "memolith"):
+        found[name] = figures(name, folder / f"{name}-{size}", size)
+    ours = found["memolith"]
+    assert isinstance(ours, dict)
+    root = folder / f"memolith-{size}"
     with Memory(root) as memory:
-        result["first search, ms"] = round(cpu_ms(lambda: memory.search(questions[0])), 1)
-        for question in questions[:10]:
-            memory.search(question)
-        started = time.process_time()
-        times = [cpu_ms(lambda asked=question: memory.search(asked)) for question in questions]
-        result["search, ms"] = percentiles(times)
-        result["searches per CPU second"] = round(QUESTIONS / (time.process_time() - started), 1)
-        result["sync of nothing new, ms"] = round(cpu_ms(memory.sync), 1)
-        result["changed file found after, ms"] = round(one_change(memory, root), 1)
-        result["files"] = memory.index_status().files
-        result["index, MB"] = round(memory.index_status().bytes / 1e6, 1)
-    result["command, cold, CPU ms"] = round(cold_command(root, questions[0]), 1)
-    result["RSS, MB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    return result
+        ours |= upkeep_figures(memory, root)
+    ours["command, cold, CPU ms"] = round(cold_command(root, Corpus(size).questions(1)[0]), 1)
+    return found
 
 
-def one_change(memory: Memory, root: Path) -> float:
-    """CPU time from the change of one file until a search finds it."""
-    path = min((root / "memory").rglob("*.md"))
+def upkeep_figures(memory: Memory, root: Path) -> Figures:
+    """What a sync costs when nothing is new, and when a changed file is found."""
+    memory.search("anything")
+    memory.search("anything else")
+    unchanged = [milliseconds(memory.sync) for _ in range(_TRIES)]
+    changed = [one_change(memory, root, number) for number in range(_TRIES)]
+    return {
+        "files": memory.index_status().files,
+        "sync of nothing new, CPU ms": _median(unchanged, 0),
+        "sync of nothing new, ms": _median(unchanged, 1),
+        "changed file found after, CPU ms": _median(changed, 0),
+        "changed file found after, ms": _median(changed, 1),
+    }
+
+
+def _median(times: list[tuple[float, float]], part: int) -> float:
+    return round(statistics.median(pair[part] for pair in times), 1)
+
+
+def one_change(memory: Memory, root: Path, number: int) -> tuple[float, float]:
+    """How long it takes from the change of one file until a search has found it."""
+    path = sorted((root / "memory").rglob("*.md"))[number]
     before = path.read_bytes()
     word = f"zyx{os.urandom(4).hex()}"
     path.write_bytes(before + f"\n## News\n\n{word} was seen\n".encode())
     try:
-        start = time.process_time()
-        hits = memory.search(word).hits
-        assert hits, "the change was not found"
-        assert word in hits[0].text
-        return (time.process_time() - start) * 1000
+        found = milliseconds(lambda: check(memory, word))
     finally:
         path.write_bytes(before)
         memory.sync()
+    return found
+
+
+def check(memory: Memory, word: str) -> None:
+    """Search a word that was just written."""
+    hits = memory.search(word).hits
+    assert hits, "the change was not found"
+    assert word in hits[0].text
 
 
 def cold_command(root: Path, question: str) -> float:
     """CPU time of a whole `memolith search`, disk warm: the median of five."""
     command = [Path(sys.executable).with_name("memolith"), "search", question, "--root", root]
     times = []
-    for _ in range(5):
+    for _ in range(_TRIES):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    return float(np.median(times)) * 1000
+    return statistics.median(times) * 1000
 
 
-def rival_figures(name: str, size: int) -> dict[str, object]:
-    """A rival on the same texts, the same vectors and the same questions."""
-    corpus = Corpus(size)
-    folder = tempfile.mkdtemp(prefix="memolith-rival-")
-    try:
-        rival = RIVALS[name](folder, [corpus.text(number) for number in range(size)])
-        times = [
-            cpu_ms(lambda asked=question: rival(asked))
-            for question in corpus.questions(RIVAL_QUESTIONS)
-        ]
-    except ImportError as error:
-        return {"not installed": str(error)}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return percentiles(times)
+def many_files(root: Path) -> Figures:
+    """The same upkeep in a memory of ten thousand small files."""
+    if not root.exists():
+        write_many_files(root, MANY_FILES)
+    with Memory(root) as memory:
+        memory.sync()
+        return upkeep_figures(memory, root)
+
+
+def ratios(found: dict[str, object]) -> dict[str, str]:
+    """How many times our p50 each rival takes, by CPU and on the clock."""
+    ours = found["memolith"]
+    assert isinstance(ours, dict)
+    result = {}
+    for name in RIVALS:
+        theirs = found.get(name)
+        if isinstance(theirs, dict) and "search p50, ms" in theirs:
+            times = [
+                theirs[measure] / ours[measure]
+                for measure in ("search p50, CPU ms", "search p50, ms")
+            ]
+            result[f"{name} takes"] = f"{times[0]:.2g} times our CPU, {times[1]:.2g} times our time"
+    return result
+
+
+def show(found: dict[str, object]) -> None:
+    """Print one size."""
+    for title, value in found.items():
+        print(title, value if not isinstance(value, dict) else "", flush=True)
+        for name, figure in value.items() if isinstance(value, dict) else ():
+            print(f"    {name:<36} {figure}", flush=True)
+    if "memolith" in found:
+        for name, text in ratios(found).items():
+            print(f"{name} {text}", flush=True)
+    print(flush=True)
 
 
 def main() -> None:
     """Measure, print one table for each size, and keep the result if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", default="1000,10000,100000")
-    parser.add_argument("--rivals", default="", help=f"of {', '.join(RIVALS)}, with commas")
+    parser.add_argument("--rivals", default="", help=f"`all`, or of {','.join(RIVALS)}")
     parser.add_argument(
-        "--folder", type=Path, help="keep corpora here, and use those that are there"
+        "--folder", type=Path, help="keep stores here, and use those that are there"
     )
-    parser.add_argument("--save", help="name of the result file in benchmarks/results")
+    parser.add_argument("--save", help="name of the result file in benchmarks/speed/results")
     args = parser.parse_args()
     folder = args.folder or Path(tempfile.mkdtemp(prefix="memolith-speed-"))
+    rivals = RIVALS if args.rivals == "all" else [name for name in args.rivals.split(",") if name]
     results = []
     try:
         for size in map(int, args.sizes.split(",")):
-            found = of_size(folder / f"mem-{size}", size)
-            for name in filter(None, args.rivals.split(",")):
-                found[f"{name}, ms"] = rival_figures(name, size)
-            for title, value in found.items():
-                print(f"{title:<40} {value}", flush=True)
-            print(flush=True)
-            results.append(found)
+            results.append(of_size(folder, size, rivals))
+            show(results[-1])
+        files = many_files(folder / f"files-{MANY_FILES}")
+        show({f"{MANY_FILES:,} files": files})
     finally:
         if args.folder is None:
             shutil.rmtree(folder)
     if args.save:
-        place = Path(__file__).parent.parent / "results"
-        place.mkdir(exist_ok=True)
         command = f"python -m benchmarks.speed.run --sizes {args.sizes}" + (
             f" --rivals {args.rivals}" if args.rivals else ""
         )
@@ -174,10 +193,12 @@ def main() -> None:
             "version": __version__,
             "date": str(date.today()),
             "command": command,
-            "load": os.getloadavg(),
+            "python": sys.version.partition(" ")[0],
+            "load": [round(load, 1) for load in os.getloadavg()],
             "results": results,
+            "many files": files,
         }
-        (place / f"{args.save}.json").write_text(json.dumps(content, indent=1) + "\n")
+        (RESULTS / f"{args.save}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":
