@@ -23,6 +23,10 @@ class IndexConfig(Section):
         EXTRA_PATHS,
         trusted_only=True,
     )
+    watch: bool = setting(
+        True,
+        "Whether a server that was searched once indexes files as they change, without a search.",
+    )
 
 
 class EmbedConfig(Section):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
 from memolith.embed.choose import choose_word_vectors
-from memolith.errors import IndexUnavailableError
+from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.change_hint import ChangeHint
 from memolith.files.chunk_text import read_texts
 from memolith.files.folder import Folder
@@ -110,6 +110,12 @@ class Finder:
         """Bring the index in line with the files."""
         with self._guard:
             return self._again_if_replaced(lambda: self._sync(progress))
+
+    def keep_up(self) -> None:
+        """Files may have changed: index them now, unless nobody has searched yet; never fails."""
+        with self._guard, suppress(MemolithError):
+            if self._index is not None:
+                self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""

@@ -12,6 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.config import value_of
 from memolith.embed import endpoint
+from memolith.following import follow_files
 from tests.embed.model_server import model_server, ollama_answer, openai_answer
 
 if TYPE_CHECKING:
@@ -64,6 +65,20 @@ def files_that_are_searched(memory: Memory) -> object:
     return memory.index_status().changed
 
 
+def files_indexed_without_a_search(memory: Memory) -> object:
+    memory.remember("tea")
+    memory.search("tea")
+    following = follow_files(memory, 0.05)
+    try:
+        Path(memory.root, "memory", "coffee.md").write_text("coffee", "utf-8")
+        deadline = time.monotonic() + (5 if memory.config.index.watch else 1)
+        while memory.index_status().changed and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return memory.index_status().changed
+    finally:
+        following.close()
+
+
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
 NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
@@ -71,6 +86,7 @@ PORT = os.getpid() % 1000 + 1  # nobody listens there
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "index.extra_paths": (files_that_are_searched, "", DOCS, {}),
+    "index.watch": (files_indexed_without_a_search, True, False, {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,

@@ -30,6 +30,7 @@ class Watch:
         *,
         recursive: bool,
         on_problem: Callable[[str], object],
+        polls: bool,
     ) -> None:
         """Start watching."""
         self._folders = tuple(folders)
@@ -37,6 +38,7 @@ class Watch:
         self._debounce = debounce
         self._recursive = recursive
         self._on_problem = on_problem
+        self._polls = polls
         self._polling = False
         self._known: dict[str, int] = {}
         self._stopped = threading.Event()
@@ -54,9 +56,11 @@ class Watch:
             try:
                 self._watch_what_is_there()
             except Exception as error:  # noqa: BLE001 — a watcher that dies tells nobody anything any more
+                self._on_problem(f"Watching failed: {type(error).__name__}: {error}")
+                if not self._polls:
+                    return
                 # The kernel's watches may be used up: looking now and then still works.
                 self._polling = True
-                self._on_problem(f"Watching failed: {type(error).__name__}: {error}")
                 self._stopped.wait(_LOOK_SECONDS)
 
     def _watch_what_is_there(self) -> None:
@@ -113,12 +117,15 @@ def watch(
     *,
     recursive: bool = False,
     on_problem: Callable[[str], object] = lambda _: None,
+    polls: bool = True,
 ) -> Watch:
     """Call back, in a thread of its own, with the paths that changed in these folders.
 
     Changes within `debounce` seconds come together. Folders may not exist yet; one that appears is
     itself what changed, and so is every folder in the first call, for whatever happened before.
-    `on_problem` is told why watching failed;
-    it goes on all the same, and so it does when the callback fails.
+    `on_problem` is told why watching failed; it goes on all the same, by looking at the files now and
+    then unless `polls` is off, and so it does when the callback fails.
     """
-    return Watch(folders, callback, debounce, recursive=recursive, on_problem=on_problem)
+    return Watch(
+        folders, callback, debounce, recursive=recursive, on_problem=on_problem, polls=polls
+    )

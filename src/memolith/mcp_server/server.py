@@ -114,6 +114,7 @@ class MemoryServer:
             await self._follow_settings(portal)
 
     async def _follow_settings(self, portal: BlockingPortal) -> None:
+        from memolith.following import follow_files
         from memolith.reloading import follow_settings
 
         followed = self.memory
@@ -127,12 +128,14 @@ class MemoryServer:
                 await self._notices.tools_changed()
 
         watch = follow_settings(followed, lambda report: portal.start_task_soon(tell, report))
+        files = follow_files(followed)
         try:
             while self.memory is followed:  # a client may have led us to another one
                 await anyio.sleep(_LOOK_SECONDS)
         finally:
             # Its thread looks up twice a second, and nobody should wait for that.
-            threading.Thread(target=watch.close, daemon=True).start()
+            for watching in (watch, files):
+                threading.Thread(target=watching.close, daemon=True).start()
 
     async def _settle(self, context: Context) -> None:
         """Before a request is looked at: know which memory it is about."""

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 
 from memolith.errors import MemolithError
+from memolith.following import follow_files
 from memolith.mcp_server.http import PATH, http_app
 from memolith.reloading import follow_settings
 from memolith.rest import (
@@ -127,6 +128,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     api.state.on_reload = tell
     news.open()
     following = await asyncio.to_thread(follow_settings, memory, tell)
+    files = await asyncio.to_thread(follow_files, memory, on_problem=log.warning)
     scheduler = Scheduler(memory)
     scheduler.start()
     try:
@@ -135,6 +137,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     finally:
         await asyncio.to_thread(scheduler.stop)
         await asyncio.to_thread(following.close)
+        await asyncio.to_thread(files.close)
         await asyncio.to_thread(news.close)
 
 

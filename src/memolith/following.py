@@ -1,0 +1,70 @@
+"""A running server follows its files: what changes is indexed before anybody asks for it.
+
+A hint, as all watching is: every search still looks at the disk for itself.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memolith.files import layout
+from memolith.files.roots import split_paths
+from memolith.files.watch import watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memolith.files.watch import Changed, Watch
+    from memolith.memory import Memory
+
+# Somebody who writes a lot is not followed line by line: each look costs a walk over all files.
+DEBOUNCE_SECONDS = 1.0
+
+
+class Following:
+    """Watches the files of a memory until it is closed."""
+
+    def __init__(
+        self, memory: Memory, debounce: float, on_problem: Callable[[str], object]
+    ) -> None:
+        """Begin to watch."""
+        self._memory = memory
+        self._watches: list[Watch] = []
+        daily = os.path.join(memory.root, layout.DAILY_FOLDER)
+        elsewhere = split_paths(memory.config.index.extra_paths)
+        below = [daily, *(os.path.realpath(os.path.expanduser(path)) for path in elsewhere)]
+        for folders, deep in (([memory.root], False), (below, True)):
+            self._watches.append(
+                watch(
+                    folders, self._look, debounce,
+                    recursive=deep, on_problem=on_problem, polls=False,
+                )
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Stop watching."""
+        while self._watches:
+            self._watches.pop().close()
+
+    def _look(self, changed: Changed) -> None:
+        finder = self._memory._finder  # noqa: SLF001 - one of us
+        if finder is None or not self._memory.config.index.watch:
+            return
+        if any(map(_may_be_searched, changed)):
+            finder.keep_up()
+
+
+def follow_files(
+    memory: Memory,
+    debounce: float = DEBOUNCE_SECONDS,
+    on_problem: Callable[[str], object] = lambda _: None,
+) -> Following:
+    """Index what changes on the disk, from the first search on: a memory nobody searches costs nothing."""
+    return Following(memory, debounce, on_problem)
+
+
+def _may_be_searched(path: str) -> bool:
+    name = os.path.basename(path)
+    # A name without an ending may be a folder that came or went with all that is in it.
+    return name.endswith((".md", ".jsonl")) or ("." not in name)
