@@ -31,9 +31,11 @@ check: .venv/dev-installed  ## format, lint, strict types, import layers, house 
 fix: .venv/dev-installed  ## format, and repair what ruff can repair
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-crash: .venv/dev-installed  ## the long tier of the crash tests
+crash: .venv/dev-installed  ## the long tier of the crash tests, and new examples for the others
 	@sh scripts/install_test_tools.sh
 	MEMOLITH_CRASH_TIER=long $(BIN)/pytest tests/crash
+	for round in 1 2 3 4 5; do \
+		MEMOLITH_CRASH_TIER=long $(BIN)/pytest -q -n 2 -m hypothesis --ignore=tests/crash || exit; done
 
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     from memolith import Memory
 
-# A busy machine is slow, and slow is not wrong.
-settings.register_profile(
-    "memolith", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+# A busy machine is slow, and slow is not wrong. `make test` tries the same examples every time, so
+# that the same tree always gets the same answer; `make crash` looks for new ones.
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("same examples", _patient, derandomize=True, database=None)
+settings.register_profile("new examples", _patient, max_examples=1000)
+settings.load_profile(
+    "new examples" if os.environ.get("MEMOLITH_CRASH_TIER") == "long" else "same examples"
 )
-settings.load_profile("memolith")
 
 
 if threading.current_thread() is threading.main_thread():

@@ -25,6 +25,8 @@ AFTER = "the next call works"
 _WRITTEN = [{"do": "remember", "text": f"written before {n}"} for n in range(6)]
 # The same kind of call once before, so that no import falls into the window.
 _LOG = {"do": "log_turn", "user": "hello", "assistant": "hi"}
+# From the fourth turn on, each one sends the oldest to the archive.
+CHAT = {"chat.max_entries": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class Operation:
     warm_up: Sequence[Step] = field(default=())
     starts_empty: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
-    every: int = 1  # of a job's hundreds of calls, the short run hits one in so many
+    every: int = 1  # of hundreds of calls, the short run hits one in so many
 
     def fresh_root(self, template: Path) -> Path:
         """What the operation starts from, in a folder of its own."""
@@ -116,6 +118,10 @@ OPERATIONS = {
         ),
         Operation(name="first append", call=_NEW, starts_empty=True, warm_up=[{"do": "elsewhere"}]),
         Operation(name="log_turn", call=dict(_LOG, user="the new turn"), warm_up=[_LOG]),
+        Operation(
+            name="chat rotation", call=dict(_LOG, user="the new turn"), settings=CHAT, every=4,
+            warm_up=[dict(_LOG, user=f"turn {n}") for n in range(5)],
+        ),
     ]
 }  # fmt: skip
 
@@ -203,7 +209,8 @@ class State:
     memory: tuple[str, ...]
     daily: tuple[str, ...]
     archive: frozenset[str]
-    others: tuple[str, ...]  # notes and turns
+    others: tuple[str, ...]  # notes
+    turns: tuple[str, ...]  # of history and archive together: none lost, none twice
     written: tuple[bool, bool]  # the promoted fact and the diary, which come together
     experiences: frozenset[str]
     long_memory: str
@@ -220,14 +227,17 @@ def state_of(root: Path) -> State:
     others = [
         data.decode(errors="replace")
         for path, data in snapshot(root).items()
-        if (path.startswith("memory/") and path.count("/") > 1 and "/." not in path)
-        or path == "conversation-history.jsonl"
+        if path.startswith("memory/")
+        and path.count("/") > 1
+        and "/." not in path
+        and path.endswith(".md")
     ]
     return State(
         memory=tuple(_without_ids(text) for text in memory.texts.values() if text != AFTER),
         daily=tuple(text for text in daily.texts.values() if text != AFTER),
         archive=frozenset(map(_without_ids, archive.texts.values())),
         others=tuple(_without_time(other) for other in others),
+        turns=_turns(root),
         written=(_holds(root / "MEMORY.md", _FACT), _holds(root / "DREAMS.md", "Promoted: 1")),
         experiences=frozenset(read_records([root / "memory/experiences.md"]).texts.values()),
         long_memory=_without_ids(_read(root / "LONGMEMORY.md")),
@@ -251,12 +261,19 @@ def _holds(path: Path, text: str) -> bool:
     return text in _read(path)
 
 
+def _turns(root: Path) -> tuple[str, ...]:
+    name = "conversation-history.jsonl"
+    files = [path for path in (root / name, root / ".memolith/archive" / name) if path.exists()]
+    lines = [line for path in files for line in path.read_bytes().splitlines()]
+    return tuple(sorted(json.loads(line)["user_message"] for line in lines))
+
+
 def _without_ids(text: str) -> str:
     """Summaries name records, whose ids are new in every run."""
     return re.sub(r" \[[0-9a-f, +]+\]", "", text)
 
 
 def _without_time(text: str) -> str:
-    """Notes and turns carry the time of the run; the words are enough to compare."""
-    words = ("the new note", "an old note", "the new turn", "hello")
+    """Notes carry the time of the run; the words are enough to compare."""
+    words = ("the new note", "an old note")
     return " ".join(word for word in words for _ in range(text.count(f"{word}")))

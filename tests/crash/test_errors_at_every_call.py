@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     Fault = tuple[rig_strace.SystemCall, str]
 
-TIER_A = ("append", "append of a new process", "first append", "trim", "forget", "compact")
+TIER_A = (
+    "append", "append of a new process", "first append", "trim", "forget", "chat rotation", "compact"
+)  # fmt: skip
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EINTR")
 
 pytestmark = pytest.mark.timeout(minutes(5, 60))
