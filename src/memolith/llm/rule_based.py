@@ -7,21 +7,27 @@ from dataclasses import dataclass, replace
 
 from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
+from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.sentences import matters, sentences, worth
-from memolith.text.similarity import NEAR_COPY, is_near_copy, jaccard
+from memolith.text.sentences import claims, matters, sentences, worth
+from memolith.text.similarity import NEAR_COPY, is_near_copy, jaccard, tells_apart
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
 _LONGEST = 280
+_LONGEST_LINE = 420
 _PARTS = 12  # the time a summary tells of is seen as so many parts
 # Numbers need not add up: these are only the order in which sentences are taken.
 _BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
+_NAMED_FIRST = 0.75  # a sentence that begins with a name
+_ENOUGH_WORDS = 6  # fewer are in many a sentence by chance
+_REPEATED = 0.9  # of the words of a sentence that another repeats
+_PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 
 
 @dataclass(slots=True)
@@ -30,6 +36,7 @@ class _Candidate:
     worth: float
     place: int
     words: frozenset[str]
+    tells: bool
 
 
 class RuleBased:
@@ -40,32 +47,65 @@ class RuleBased:
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """Every record's best sentence first, then whatever else fits, in the order of days."""
         chosen: list[_Candidate] = []
+        begun: set[tuple[str, ...]] = set()
         room = max_chars
         for candidate in _in_order_of_choice(_without_copies(_candidates(statements))):
-            cost = len(candidate.statement.text) + _BESIDE
+            ids = candidate.statement.ids
+            cost = len(candidate.statement.text) + (1 if ids in begun else _BESIDE)
             if cost <= room and not _said_already(candidate, chosen):
                 chosen.append(candidate)
+                begun.add(ids)
                 room -= cost
         chosen.sort(key=lambda one: (one.statement.day, one.place))
-        return Summary(statements=tuple(one.statement for one in chosen))
+        return Summary(statements=tuple(_lines([one.statement for one in chosen])))
+
+
+def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
+    """What follows each other out of the same records is one line: it reads better, and is shorter."""
+    line: Statement | None = None
+    for statement in chosen:
+        if line is not None and (line.ids, line.day) == (statement.ids, statement.day):
+            text = f"{_ended(line.text)} {statement.text}"
+            if len(text) <= _LONGEST_LINE:
+                line = replace(line, text=text)
+                continue
+        if line is not None:
+            yield line
+        line = statement
+    if line is not None:
+        yield line
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence[-1:] in '.!?…:;。！？"”»)' else f"{sentence}."
 
 
 def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
+    small = small_words([statement.text for statement in statements])
     place = 0
     for statement in statements:
-        for sentence in sentences(_printable(statement.text)):
-            value = worth(sentence)
+        found = [(text, worth(text)) for text in sentences(_printable(statement.text))]
+        tells_more = any(value > _PLAIN for _, value in found)
+        for sentence, value in found:
             if value <= 0:
                 continue
             short = cut(sentence, _LONGEST)
             text = f"{short.text} …" if short.left_out else short.text
+            named = _NAMED_FIRST if _begins_with_name(sentence, small) else 0.0
             place += 1
             yield _Candidate(
                 statement=replace(statement, text=text),
-                worth=value + _BY_CATEGORY.get(statement.category, 0.0),
+                worth=value + named + _BY_CATEGORY.get(statement.category, 0.0),
                 place=place,
                 words=frozenset(words(text)),
+                tells=value + named > _PLAIN or not tells_more,
             )
+
+
+def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
+    """Whether the first word is a name, and not only the first word."""
+    first, *_ = sentence.split() or [""]
+    return any(name in first for name in entities(first, small))
 
 
 def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
@@ -79,13 +119,16 @@ def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
 
 
 def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
-    """What must not be missing first, then one sentence of each record, then the rest."""
+    """What must not be missing first, then one sentence of each record, then the rest.
+
+    What tells nothing by itself comes last: it is only there to understand the others by.
+    """
     heard: set[str] = set()
     first, second, rest = [], [], []
     for candidate in sorted(candidates, key=lambda one: (-one.worth, one.place)):
         if matters(candidate.statement.text):
             first.append(candidate)
-        elif not heard.issuperset(candidate.statement.ids):
+        elif candidate.tells and not heard.issuperset(candidate.statement.ids):
             second.append(candidate)
         else:
             rest.append(candidate)
@@ -110,12 +153,23 @@ def _spread_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def _said_already(candidate: _Candidate, chosen: list[_Candidate]) -> bool:
     for other in chosen:
-        if jaccard(candidate.words, other.words) >= NEAR_COPY and is_near_copy(
-            candidate.statement.text, other.statement.text
-        ):
+        if _says_no_more(candidate, other):
             _join(other, candidate)
             return True
     return False
+
+
+def _says_no_more(candidate: _Candidate, other: _Candidate) -> bool:
+    """Whether one is a near copy of the other, or repeats it whole with words around it."""
+    text, said = candidate.statement.text, other.statement.text
+    if jaccard(candidate.words, other.words) >= NEAR_COPY and is_near_copy(text, said):
+        return True
+    return (
+        len(other.words) >= _ENOUGH_WORDS
+        and len(other.words & candidate.words) >= _REPEATED * len(other.words)
+        and not tells_apart(text, said)
+        and all(claim in fold(said) for claim in claims(text))
+    )
 
 
 def _join(kept: _Candidate, other: _Candidate) -> None:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENDS = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|(?:^|\s)[A-Z])\.$",
+_ABBREVIATION = re.compile(  # «62 ms.» and «locale/ca.» end a sentence
+    r"(?:(?<![\w/])(?:dr|dra|mr|mrs|(?<!\d )ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|"
+    r"(?:^|\s)[A-Z])\.$",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
@@ -27,23 +28,38 @@ _SMALL_TALK = re.compile(
     r"thanks?(?: you)?|thx|gracias|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
     r"no problem|bye|goodbye|see you|adios|hasta luego|let me (?:check|see|think|look|know)|one moment|"
-    r"working on it|i am on it|im on it|still working|nothing (?:new|to report)|no changes?|"
-    r"sin (?:cambios|novedades)|heartbeat(?:[ _]ok)?|all (?:good|quiet|well)|todo (?:bien|tranquilo)|"
-    r"how can i help|is there anything else|anything else|happy to help|glad (?:to help|i could help)|"
-    r"as an ai|i hope this helps|no reply|no_reply)\b"
+    r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
+    r"no changes?|sin (?:cambios|novedades)|heartbeat(?:[ _]ok)?|all (?:good|quiet|well)|"
+    r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
+    r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
+    r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
+)
+# A sentence that tells that people talked, and not what was said.
+_TALK = re.compile(
+    r"^(?:(?:today|then|later|again|hoy|luego|and|y|nice|little)\s+)*"
+    r"(?:(?:i|we|they|he|she|(?:the )?(?:user|human|agent|assistant)|(?:el |la )?usuari[oa]|le|lo|nos)\s+)?"
+    r"(?:had a |tuvimos una )?(?:just |briefly |also |nice |short |little )*"
+    r"(?:chat(?:ted)?\b|talk(?:ed)? (?:a |about (?:the weather|the weekend|th(?:is|at) and|things|nothing))|"
+    r"small talk|discussed (?:a few|some|various|several|many)|"
+    r"said (?:thanks|thank you|hi|hello|hey|bye|goodbye|good)|thanked\b|greeted\b|explained (?:how|what|it)|"
+    r"understood\b|looked (?:at|into|through)\b|went (?:over|through)\b|"
+    r"charl\w+|hablamos (?:del tiempo|de todo|un|del fin)|saludo|dio las gracias|explique\b|entendio\b|"
+    r"seguimos (?:con|igual)|comentamos (?:varias|algunas))"
 )
 _DECISION = re.compile(
-    r"\b(?:decid\w*|decision|agreed?|agreement|chose[n]?|choose|settled|approved?|rejected?|cancel\w*|"
-    r"switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use|instead of|deadline|due|must|"
-    r"postponed?|scheduled?|acord\w+|elegi\w+|aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe)\b"
+    r"\b(?:decid\w*|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
+    r"rejected?|cancel\w*|switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use|instead of|"
+    r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|eligi\w+|"
+    r"elegi\w+|aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
 )
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|wants?|needs?|"
     r"rather|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
 )
 _OPEN = re.compile(
-    r"\b(?:todo|to do|pending|open question|waiting for|blocked|follow up|next step|remind\w*|unresolved|"
-    r"still (?:to|has|have|needs?)|pendiente\w*|falta\w*|por hacer|espera\w*|recorda\w+)\b"
+    r"\b(?:todo:|to do|pending|open question|waiting for|blocked|follow up|next step|action items?|remind\w*|"
+    r"unresolved|not yet|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
+    r"espera\w*|recorda\w+|todavia no)\b"
 )
 _INSIGHT = re.compile(
     r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
@@ -51,7 +67,7 @@ _INSIGHT = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME = re.compile(
-    r"(?<![.!?…:])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]+@[\w-]+\.\w+|"
+    r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]+@[\w-]+\.\w+|"
     r"\b[\w-]+\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
 )
 
@@ -89,16 +105,19 @@ def worth(sentence: str) -> float:
     >>> worth("Ana decided to ship on 12 May.") > worth("We talked about many things today.")
     True
     """
-    plain = fold(sentence).replace("'", "").replace("’", "")
+    plain = fold(sentence).replace("'", "").replace("’", "").lstrip("!? ")
     words = plain.split()
     numbers = len(_NUMBER.findall(sentence))
     named = len(_NAME.findall(sentence))
-    most = 3 if numbers or named else 8  # longer ones have something to say as well
+    called = sum(not name.strip().isupper() for name in _NAME.findall(sentence))
+    most = 3 if numbers or called else 8  # longer ones have something to say as well
     if not words or (len(words) <= most and not numbers and _SMALL_TALK.match(plain)):
+        return 0.0
+    if not numbers and not called and _TALK.match(plain):
         return 0.0
     told = sum(
         weight
-        for pattern, weight in ((_DECISION, 3), (_PREFERENCE, 3), (_OPEN, 2), (_INSIGHT, 1.5))
+        for pattern, weight in ((_DECISION, 3), (_PREFERENCE, 3), (_OPEN, 2), (_INSIGHT, 2))
         if pattern.search(plain)
     )
     told += min(numbers, 2) + min(named, 3) * 0.75

@@ -1,0 +1,92 @@
+"""What the rules write is worth reading: of three months of four lives, what matters is kept."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from benchmarks.summaries.run import LIVES, measure, read_life, summaries
+from memolith.interfaces import Statement
+from memolith.llm.rule_based import RuleBased
+from memolith.text.sentences import sentences, worth
+
+BY_WEEK, BY_MONTH = 2, 3
+
+
+def summarised(*texts: str, most: int = 900) -> list[str]:
+    """Each text is a record of the same day."""
+    day = date(2026, 11, 3)
+    records = [Statement(text=text, ids=(f"id{n}",), day=day) for n, text in enumerate(texts)]
+    return [line.text for line in RuleBased().summarise(records, most).statements]
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_names_numbers_dates_and_decisions_are_kept_and_chatter_is_not(life: str) -> None:
+    lines = read_life(life)
+    by_week = measure(summaries(lines, BY_WEEK).values())
+    by_month = measure(summaries(lines, BY_MONTH).values())
+    assert by_week.kept == by_week.decisions == 1
+    assert by_month.kept >= 0.95
+    assert by_month.decisions >= 0.85
+    assert by_week.chatter <= 0.2
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_every_line_names_its_records(life: str) -> None:
+    for members, text in summaries(read_life(life), BY_MONTH).values():
+        known = {line.statement.ids[0] for line in members}
+        for line in text.splitlines():
+            cited = line.rpartition("[")[2].rstrip("]").split(", ")
+            assert set(cited) <= known
+
+
+def test_sentences_of_one_record_stay_together() -> None:
+    assert summarised(
+        "The washing machine leaks. Hartmann comes on 24 August.", "Ana paid 90 euros"
+    ) == [
+        "The washing machine leaks. Hartmann comes on 24 August.",
+        "Ana paid 90 euros",
+    ]
+
+
+def test_what_is_repeated_with_words_around_it_is_told_once() -> None:
+    once = "Anna prefers trains to planes, even if it takes a day longer."
+    again = "Again the same: Anna prefers trains to planes, even if it takes a day longer."
+    assert len(summarised(once, again)) == 1
+    assert (
+        len(summarised(once, "Anna prefers trains to planes, even if it takes 3 days longer.")) == 2
+    )
+
+
+def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_forgotten() -> None:
+    assert len(summarised("Ana paid 90 euros.", "Ben paid 70 euros.")) == 2
+
+
+@pytest.mark.parametrize(
+    "chatter",
+    [
+        "¡Hola!", "¿Algo más?", "How are you?", "That's all for today!", "We chatted a little.",
+        "We talked about the weather.", "Heartbeat OK, nothing to report.", "Hablamos del tiempo.",
+        "The user said thanks.", "I explained how it works.", "Charlamos un rato.", "Claro.",
+    ],
+)  # fmt: skip
+def test_small_talk_is_worth_nothing(chatter: str) -> None:
+    assert worth(chatter) == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We chatted about 3 offers", "We talked about the divorce", "Klara is pregnant!",
+        "He chatted with Ana about Porto", "The washing machine leaks.",
+    ],
+)  # fmt: skip
+def test_what_tells_something_is_no_small_talk(said: str) -> None:
+    assert worth(said) > 0
+
+
+def test_a_unit_or_a_path_ends_a_sentence_and_a_title_does_not() -> None:
+    assert list(sentences("It fell to 62 ms. Tomas was glad. Ms. Gil too. See locale/ca. Núria did.")) == [
+        "It fell to 62 ms.", "Tomas was glad.", "Ms. Gil too.", "See locale/ca.", "Núria did.",
+    ]  # fmt: skip
