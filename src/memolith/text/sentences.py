@@ -115,7 +115,7 @@ def worth(sentence: str) -> float:
         return 0.0
     if not numbers and not called and _TALK.match(plain):
         return 0.0
-    told = sum(
+    told: float = sum(
         weight
         for pattern, weight in ((_DECISION, 3), (_PREFERENCE, 3), (_OPEN, 2), (_INSIGHT, 2))
         if pattern.search(plain)
