@@ -20,13 +20,15 @@ def file(tmp_path: Path) -> Path:
 
 
 def problem(file: Path, content: bytes | None = None) -> str:
-    """The error about the file, without its path in front."""
+    """The error about the file, without its path in front and the advice behind."""
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
         read_toml(str(file))
     assert caught.value.origin == str(file)
-    return str(caught.value).removeprefix(f"{file} ")
+    what, advice = str(caught.value).split("\n")
+    assert "editor" in advice
+    return what.removeprefix(f"{file} ")
 
 
 def test_a_missing_or_empty_file_has_no_settings(file: Path) -> None:

@@ -83,4 +83,5 @@ def _decode(path: str, data: bytes) -> str:
 
 
 def _bad_file(path: str, problem: str) -> ConfigError:
-    return ConfigError(f"{path} {problem}", setting="", origin=path)
+    hint = "Mend it in an editor, or move it away: every setting has a default."
+    return ConfigError(f"{path} {problem}", setting="", origin=path, hint=hint)

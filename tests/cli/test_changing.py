@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,17 @@ def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) ->
     assert undo.startswith("  undo     memolith restore 2")
     assert memolith("restore", undo.rpartition(" ")[2]).code == 0
     assert Path(root, "MEMORY.md").read_bytes() == before
+
+
+def test_a_command_to_copy_leads_to_the_same_memory(memolith: Run, tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "a folder")
+    for text in ("a", "b"):
+        memolith("remember", text, "--root", elsewhere)
+    *_, undo = memolith("trim", "--max-records", "1", "--root", elsewhere).out.splitlines()
+    words = shlex.split(undo)
+    assert words[:3] == ["undo", "memolith", "restore"]
+    assert memolith(*words[2:]).code == 0
+    assert len(memolith("list", "--root", elsewhere, "--json").json["records"]) == 2
 
 
 def test_trim_takes_its_limits_from_options_then_settings(memolith: Run) -> None:

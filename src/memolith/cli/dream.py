@@ -64,7 +64,7 @@ def run(args: Arguments) -> int:
     with open_memory(args, settings=settings) as memory:
         if args.action == "run":
             report = memory.jobs.dream(dry_run=args.dry_run)
-            print_report(report, as_json=args.json, with_diff=args.dry_run)
+            print_report(report, args, with_diff=args.dry_run)
         elif args.action == "status":
             _status(memory, as_json=args.json)
         else:

@@ -6,7 +6,7 @@ import sys
 
 from memolith.cli import exit_codes, output
 from memolith.cli.list import SHORT_ID
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.visibility import visible
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def run(args: Arguments) -> int:
     if report.current_again:
         output.note(
             f"The record it had superseded holds again: {report.current_again}. "
-            f"To forget that too: memolith forget {report.current_again[:SHORT_ID]}"
+            f"To forget that too: {again(args, f'forget {report.current_again[:SHORT_ID]}')}"
         )
     return exit_codes.OK
 

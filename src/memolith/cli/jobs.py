@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import job_json
 
@@ -62,13 +62,13 @@ def run(args: Arguments) -> int:
             _diff(memory, job_id, include_secret=args.include_secret, as_json=args.json)
             return 0
         report: JobReport = getattr(memory.jobs, args.action)(job_id)
-    print_report(report, as_json=args.json)
+    print_report(report, args)
     return 0
 
 
-def print_report(report: JobReport, *, as_json: bool, with_diff: bool = False) -> None:
+def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False) -> None:
     """Print what a job did or would do."""
-    if as_json:
+    if args.json:
         output.say_json(job_json(report))
         return
     output.say(output.bold(_HEADINGS[report.status]), f"  {report.job}  {report.id}".rstrip())
@@ -83,10 +83,10 @@ def print_report(report: JobReport, *, as_json: bool, with_diff: bool = False) -
     for warning in report.warnings:
         output.note("warning: ", warning)
     if report.status == "done":
-        output.say(f"  undo       memolith jobs undo {report.id}")
+        output.say("  undo       ", again(args, f"jobs undo {report.id}"))
     if report.status == "proposed":
-        output.say(f"  look       memolith jobs diff {report.id}")
-        output.say(f"  apply      memolith jobs apply {report.id}")
+        output.say("  look       ", again(args, f"jobs diff {report.id}"))
+        output.say("  apply      ", again(args, f"jobs apply {report.id}"))
     if with_diff:
         from memolith.jobs.changes import diff
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.input import STANDARD_INPUT, read_standard_input
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import turn_json
 
@@ -74,7 +74,8 @@ def _show(memory: Memory, args: Arguments) -> int:
     for turn in newest:
         _print(turn)
     if len(turns) > len(newest):
-        output.note(f"{len(turns) - len(newest):,} older: memolith log --limit {len(turns)}")
+        older = again(args, f"log --limit {len(turns)}")
+        output.note(f"{len(turns) - len(newest):,} older: {older}")
     elif not turns:
         output.note("No turns.")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.jobs import print_report
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.shapes import job_json
 
 TYPE_CHECKING = False
@@ -38,25 +38,25 @@ def run(args: Arguments) -> int:
         on = [schedule.job for schedule in schedules(memory)]
         if args.once or not on or not memory.profile.exists:
             reports = maintain(memory) if on and memory.profile.exists else ()
-            _print(reports, on, as_json=args.json)
+            _print(reports, on, args)
             return 0
-        _keep(memory, on, as_json=args.json)
+        _keep(memory, on, args)
     return 0
 
 
-def _print(reports: Sequence[JobReport], on: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
+def _print(reports: Sequence[JobReport], on: Sequence[str], args: Arguments) -> None:
+    if args.json:
         output.say_json({"jobs": [job_json(report) for report in reports]})
         return
     for report in reports:
-        print_report(report, as_json=False)
+        print_report(report, args)
     if not on:
-        output.note("No job is switched on. Try: memolith config set compact.enabled true")
+        output.note("No job is switched on. Try: ", again(args, "config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
 
 
-def _keep(memory: Memory, on: Sequence[str], *, as_json: bool) -> None:
+def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
     import signal
     import threading
 
@@ -64,7 +64,7 @@ def _keep(memory: Memory, on: Sequence[str], *, as_json: bool) -> None:
 
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    scheduler = Scheduler(memory, tell=lambda report: print_report(report, as_json=as_json))
+    scheduler = Scheduler(memory, tell=lambda report: print_report(report, args))
     output.note(f"Keeping the schedule of {memory.root}: {', '.join(on)}. Ctrl-C ends it.")
     scheduler.start()
     try:

@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from memolith.settings import Value
 
 
+def again(args: Arguments, command: str) -> str:
+    """A command to copy: it leads to the same memory as the one that was just run."""
+    import shlex  # slow, and only people are told commands
+
+    chosen = (("--root", args.root), ("--profile", args.profile))
+    options = [f" {name} {shlex.quote(value)}" for name, value in chosen if value]
+    return f"memolith {command}{''.join(options)}"
+
+
 def open_memory(
     args: Arguments,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError
 from memolith.errors import BackupNotFoundError
 from memolith.shapes import iso
@@ -50,7 +50,7 @@ def run(args: Arguments) -> int:
     output.say(output.bold("Restored"), f"  {report.backup}")
     for path in report.files:
         output.say("  ", path)
-    output.say(f"  undo  memolith restore {report.replaced_saved_as}")
+    output.say("  undo  ", again(args, f"restore {report.replaced_saved_as}"))
     return 0
 
 

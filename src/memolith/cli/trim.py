@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import whole_number
 
 TYPE_CHECKING = False
@@ -50,14 +50,14 @@ def run(args: Arguments) -> int:
         count = output.counted(report.before, "record")
         output.say(f"Nothing to trim: {skipped}, and MEMORY.md holds {count}.")
         if no_limit:
-            output.note("Set one: memolith config set trim.max_records 500")
+            output.note("Set one: ", again(args, "config set trim.max_records 500"))
         return 0
-    _print(report)
+    _print(report, again(args, f"restore {report.backup}"))
     return 0
 
 
-def _print(report: TrimReport) -> None:
+def _print(report: TrimReport, undo: str) -> None:
     output.say(output.bold("Trimmed"), f"  {output.counted(report.archived, 'record')} archived")
     output.say(f"  kept     {report.kept:,} of {report.before:,}")
     output.say(f"  archive  {report.archive}")
-    output.say(f"  undo     memolith restore {report.backup}")
+    output.say(f"  undo     {undo}")
