@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
-    from memolith.jobs.job import Job, P, Workplace
+    from memolith.jobs.job import Job, P, Progress, Workplace
     from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
     from memolith.store import Store
 
@@ -57,13 +57,15 @@ class Jobs:
         summariser = choose_summariser(config.llm, key)
         return self._run(CompactJob(config, self._place.clock, summariser), dry_run=dry_run)
 
-    def dream(self, *, dry_run: bool = False) -> JobReport:
+    def dream(self, *, dry_run: bool = False, progress: Progress | None = None) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
 
-        What is known of recalls is brought up to date too. A dry run writes nothing at all.
+        What is known of recalls is brought up to date too. A dry run writes nothing at all. `progress`
+        is told steps done and in all; until files are changed, it may raise to stop the dream.
         """
-        job = DreamJob(self._place)
-        report = self._run(job, dry_run=dry_run)
+        place = replace(self._place, progress=progress) if progress else self._place
+        job = DreamJob(place)
+        report = self._told(run_job(place, job, dry_run=dry_run))
         if dry_run or report.reason == ANOTHER_JOB:
             return report
         aside = settle(self._place, job, with_diary=report.status == "skipped")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
     Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
+    Progress = Callable[[int, int], None]  # steps done, and in all
 
 
 class Snapshot:
@@ -93,3 +94,4 @@ class Workplace:
     writing: Callable[[], Transaction]
     clock: Clock
     config: Config
+    progress: Progress = lambda done, total: None  # told before each step; may raise to stop there

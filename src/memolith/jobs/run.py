@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # How often a job plans again because somebody edited a file while its texts were written.
 _ATTEMPTS = 3
+# What a job tells of: it is planned, its texts are written, it is done. Whoever is told of the first
+# two may still stop it; then every file is as it was.
+PLANNED, DRAFTED, DONE = 1, 2, 3
 ANOTHER_JOB = "another job is running"
 
 
@@ -39,6 +42,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     with place.reading() as folder:
         snapshot = Snapshot(folder.read, folder.stamp)
         plan = job.plan(snapshot)
+        place.progress(PLANNED, DONE)
         if plan.skipped:
             return _skipped(report, plan)
         if dry_run:
@@ -86,6 +90,7 @@ def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobR
             if stale is not None and still_fits(folder, stale):
                 return replace(stale, reason="this proposal waits for your answer")
     drafted = _drafted(report, plan, job.draft(plan, preview=False))
+    place.progress(DRAFTED, DONE)
     if not drafted.changes:
         return replace(drafted, status="skipped", reason="nothing would change")
     if _asks(place):

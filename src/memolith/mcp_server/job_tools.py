@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memolith.jobs.run import DONE
 from memolith.mcp_server.finding_tools import TEXT
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.shapes import dream_status_json, job_json
@@ -23,9 +24,8 @@ def dream(call: Call) -> Answer:
             f" {len(status.next)} of them.",
             content={"action": action, **dream_status_json(status)},
         )
-    call.progress(0, 1)
-    report = call.memory.jobs.dream(dry_run=action == "dry-run")
-    call.progress(1, 1)
+    report = call.memory.jobs.dream(dry_run=action == "dry-run", progress=call.progress)
+    call.progress(DONE, DONE)
     lines = [*report.lines, *(f"Warning: {warning}" for warning in report.warnings)]
     head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     body = fence(quoted("\n".join(lines))) if lines else ""

@@ -206,13 +206,14 @@ class MemoryServer:
 def _progress(context: Context, cancelled: threading.Event) -> Progress:
     """Tells the client how far a call is, from the thread that does the work."""
     told = float("-inf")
+    far = -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal told, far
         if cancelled.is_set():
             raise CallCancelledError
-        if done == total or monotonic() - told >= _PROGRESS_SECONDS:
-            told = monotonic()
+        if done > far and (done == total or monotonic() - told >= _PROGRESS_SECONDS):
+            told, far = monotonic(), done
             from_thread.run(context.session.report_progress, done, total)
 
     return tell

@@ -1,0 +1,109 @@
+"""A dream that the client no longer wants stops at its next step, and no file is half changed."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from memolith import lifecycle
+from memolith.jobs import dream as dream_job
+from memolith.jobs.dreaming.deep import judge_all
+from memolith.mcp_server.server import CallCancelledError, MemoryServer
+from memolith.mcp_server.tool import Answer
+from memolith.mcp_server.toolset import answer
+from tests.lifecycle.dreams import Life, tree
+from tests.mcp_server.conftest import Talk
+
+if TYPE_CHECKING:
+    from tests.conftest import StoppedTime
+
+
+@pytest.fixture
+def life(root: str, stopped_time: StoppedTime) -> Life:
+    """A memory in which a dream has something to promote."""
+    life = Life(root, stopped_time, mcp__tools="all")
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    return life
+
+
+def files(life: Life) -> dict[str, str]:
+    """Every file with its digest; that of a lock is empty, whoever holds it."""
+    return {path: seen for path, seen in tree(life.memory.root).items() if path[-5:] != ".lock"}
+
+
+def dream(life: Life, stop_at: int) -> Answer:
+    """Dream, and stop when so many steps are done."""
+
+    def progress(done: int, total: int) -> None:
+        if done == stop_at:
+            raise CallCancelledError
+
+    return answer(life.memory, "dream", {"action": "run"}, progress)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_until_files_are_changed_a_dream_can_be_stopped_and_all_is_as_before(
+    life: Life, step: int
+) -> None:
+    before = files(life)
+    with pytest.raises(CallCancelledError):
+        dream(life, stop_at=step)
+    assert files(life) == before
+    assert dream(life, stop_at=-1).content["status"] == "done"
+    assert len(life.promoted()) == 1
+
+
+def test_once_files_are_changed_a_dream_is_finished(life: Life) -> None:
+    with pytest.raises(CallCancelledError):
+        dream(life, stop_at=3)
+    assert len(life.promoted()) == 1
+    assert dream(life, stop_at=-1).content["status"] == "skipped"  # nothing was left to do
+
+
+def test_a_client_that_cancels_stops_the_dream(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    judging, may_go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    real = lifecycle.run_job
+
+    def judge_slowly(night: Any) -> Any:
+        judging.set()
+        may_go_on.wait(10)
+        return judge_all(night)
+
+    def run(*given: Any, **options: Any) -> Any:
+        try:
+            return real(*given, **options)
+        except CallCancelledError:
+            ended.set()
+            raise
+
+    monkeypatch.setattr(dream_job, "judge_all", judge_slowly)
+    monkeypatch.setattr(lifecycle, "run_job", run)
+    before = files(life)
+
+    async def cancel(client: Any) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "dream", {"action": "run"})
+            await anyio.to_thread.run_sync(judging.wait, 10)
+            tasks.cancel_scope.cancel()
+        await anyio.sleep(0.2)  # until the server has heard of it
+        may_go_on.set()
+        assert await anyio.to_thread.run_sync(ended.wait, 10)
+
+    Talk(MemoryServer(life.memory), "legacy").with_client(cancel)
+    assert files(life) == before
+
+
+def test_a_dream_tells_how_far_it_is(life: Life, mode: str) -> None:
+    steps: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, total))
+
+    Talk(MemoryServer(life.memory), mode).with_client(
+        lambda client: client.call_tool("dream", {"action": "run"}, progress_callback=note)
+    )
+    assert steps[0] == (1, 3)
+    assert steps[-1] == (3, 3)
