@@ -85,9 +85,10 @@ SKIPPED = {
 # Over standard input and output there are no headers, sessions or streams to look at: of the suite,
 # these are about messages alone.
 ABOUT_MESSAGES = {
-    "2025": "ping tools-list tools-call-simple-text tools-call-error resources-list prompts-list "
-    "logging-set-level",
-    "2026": "sep-2164-resource-not-found input-required-result-unsupported-methods",
+    "2025": "server-initialize ping tools-list tools-call-simple-text tools-call-error resources-list "
+    "prompts-list logging-set-level",
+    "2026": "tools-list tools-call-simple-text sep-2164-resource-not-found "
+    "input-required-result-unsupported-methods",
 }
 
 

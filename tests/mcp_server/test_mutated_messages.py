@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import threading
 from collections import Counter
 from typing import Any
 
 import httpx2
+import pytest
 
 from memolith import Memory
+from tests.crash.tier import minutes, size
 from tests.mcp_server.http_server import HttpServer
 from tests.mcp_server.mutations import messages
 from tests.mcp_server.test_http import ACCEPT, HELLO
 from tests.mcp_server.test_stdio import Server, call
 
-COUNT = 20_000 if os.environ.get("MEMOLITH_CRASH_TIER") == "long" else 1_000
+COUNT = size(1_000, 20_000)
 
 
 def prepared(root: str) -> int:
@@ -29,6 +30,7 @@ def prepared(root: str) -> int:
     return seed
 
 
+@pytest.mark.timeout(minutes(5, 60))
 def test_each_request_is_answered_once_on_standard_output(root: str) -> None:
     sent = list(messages(prepared(root), COUNT))
     wanted = {number for number, _ in sent if number is not None} | {999}
@@ -41,7 +43,7 @@ def test_each_request_is_answered_once_on_standard_output(root: str) -> None:
         server.process.stdin.buffer.writelines(line + b"\n" for _, line in sent)
         server.process.stdin.buffer.flush()
         server.say(call(999, "memory_search", query="tea 7"))
-        reader.join(200)
+        reader.join(minutes(3, 55))
         assert not reader.is_alive(), "not every request was answered"
         server.hang_up()
         assert server.process.stdout
@@ -66,6 +68,7 @@ def _collect(server: Server, wanted: set[int], answers: list[dict[str, Any]]) ->
             return
 
 
+@pytest.mark.timeout(minutes(5, 60))
 def test_each_request_is_answered_over_http(root: str) -> None:
     seed = prepared(root)
     settings = ("--tools", "all", "--set", "serve.requests_per_second=0")

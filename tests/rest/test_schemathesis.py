@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
+from tests.crash.tier import minutes, size
 from tests.rest.conftest import running
 
 # What the memory itself may refuse although it has the right form: a name that cannot be printed,
@@ -18,11 +19,12 @@ from tests.rest.conftest import running
 # had nothing to do is not kept, so it cannot be asked for.
 NOT_CHECKED = "positive_data_acceptance,ensure_resource_availability"
 ENDLESS = "/api/v1/events"  # tested in test_events.py
-LEAST = 2000
+EXAMPLES = size(30, 300)  # of each operation
+LEAST = size(2_000, 20_000)
 
 
-@pytest.mark.timeout(900)
-def test_two_thousand_requests_find_no_server_error_and_no_breach_of_the_description(
+@pytest.mark.timeout(minutes(15, 120))
+def test_thousands_of_requests_find_no_server_error_and_no_breach_of_the_description(
     root: str, tmp_path: Path
 ) -> None:
     with Memory(root) as memory:
@@ -36,7 +38,7 @@ def test_two_thousand_requests_find_no_server_error_and_no_breach_of_the_descrip
                 f"{server.url}/api/v1/openapi.json",
                 *["--header", f"Authorization: {server.client.headers['authorization']}"],
                 *["--exclude-path", ENDLESS, "--exclude-checks", NOT_CHECKED],
-                *["--max-examples", "30", "--seed", "20261115", "--request-timeout", "60"],
+                *["--max-examples", str(EXAMPLES), "--seed", "20261115", "--request-timeout", "60"],
             ],
             cwd=tmp_path,
             env={**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": ""},
@@ -47,4 +49,5 @@ def test_two_thousand_requests_find_no_server_error_and_no_breach_of_the_descrip
         assert server.client.get("/readyz").status_code == 200
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2000:]
     [generated] = re.findall(r"([\d,]+) generated", done.stdout)
+    print(f"{generated} cases")
     assert int(generated.replace(",", "")) >= LEAST
