@@ -19,6 +19,7 @@ from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
 from memolith.index.choose import has_index, open_index
+from memolith.index.temporary import temporary_folder
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
 from memolith.ingest.sync import Sources, embed_waiting, sync, text_digest
@@ -39,6 +40,7 @@ from memolith.search.weigh import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from tempfile import TemporaryDirectory
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -60,6 +62,7 @@ _EMBEDDING_SECONDS = 1.0
 _ATTEMPTS = 5
 _SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
+_TEMPORARY = "This memory is read-only and has no index: one is made for this process alone, and again by others."
 _DAY_FIRST = {"auto": None, "yes": True, "no": False}
 T = TypeVar("T")
 
@@ -81,6 +84,7 @@ class Finder:
         self._synonyms = SynonymsFile()
         self._looked = _NEVER
         self._hint = ChangeHint()
+        self._temporary: TemporaryDirectory[str] | None = None
 
     def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""
@@ -105,6 +109,9 @@ class Finder:
             if self._index is not None:
                 self._index.close()
                 self._index = None
+            if self._temporary is not None:
+                self._temporary.cleanup()
+                self._temporary = None
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
@@ -222,6 +229,8 @@ class Finder:
             situation = Situation(question=question, today=today, limit=limit)
             result = search(parts, plan(question, today, reader), filters, situation)
             warnings += problems
+        if self._temporary is not None:
+            warnings += (_TEMPORARY,)
         if self._config.search.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
         warnings += self._embed_later()
@@ -262,6 +271,7 @@ class Finder:
             embedder = self._open_embedder()
             with Folder(self._root) as folder, suppress(OSError):
                 make_state_folder(folder)  # private, and not for git
+            self._temporary = temporary_folder(self._index_folder)
             self._index = open_index(self._index_folder, embedder)
             self._indexed_by = embedder
         return self._index
@@ -345,6 +355,8 @@ class Finder:
 
     @property
     def _index_folder(self) -> str:
+        if self._temporary is not None:
+            return self._temporary.name
         return os.path.join(self._root, INDEX_FOLDER)
 
     @property

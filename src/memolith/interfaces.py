@@ -257,7 +257,7 @@ class Index(Protocol):
         ...
 
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of the chunks with these keys, one after the other, and how many each has."""
+        """The tokens of chunks nominated last, one after the other, and how many each has."""
         ...
 
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:

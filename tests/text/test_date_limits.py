@@ -103,6 +103,7 @@ PIECES = (
 
 
 def test_no_text_and_no_day_breaks_the_reader() -> None:
+    """R14, for dates."""
     chance = random.Random(4)
     read = 0
     for text in texts(PIECES, seed=4):

@@ -60,15 +60,16 @@ class Segments:
 
     def current(self) -> Sequence[LiveSegment]:
         """The segments as of now: another process may have written since the last call."""
-        version = self._seen()
+        version = self.seen()
         if version != self._version:
             self._load()
             self._version = version
         return self._live
 
-    def is_current(self) -> bool:
-        """Whether nothing was written since `current` was last called."""
-        return self._version == self._seen()
+    def seen(self) -> tuple[object, int]:
+        """What changes whenever anybody writes."""
+        # The first number tells of other connections' changes, the second of our own.
+        return self._db.pragma("data_version"), self._db.total_changes()
 
     def maintain(self, *, purge: bool = False) -> bool:
         """Write and merge files, if it is worth it; `purge` leaves no removed chunk in any."""
@@ -88,10 +89,6 @@ class Segments:
                 name = f"outdated {part.first} {os.urandom(4).hex()}"
                 self._db.execute("UPDATE segments SET name = ? WHERE name = ?", (name, part.name))
                 generations.discard(self._path(part))
-
-    def _seen(self) -> tuple[object, int]:
-        # The first number tells of other connections' changes, the second of our own.
-        return self._db.pragma("data_version"), self._db.total_changes()
 
     def _load(self) -> None:
         with self._db:  # one snapshot for all of it

@@ -23,6 +23,7 @@ from memolith.interfaces import IndexReplacedError, IndexStats
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from memolith.index.live import LiveSegment
     from memolith.interfaces import (
         Column,
         FileChange,
@@ -72,6 +73,8 @@ class SqliteIndex:
         # An index that may only be read keeps the vectors of another model: they mean nothing here.
         self._by_meaning = model in (None, (self._model, dimensions))
         self._segments = Segments(self._database, dimensions)
+        self._nominated_at: tuple[object, int] | None = None
+        self._nominated_from: Sequence[LiveSegment] = ()
 
     def close(self) -> None:
         """Let go of the files."""
@@ -120,9 +123,11 @@ class SqliteIndex:
         filters: Filters,
     ) -> Nomination:
         """The best chunks by BM25 and the nearest by cosine, each with all its signals."""
-        segments = self._segments.current()
+        # Noted first: what is written from now on may take away what we nominate.
+        self._nominated_at = self._segments.seen()
+        self._nominated_from = self._segments.current()
         vector = vector if self._by_meaning else None
-        return nominate(segments, words, vector, limit, self._numbered(filters))
+        return nominate(self._nominated_from, words, vector, limit, self._numbered(filters))
 
     @_guarded
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
@@ -131,8 +136,8 @@ class SqliteIndex:
 
     @_guarded
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of the chunks with these keys, one after the other, and how many each has."""
-        return tokens_of(self._segments.current(), keys)
+        """The tokens of chunks nominated last, one after the other, and how many each has."""
+        return tokens_of(self._nominated_from, keys)
 
     @_guarded
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
@@ -257,13 +262,13 @@ class SqliteIndex:
 
     def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         with self._db:  # one snapshot for all of it
-            current = self._segments.is_current()
+            unchanged = self._segments.seen() == self._nominated_at
             by_key = {
                 row[0]: row for row in self._db.execute(f"{FIND} ({_marks(keys)})", tuple(keys))
             }
             names = self._names_by_number()
             paths = self._files.paths()
-        if current and len(by_key) < len(keys):
+        if unchanged and len(by_key) < len(keys):
             raise DamageError("chunks that were found are not there")
         try:
             return {

@@ -1,0 +1,153 @@
+"""Files that should not be there: the result says so, the others are found, and nothing is raised.
+
+A full disk, a locked index and a read-only profile are in `tests/test_finding.py`, models that fail in
+`test_sync.py` and `test_models.py`, questions of any bytes in `tests/search/test_search.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from tests.crash import privileges
+from tests.crash.tier import LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.retrieval import SearchResult
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A memory with one good file."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/good.md").write_text("a heron stands there\n", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def memory(folder: Path) -> Iterator[Memory]:
+    with Memory(folder) as memory:
+        yield memory
+
+
+def searched(memory: Memory, words: str = "heron") -> SearchResult:
+    """The result of a search that finds the good file, whatever else is there."""
+    result = memory.search(words)
+    assert "memory/good.md" in {hit.citation.path for hit in memory.search("heron").hits}
+    return result
+
+
+SEARCH = """
+import sys
+from memolith import Memory
+with Memory(sys.argv[1]) as memory:
+    result = memory.search("heron")
+    print([hit.citation.path for hit in result.hits], *result.warnings)
+"""
+
+
+def test_an_unreadable_file_and_an_unreadable_folder_are_warnings(folder: Path) -> None:
+    if reason := privileges.why_not():
+        pytest.skip(reason)
+    (folder / "memory/shut.md").write_text("a heron too\n", "utf-8")
+    (folder / "memory/shut.md").chmod(0)
+    (folder / "memory/closed").mkdir(mode=0)
+    try:
+        done = subprocess.run(
+            [*privileges.without(), sys.executable, "-c", SEARCH, folder],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    finally:
+        (folder / "memory/closed").chmod(0o700)
+    assert done.stdout.startswith("['memory/good.md']"), done.stdout
+    assert "memory/shut.md" in done.stdout
+    assert "memory/closed" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"grebe \xff\xfe\x80",
+        b"\x00\x00grebe\x00",
+        "grebe".encode("utf-16"),
+        b"\r\r\n\x0bgrebe\x0c\n",
+    ],
+)
+def test_bad_bytes_are_read_as_far_as_they_are_text(
+    memory: Memory, folder: Path, data: bytes
+) -> None:
+    (folder / "memory/bad.md").write_bytes(data)
+    assert searched(memory).warnings == ()
+
+
+def test_a_file_of_100_mb_is_left_out_and_said(memory: Memory, folder: Path) -> None:
+    with (folder / "memory/large.md").open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    started = time.monotonic()
+    assert "memory/large.md has 104,857,600 bytes" in searched(memory).warnings[0]
+    assert time.monotonic() - started < 30
+
+
+def test_loops_of_links_are_not_walked(memory: Memory, folder: Path) -> None:
+    (folder / "memory/again").symlink_to(folder / "memory", target_is_directory=True)
+    (folder / "memory/one").symlink_to("two")
+    (folder / "memory/two").symlink_to("one")
+    (folder / "memory/loop.md").symlink_to("loop.md")
+    assert len(searched(memory).hits) == 1
+
+
+def test_files_that_vanish_during_a_sync_are_no_error(memory: Memory, folder: Path) -> None:
+    for number in range(30):
+        place = folder / f"memory/part-{number % 3}"
+        place.mkdir(exist_ok=True)
+        (place / f"{number}.md").write_text(f"a grebe {number}\n", "utf-8")
+
+    def vanish(done: int, total: int) -> None:
+        if done == 1:
+            for path in [*folder.rglob("part-1/*.md"), *folder.rglob("part-2/*.md")]:
+                path.unlink()
+            (folder / "memory/part-2").rmdir()
+
+    report = memory.sync(vanish)
+    assert report.warnings == ()
+    left = {str(path.relative_to(folder)) for path in folder.rglob("part-*/*.md")}
+    searched(memory)
+    assert {hit.citation.path for hit in memory.search("grebe", 50).hits} - {
+        "memory/good.md"
+    } == left
+    assert memory.index_status().current
+
+
+def test_special_files_are_left_alone(memory: Memory, folder: Path) -> None:
+    os.mkfifo(folder / "memory/pipe.md")
+    (folder / "memory/folder.md").mkdir()
+    assert len(searched(memory).hits) == 1
+
+
+@pytest.mark.skipif(not LONG, reason="the long tier: MEMOLITH_CRASH_TIER=long")
+@pytest.mark.timeout(3600)
+def test_100_000_files_are_indexed_and_searched(memory: Memory, folder: Path) -> None:
+    for number in range(100_000):
+        place = folder / f"memory/{number // 1000}"
+        place.mkdir(exist_ok=True)
+        (place / f"{number}.md").write_text(f"bird{number} was seen\n", "utf-8")
+    report = memory.sync()
+    assert (report.files, report.warnings) == (100_001, ())
+    started = time.process_time()
+    memory.sync()
+    unchanged = time.process_time() - started
+    (folder / "memory/77/77000.md").write_text("a grebe instead\n", "utf-8")
+    assert [hit.text for hit in memory.search("grebe", 1).hits] == ["a grebe instead"]
+    assert memory.search("bird99999", 1).hits[0].citation.path == "memory/99/99999.md"
+    print(f"a sync of 100,001 unchanged files took {unchanged:.2f} s of CPU")
+    assert unchanged < 3.0
