@@ -20,7 +20,9 @@ MOST_CODE_LINES_OF_A_FUNCTION = 50
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
 WRITERS = {"files/atomic_write.py", "files/locks.py", "files/folder.py"}
 # These write files that can be made again at any time from those of the profile.
-WRITERS_OF_DERIVED_FILES = {"index/database.py", "index/generations.py", "index/segment.py"}
+WRITERS_OF_DERIVED_FILES = {
+    "index/database.py", "index/generations.py", "index/segment.py", "index/temporary.py",
+}  # fmt: skip
 
 # The three places that must survive anything, report it, and hide nothing.
 MAY_CATCH_EVERYTHING = {"cli/main.py", "jobs/run.py", "files/watch.py"}

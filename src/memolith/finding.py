@@ -40,10 +40,10 @@ from memolith.search.weigh import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from tempfile import TemporaryDirectory
 
     from memolith.clock import Clock
     from memolith.config import Config
+    from memolith.index.temporary import TemporaryFolder
     from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.reports import SyncReport
     from memolith.retrieval import Filters
@@ -84,7 +84,7 @@ class Finder:
         self._synonyms = SynonymsFile()
         self._looked = _NEVER
         self._hint = ChangeHint()
-        self._temporary: TemporaryDirectory[str] | None = None
+        self._temporary: TemporaryFolder | None = None
 
     def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""

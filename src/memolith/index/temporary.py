@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING
 
 from memolith.index.choose import has_index
 
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
+TemporaryFolder = tempfile.TemporaryDirectory[str]
 
 
-def temporary_folder(folder: str) -> TemporaryDirectory[str] | None:
+def temporary_folder(folder: str) -> TemporaryFolder | None:
     """A folder instead of `folder`; None if there is an index already, or one can be made there."""
     place = folder
     while not os.path.exists(place) and os.path.dirname(place) != place:
