@@ -13,6 +13,8 @@ import pytest
 from memolith import Memory
 from memolith.cli import exit_codes
 from memolith.cli.main import main
+from memolith.jobs.doctor import _each_once
+from memolith.reports import Check
 from tests.jobs.damage import GOOD, add
 
 
@@ -56,6 +58,34 @@ def test_the_worst_comes_first(files: Path, memory: Memory) -> None:
     statuses = [check.status for check in memory.doctor().checks]
     assert statuses[:3] == ["error", "warn", "info"]
     assert set(statuses[3:]) == {"ok", "off"}
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_one_cause_that_stops_many_checks_is_named_once(
+    kind: str, files: Path, memory: Memory, tmp_path: Path
+) -> None:
+    memory.close()
+    (files / ".memolith").rename(tmp_path / "state")
+    if kind == "file":
+        (files / ".memolith").write_text("not a folder")
+    else:
+        (files / ".memolith").symlink_to(tmp_path / "state")
+    with Memory(files) as opened:
+        errors = [check for check in opened.doctor().checks if check.status == "error"]
+    assert [check.id for check in errors if "tombstones" not in check.message] == ["shapes"]
+    assert errors[-1].message.startswith(".memolith is a ")
+
+
+def test_a_repeated_error_is_said_once() -> None:
+    first, second, other = (
+        Check(id=name, label=name, status="error", message=message, hint="")
+        for name, message in [
+            ("a", "The disk is gone."),
+            ("b", "The disk is gone."),
+            ("c", "Else."),
+        ]
+    )
+    assert _each_once([first, second, other]) == [first, other]
 
 
 def test_names_cannot_steer_the_terminal(

@@ -25,7 +25,13 @@ from memolith.jobs.checks.place import (
     check_starting_files,
 )
 from memolith.jobs.checks.server import check_server
-from memolith.jobs.checks.shapes import check_conflicts, check_modes, check_shapes, too_open
+from memolith.jobs.checks.shapes import (
+    check_conflicts,
+    check_modes,
+    check_shapes,
+    too_open,
+    unusable,
+)
 from memolith.jobs.checks.subject import ROOT, look_at
 from memolith.jobs.checks.writer import (
     check_backups,
@@ -92,11 +98,19 @@ def examine(
 
 
 def _run_all(examinations: Iterable[Examination], subject: Subject) -> Iterator[Check]:
+    named = tuple(f"{path}/" for path in unusable(subject))
     for examination in examinations:
         try:
             yield from examination(subject)
         except (MemolithError, OSError) as error:
-            yield _refused(examination.__name__, error)
+            if not _path_of(error, subject.root).startswith(named):  # else the cause has its line
+                yield _refused(examination.__name__, error)
+
+
+def _path_of(error: MemolithError | OSError, root: str) -> str:
+    """What could not be used, seen from the profile's folder, ending in a slash."""
+    path = error.filename if isinstance(error, OSError) else getattr(error, "path", "")
+    return f"{str(path).removeprefix(root).strip('/')}/"
 
 
 def _each_once(checks: Iterable[Check]) -> list[Check]:

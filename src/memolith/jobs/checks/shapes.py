@@ -12,6 +12,8 @@ from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from memolith.jobs.checks.subject import Entry, Subject
     from memolith.reports import Check
 
@@ -37,15 +39,25 @@ _REPLACE = "Replace it by a copy of what it points to: cp, then mv."
 def check_shapes(subject: Subject) -> list[Check]:
     """Links, pipes, folders in the place of files: none of them is ever read or followed."""
     found = Findings("shapes", "Ordinary files")
+    for entry, words, hint, severe in _problems(subject):
+        found.add("error" if severe else "warn", f"{shown(entry.path)} {words}", hint)
+    return found.checks(counted(len(subject.entries), "name"))
+
+
+def unusable(subject: Subject) -> tuple[str, ...]:
+    """The paths that `check_shapes` calls errors: whatever stands below them cannot be reached."""
+    return tuple(entry.path for entry, _, _, severe in _problems(subject) if severe)
+
+
+def _problems(subject: Subject) -> Iterator[tuple[Entry, str, str, bool]]:
+    """Each entry that is not what it should be: what is wrong, what to do, and whether we need it."""
     archive = subject.config.trim.archive_path
     for entry in subject.entries:
         should_be_file = entry.path in (*_FILES, archive) or layout.is_daily_log(entry.path)
         should_be_folder = entry.path in _FOLDERS
         words, hint = _problem(entry, should_be_file, should_be_folder)
         if words:
-            severe = entry.closed or should_be_file or should_be_folder
-            found.add("error" if severe else "warn", f"{shown(entry.path)} {words}", hint)
-    return found.checks(counted(len(subject.entries), "name"))
+            yield entry, words, hint, bool(entry.closed) or should_be_file or should_be_folder
 
 
 def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tuple[str, str]:
