@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith.embed import choose
+from memolith.jobs import contradictions
+
 if TYPE_CHECKING:
     from memolith import Memory
+    from memolith.interfaces import Embedder
 
 
 @pytest.fixture
@@ -17,3 +21,16 @@ def files(root: str, memory: Memory) -> Path:
     memory.init()
     memory.remember("Ana owns the release key")
     return Path(root)
+
+
+@pytest.fixture(scope="session")
+def model() -> Embedder:
+    """The model that comes along."""
+    return choose.choose_embedder()
+
+
+@pytest.fixture
+def opened_model(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open the model once for hundreds of calls of doctor: it takes most of their time."""
+    monkeypatch.setattr(choose, "choose_embedder", lambda *_: model)
+    monkeypatch.setattr(contradictions, "choose_embedder", lambda: model)

@@ -160,6 +160,7 @@ def make_a_mess(files: Path, dice: random.Random) -> None:
         path.chmod(dice.choice([0, 0o444, 0o600, 0o777, 0o4755]))
 
 
+@pytest.mark.usefixtures("opened_model")
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_stands_in_the_folder_doctor_answers(
     seed: int, files: Path, memory: Memory

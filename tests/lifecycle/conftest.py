@@ -9,6 +9,7 @@ import pytest
 
 from memolith import Memory
 from memolith.embed.choose import choose_embedder
+from memolith.jobs import contradictions
 from memolith.jobs.dreaming import meaning
 from memolith.jobs.experience import unique
 from memolith.llm.rule_based import RuleBased
@@ -38,7 +39,7 @@ def model() -> Embedder:
 @pytest.fixture(autouse=True)
 def open_the_model_once(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs open it for each run, which is nothing in a night and much in a simulated year."""
-    for module in (meaning, unique):
+    for module in (meaning, unique, contradictions):
         monkeypatch.setattr(module, "choose_embedder", lambda: model)
 
 

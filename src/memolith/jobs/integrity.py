@@ -15,8 +15,8 @@ from memolith.files.lookup import memory_files, records_in
 from memolith.files.passages import parse_citation
 from memolith.files.statements import statements
 from memolith.files.tombstones import tombstones
+from memolith.jobs.contradictions import contradictions
 from memolith.reports import IntegrityFinding, ScanReport
-from memolith.text.claims import claims
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import claim_key
@@ -92,22 +92,14 @@ def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> Scan
 
 
 def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
-    """The newest claim of a subject against the newest one that says otherwise."""
-    by_key: dict[str, dict[str, Statement]] = {}
-    for found in sorted(living, key=_age):
-        for claim in claims(found.text):
-            by_key.setdefault(claim.key, {})[claim.value] = found
-    for values in by_key.values():
-        *older, newest = sorted(values.values(), key=_age)
-        for other in older:
-            if other is newest:
-                continue
-            yield _finding(
-                "contradiction",
-                f"“{_short(other)}” ({other.citation}) against “{_short(newest)}” ({newest.citation})",
-                _replace_hint(other, newest),
-                (other, newest),
-            )
+    """Claims about one subject that cannot both hold."""
+    for older, newer in contradictions(sorted(living, key=_age)):
+        yield _finding(
+            "contradiction",
+            f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})",
+            _replace_hint(older, newer),
+            (older, newer),
+        )
 
 
 def _replace_hint(old: Statement, new: Statement) -> str:

@@ -42,7 +42,7 @@ _BY_ONE = re.compile(
 # What or where is the answer: one at a time for each.
 _OF_ONE = re.compile(
     r"^(?P<subject>[^.!?;,]{2,40}?)\s+(?P<verb>lives in|works at|works for|was born in|reports to|is married to|"
-    r"moved to|runs on|listens on|deploys to|uses port|vive en|trabaja en|nacio en)\s+(?P<value>[^.!?;,]{2,60})"
+    r"runs on|listens on|deploys to|uses port|vive en|trabaja en|nacio en)\s+(?P<value>[^.!?;,]{2,60})"
 )
 _FOR = re.compile(
     r"^(?P<who>[^.!?;,]{1,40}?)\s+(?:really\s+)?(?P<verb>likes|loves|prefers|wants|enjoys|like|love|prefer|want|"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NEAR_COPY = 0.85
 
 # One of these more or less turns a sentence into its opposite.
-_NEGATIONS = frozenset(
+NEGATIONS = frozenset(
     "no not never none nothing neither nor without dont doesnt didnt isnt arent wasnt werent cant cannot"
     " couldnt wont wouldnt shouldnt hasnt havent hadnt ni nunca jamas nada nadie ningun ninguna sin tampoco".split()
 )
@@ -79,4 +79,4 @@ def tells_apart(one: str, other: str) -> bool:
 
 
 def _weighs(word: str) -> bool:
-    return word in _NEGATIONS or any(letter.isdigit() for letter in word)
+    return word in NEGATIONS or any(letter.isdigit() for letter in word)

@@ -1,0 +1,199 @@
+"""Can two sentences about one subject both hold? Judged by their values, their «not» and their words.
+
+A sentence is taken apart into values (numbers, times, days, names) and its frame, the words around them.
+Two sentences with the same frame and another value clash, or with the same values and one «not» more.
+When in doubt they do not: what happened, what holds under a condition, what has two values that differ.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from memolith.text.folding import fold
+from memolith.text.similarity import NEGATIONS
+from memolith.text.stopwords import is_stop_word
+from memolith.text.terms import stem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Alike = Callable[[str, str], bool]  # whether two words mean the same
+
+_TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
+_MOST_CHARS = 240
+# Which day or time of year something holds for.
+_DAYS = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|mornings?|evenings?|nights?|noon|"
+    r"summer|winter|spring|autumn|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|mananas?|tardes?|"
+    r"noches?|verano|invierno|primavera|otono"
+)
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december enero febrero "
+    "marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+)
+# One at a time can be the answer, so that another name is another answer.
+_ONE_NAME = re.compile(
+    r"\b(?:leads?|led|owns?|owned|manages?|managed|head|boss|manager|responsible|in charge|lives?|born|married|"
+    r"hosted|located|based|capital|named?|called|reports? to|works? (?:at|for)|lead|owner|"
+    r"dirige\w*|vive|nacio|casad[oa]|duen[oa]|responsable|jef[ea]|se llama|trabaja en|alojad[oa])\b"
+)
+_CONDITION = re.compile(
+    r"\b(?:if|when|unless|except|only|until|while|si|cuando|salvo|excepto|solo|mientras|hasta que)\b"
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|bought|went|met|paid|spent|saw|got|came|took|gave|ran|sent|won|lost|wrote|ate|"
+    r"drank|slept|flew|drove|made|said|told|found|became|yesterday|last|ago|fue|fueron|era|eran|hizo|tuvo|"
+    r"estuvo|ayer|hace)\b"
+)
+_ENDING = re.compile(r"\b\w{2,}(?:[^e]ed|ó|aron|ieron)\b")
+_NO_PAST = re.compile(  # participles of what is, and changes that leave a new value behind
+    r"\b(?:(?:is|are|be|been|gets?|esta|estan)\s+(?:\w+\s+)?\w+ed|(?:limited|based|married|named|called|led|"
+    r"located|hosted|shared|need\w*|required|(?:moved|changed|raised|increased|lowered|reduced|switched|set|"
+    r"subio|bajo|cambio|paso)\s+(?:\w+\s+){0,2}?(?:to|from|a)))\b"
+)
+_LINKS = re.compile(  # behind one of these stands what is said of the subject
+    r"^(?:is|are|has|have|=|:|at|on|in|to|costs?|es|son|esta|estan|tiene|tienen|cuesta|a|en|de|el|[a-z]{3,}s)$"
+)
+_OPPOSITES = {
+    frozenset(pair.split("/"))
+    for pair in (
+        "enabled/disabled on/off open/closed allowed/forbidden allowed/banned likes/dislikes likes/hates "
+        "love/hate encrypted/unencrypted protected/unprotected required/optional public/private can/cannot "
+        "married/single activado/desactivado abierto/cerrado permitido/prohibido activada/desactivada "
+        "abierta/cerrada permitida/prohibida encima/debajo left/right"
+    ).split()
+}
+# These say little about what a sentence is about.
+_FILLERS = frozenset(
+    "now currently new about around approximately roughly always every each daily monthly weekly total still "
+    "again actually changed moved raised set ahora nuevo nueva siempre cada unos unas aproximadamente "
+    "amount amounts run runs start starts begin begins listen listens cost costs price take takes get gets "
+    "empieza cuesta precio importe sale is are be not no longer anymore ya month year mes ano :".split()
+)
+# A number behind one of these is its value.
+_ATTRIBUTES = frozenset(
+    "port puerto version size level limit age number code need needs weigh weighs pesa mide dura width".split()
+)
+_SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A sentence taken apart."""
+
+    text: str  # the words around the values
+    words: Mapping[str, str]  # the telling ones, by their stems
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by kind, in their order
+    negated: bool = False
+    one_name: bool = False  # a name in it is an answer
+    said_of_subject: bool = False  # whether the last value stands behind a verb
+
+
+def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
+    """The sentences of a text that say how something is; what happened is left out."""
+    for sentence in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
+        plain = fold(sentence)
+        if len(sentence) <= _MOST_CHARS and not sentence.rstrip().endswith("?"):
+            happened = _PAST.search(plain) or (
+                _ENDING.search(sentence.lower()) and not _NO_PAST.search(plain)
+            )
+            if not happened and not _CONDITION.search(plain):
+                yield _frame(sentence, plain, is_name)
+
+
+def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
+    one_name = bool(_ONE_NAME.search(plain))
+    values: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    around: list[str] = []
+    negated = linked = behind = False
+    for token in _TOKEN.findall(sentence):
+        word = _SAME.get(fold(token).replace("'", "").replace("’", ""), fold(token))
+        kind = _kind(token, word, names=one_name and is_name(token))
+        if kind:
+            values.setdefault(kind, []).append(word.removesuffix("s") if kind == "day" else word)
+            behind = linked and (kind != "number" or _may_have_value(around[-1]))
+            continue
+        around.append(token)
+        bare = word.replace("'", "").replace("’", "")
+        negated ^= bare in NEGATIONS or token.lower() == "cannot"
+        linked = linked or bool(around[1:] and _LINKS.match(word))
+        if bare not in NEGATIONS and bare not in _FILLERS and not is_stop_word(bare):
+            words[stem(bare.removesuffix("s"), "en")] = bare
+    return Frame(
+        text=" ".join(around),
+        words=words,
+        values={kind: tuple(found) for kind, found in values.items()},
+        negated=negated,
+        one_name=one_name,
+        said_of_subject=behind or (one_name and not values.get("number")),
+    )
+
+
+def _may_have_value(word: str) -> bool:
+    """Whether a number behind this word says how much; behind others it is a name: «letter 7»."""
+    plain = fold(word)
+    return (
+        is_stop_word(plain)
+        or plain in _FILLERS
+        or plain in _ATTRIBUTES
+        or bool(_LINKS.match(plain))
+        or plain in _MONTHS
+    )
+
+
+def _kind(token: str, word: str, *, names: bool) -> str:
+    if any(letter.isdigit() for letter in token):
+        return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
+    if _DAYS.fullmatch(word):
+        return "day"
+    if word in _MONTHS:
+        return "month"
+    return "name" if names else ""
+
+
+def clash(one: Frame, other: Frame, alike: Alike) -> bool:
+    """Whether two sentences whose frames are near each other cannot both hold."""
+    apart = _words_apart(one, other, alike)
+    differ = [
+        kind
+        for kind in {*one.values, *other.values}
+        if one.values.get(kind, ()) != other.values.get(kind, ())
+    ]
+    if not differ:
+        shared = len(one.words.keys() & other.words.keys())
+        if one.negated != other.negated:
+            return not apart and shared >= 1 and len(one.words) + len(one.values) >= 2
+        return apart in _OPPOSITES and shared >= 1
+    if apart or one.negated or other.negated or not _is_date_or_single(differ):
+        return False
+    return (
+        bool(one.words)
+        and one.said_of_subject
+        and other.said_of_subject
+        and all(_only_the_last_differs(one.values, other.values, kind) for kind in differ)
+    )
+
+
+def _words_apart(one: Frame, other: Frame, alike: Alike) -> frozenset[str]:
+    """The telling words of either that have no partner in the other."""
+    left = [one.words[key] for key in one.words.keys() - other.words.keys()]
+    right = [other.words[key] for key in other.words.keys() - one.words.keys()]
+    lonely = {word for word in left if not any(alike(word, found) for found in right)}
+    return frozenset(
+        lonely | {word for word in right if not any(alike(word, found) for found in left)}
+    )
+
+
+def _is_date_or_single(differ: list[str]) -> bool:
+    """One value differs, or a date does, which is a number and a month."""
+    return len(differ) == 1 or sorted(differ) == ["month", "number"]
+
+
+def _only_the_last_differs(
+    one: Mapping[str, tuple[str, ...]], other: Mapping[str, tuple[str, ...]], kind: str
+) -> bool:
+    mine, theirs = one.get(kind, ()), other.get(kind, ())
+    return len(mine) == len(theirs) > 0 and mine[:-1] == theirs[:-1]

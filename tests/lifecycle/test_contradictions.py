@@ -1,0 +1,78 @@
+"""Contradictions by meaning: most are found, and nothing that can hold beside the other is named.
+
+`pairs/seen.tsv` was in sight while the rules were made; `pairs/unseen.tsv` was written before them and only
+measured. Each line says whether two sentences clash.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.summaries.run import LIVES, read_life
+from memolith import Memory
+from memolith.errors import EmbeddingError
+from memolith.files.statements import Statement
+from memolith.jobs import contradictions as module
+from memolith.jobs.contradictions import contradictions
+from memolith.types import Citation
+
+PAIRS = Path(__file__).parent / "pairs"
+
+
+def clashing(*texts: str) -> list[tuple[str, str]]:
+    """The pairs of these texts, each a line of a file, that contradict each other."""
+    lines = [
+        Statement(text=text, citation=Citation("MEMORY.md", number, number))
+        for number, text in enumerate(texts, 1)
+    ]
+    return [(one.text, other.text) for one, other in contradictions(lines)]
+
+
+@pytest.mark.parametrize(("name", "least_found"), [("seen", 23), ("unseen", 17)])
+def test_most_contradictions_are_found_and_there_is_no_false_alarm(
+    name: str, least_found: int
+) -> None:
+    rows = [line.split("\t") for line in (PAIRS / f"{name}.tsv").read_text("utf-8").splitlines()]
+    found = [
+        (one, other) for label, one, other in rows if label == "clash" and clashing(one, other)
+    ]
+    alarms = [
+        (one, other) for label, one, other in rows if label == "fine" and clashing(one, other)
+    ]
+    assert alarms == []
+    assert len(found) >= least_found
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_three_months_of_a_life_raise_no_alarm(life: str) -> None:
+    assert clashing(*(line.statement.text for line in read_life(life))) == []
+
+
+def test_what_is_measured_again_and_again_is_no_contradiction() -> None:
+    assert clashing(*(f"The scale shows {80 + number} kg" for number in range(6))) == []
+    assert len(clashing("The scale shows 80 kg", "The scale shows 81 kg")) == 1
+
+
+def test_what_happened_and_summaries_are_not_compared(memory: Memory) -> None:
+    memory.remember("The garden gate has 4 hinges", category="event")
+    memory.remember("The garden gate has 6 hinges", category="event")
+    assert memory.jobs.scan().findings == ()
+    memory.remember("The garden gate has 5 hinges")
+    memory.remember("The garden gate has 7 hinges")
+    assert [one.kind for one in memory.jobs.scan().findings] == ["contradiction"]
+
+
+def test_without_a_model_plain_forms_are_still_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise EmbeddingError("The model is gone.")
+
+    monkeypatch.setattr(module, "choose_embedder", missing)
+    assert clashing("The API port is 8080", "The API port is 9090")
+    assert clashing("The flat has 3 rooms", "The flat has 4 rooms") == []
+
+
+def test_hostile_texts_take_no_time() -> None:
+    texts = ["a " * 100, "is " * 80, ": " * 100, "1 " * 120, "not " * 60, "moved to " * 30]
+    assert clashing(*texts * 3) == []
