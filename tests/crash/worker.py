@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sys
-import tempfile
 import time
-from typing import Any
 
 from memolith.errors import MemolithError
+
+TYPE_CHECKING = False  # thousands of workers are started: they load only what they need
+if TYPE_CHECKING:
+    import random
+    from typing import Any
 
 
 def _method(memory: Any, name: str) -> Any:
@@ -69,6 +71,8 @@ class Worker:
 
     def _elsewhere(self) -> bool:
         """Use another profile once, so that every import is done and our own is still untouched."""
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder, open_store(folder, "memolith", {}) as memory:
             memory.remember("elsewhere")
         return True
@@ -123,6 +127,8 @@ class Worker:
         self, seed: int, label: str, mix: dict[str, int], count: int | None = None
     ) -> bool:
         """Calls at random, weighted by `mix`, until `count` is reached or the store refuses."""
+        import random
+
         chance = random.Random(seed)
         done = 0
         while count is None or done < count:
