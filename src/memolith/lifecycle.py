@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.config_loading import key_from
-from memolith.errors import RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
@@ -17,6 +17,7 @@ from memolith.jobs.flush import Known, extract, read_turns
 from memolith.jobs.integrity import scan
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
+from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
 from memolith.reports import Flushed, FlushReport
@@ -55,7 +56,8 @@ class Jobs:
         config = self._place.config
         key = "" if dry_run else key_from(config.llm.key, "llm.key")  # a dry run sends nothing
         summariser = choose_summariser(config.llm, key)
-        return self._run(CompactJob(config, self._place.clock, summariser), dry_run=dry_run)
+        job = CompactJob(config, self._place.clock, summariser)
+        return self._validated(self._run(job, dry_run=dry_run))
 
     def dream(self, *, dry_run: bool = False, progress: Progress | None = None) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
@@ -153,7 +155,7 @@ class Jobs:
 
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""
-        return self._told(apply.apply_proposal(self._place, job_id))
+        return self._validated(self._told(apply.apply_proposal(self._place, job_id)))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
@@ -167,6 +169,16 @@ class Jobs:
         return self._told(run_job(self._place, job, dry_run=dry_run))
 
     def _told(self, report: JobReport) -> JobReport:
-        if report.status in ("done", "undone"):
+        if report.status not in ("done", "undone"):
+            return report
+        try:
             self._changed()
+        except MemolithError as error:  # the files are the truth, and they are as they should be
+            warning = f"{error.message} The next search brings the index in line."
+            return replace(report, warnings=(*report.warnings, warning))
         return report
+
+    def _validated(self, report: JobReport) -> JobReport:
+        if report.status != "done" or report.job != CompactJob.name:
+            return report
+        return validated(self._place, report)

@@ -29,6 +29,7 @@ _FADING = ((28, 120, 730), (14, 60, 365), (7, 30, 180), (0, 14, 90), (0, 0, 30),
 _LINE_CHARS = 450  # of a record's line beside its text
 _COVER_CHARS = 16
 MOST_COVERED_NAMED = 40
+_NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 # A single record is worth a summary only if it is much longer than one.
 _LONG_CHARS = 1500
 # Below the limit by so much, so that not every run rewrites the file.
@@ -103,6 +104,8 @@ def plan_compaction(
         reason = f"{len(records):,} records and {chars:,} characters are under the limit"
         return CompactPlan(skipped=reason, counts=counts)
     entries = list(_in_scope(records, config, now, day_of))
+    if not entries:
+        return CompactPlan(skipped=_NOTHING_IN_SCOPE, counts=counts)
     fixed = len(records) - len(entries), chars - sum(entry.chars for entry in entries)
     unreachable = limits.passed(*fixed)
     limits = Limits(config, records=fixed[0], chars=fixed[1])
@@ -111,7 +114,7 @@ def plan_compaction(
         return CompactPlan(skipped=reason, counts=counts)
     groups = _reach_target(entries, len(records), chars, limits, day_of(now))
     if not groups:
-        return CompactPlan(skipped="no record is old enough and unprotected", counts=counts)
+        return CompactPlan(skipped=_NOTHING_IN_SCOPE, counts=counts)
     taken = sum(len(group.entries) for group in groups)
     summaries = sum(not group.retired for group in groups)
     counts = {

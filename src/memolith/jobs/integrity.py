@@ -26,7 +26,7 @@ from memolith.types import policy
 from memolith.visibility import current
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from memolith.files.folder import Folder
@@ -42,15 +42,15 @@ _CITED = re.compile(
 class _Scene:
     """Everything the scan looks at, read once."""
 
-    def __init__(self, folder: Folder, now: datetime) -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder, now: datetime, read: Callable[[str], bytes | None]) -> None:
+        self.read = read
         self.now = now
         self.lines: dict[str, int] = {}
         self.everything: list[Statement] = []
         records: dict[str, Record] = {}
         self.known_ids: set[str] = set()
         for path in memory_files(folder):
-            data = folder.read(path) or b""
+            data = read(path) or b""
             self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
@@ -73,9 +73,15 @@ class _Scene:
                 yield found
 
 
-def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> ScanReport:
-    """Look for what contradicts, repeats or leads nowhere."""
-    scene = _Scene(folder, now)
+def scan(
+    folder: Folder,
+    now: datetime,
+    *,
+    stale_days: int = STALE_DAYS,
+    read: Callable[[str], bytes | None] | None = None,
+) -> ScanReport:
+    """Look for what contradicts, repeats or leads nowhere; `read` shows files as they once were."""
+    scene = _Scene(folder, now, read or folder.read)
     living = list(scene.living())
     findings = [
         *_contradictions(living),
@@ -133,11 +139,13 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
 
 def _stale(scene: _Scene, living: Iterable[Statement], days: int) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
-    entries = recall_state.read_state(scene.folder.read).entries.values()
+    entries = recall_state.read_state(scene.read).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found in living:
         record = found.record
         if record is None or layout.is_daily_log(found.citation.path):
+            continue
+        if record.category == "compaction":  # a summary tells what was, and may
             continue
         last = max(record.created, recalled.get(claim_key(found.text), record.created))
         age = (scene.now - last).days
@@ -190,7 +198,7 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
             # The secret itself is not repeated here.
             message = f"{found.citation} holds {kind} in the open"
             yield _finding("open-secret", message, hint, (found,), kind)
-    for number, line in enumerate((scene.folder.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
+    for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
         turn = parse_turn(line)
         for kind in open_secrets(f"{turn.user}\n{turn.assistant}") if turn else ():
             place = f"{layout.CONVERSATIONS}#L{number}"

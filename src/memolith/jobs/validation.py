@@ -1,0 +1,55 @@
+"""After a compaction: does the integrity scan find anything that it would not have found before?
+
+Nothing is mended and nothing taken back for that; the report names it, and keeps the names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memolith.errors import FileChangedError
+from memolith.jobs.changes import undone
+from memolith.jobs.integrity import scan
+from memolith.jobs.kept import encode_report, job_path
+
+if TYPE_CHECKING:
+    from memolith.files.folder import Folder
+    from memolith.jobs.job import Workplace
+    from memolith.reports import JobReport
+
+
+def validated(place: Workplace, report: JobReport) -> JobReport:
+    """The report of a job that was done, with the number of new findings, and a warning of them."""
+    with place.reading() as folder:
+        new = _new_findings(folder, report, place)
+    told = replace(report, counts={**report.counts, "findings": sum(new.values())})
+    if new:
+        named = ", ".join(f"{number} × {kind}" for kind, number in sorted(new.items()))
+        warning = (
+            f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
+        )
+        told = replace(told, warnings=(*report.warnings, warning))
+    with place.writing() as transaction:
+        stamp = transaction.folder.stamp(job_path(told))
+        if stamp is not None:  # somebody may have undone and pruned it meanwhile
+            transaction.replace(job_path(told), encode_report(told), stamp)
+            transaction.commit()
+    return told
+
+
+def _new_findings(folder: Folder, report: JobReport, place: Workplace) -> Counter[str]:
+    before = {}
+    for change in report.changes:
+        try:
+            before[change.path] = undone(change, folder.read(change.path))
+        except FileChangedError:
+            return Counter()  # edited since: what is new cannot be told from what the edit brought
+    now = place.clock.now()
+    known = scan(
+        folder, now, read=lambda path: before[path] if path in before else folder.read(path)
+    )
+    ids = {finding.id for finding in known.findings}
+    found = scan(folder, now).findings
+    return Counter(finding.kind for finding in found if finding.id not in ids)

@@ -1,0 +1,93 @@
+"""Before a compaction checks in their order, after it a validation: as the guide has it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import IndexUnavailableError
+from memolith.files.folder import Folder
+from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.upkeep import maintain
+from tests.lifecycle.conftest import ON
+from tests.lifecycle.life import live, text_of
+
+if TYPE_CHECKING:
+    from memolith.clock import Clock
+    from tests.conftest import StoppedTime
+
+
+def test_the_threshold_is_looked_at_first_then_the_scope_then_the_lock(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings=ON)
+    memory.remember("tea")
+    with Folder(root) as folder, OwnerLock(folder, JOB_LOCK):
+        assert "under the limit" in memory.jobs.compact().reason
+        for number in range(80):
+            memory.remember(f"said today, number {number}")
+        assert "no record is old enough" in memory.jobs.compact().reason
+        live(memory, stopped_time, 20)
+        assert memory.jobs.compact().reason == "another job is running"
+    assert memory.jobs.compact().status == "done"
+
+
+def test_every_run_is_logged_with_its_figures(
+    grown: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "memolith.jobs"):
+        maintain(grown)
+    (line,) = caplog.messages
+    assert line.startswith("compact done before=")
+    for figure in ("after=", "compacted=", "summaries=", "findings=0"):
+        assert figure in line
+
+
+def test_a_run_is_skipped_and_logged_while_another_job_runs(
+    grown: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        caplog.at_level(logging.INFO, "memolith.jobs"),
+        Folder(grown.root) as folder,
+        OwnerLock(folder, JOB_LOCK),
+    ):
+        maintain(grown)
+    assert "another job is running" in caplog.messages[0]
+
+
+def test_the_integrity_scan_finds_nothing_new_after_an_ordinary_run(grown: Memory) -> None:
+    report = grown.jobs.compact()
+    assert (report.status, report.counts["findings"], report.warnings) == ("done", 0, ())
+
+
+def test_a_citation_that_a_run_breaks_is_counted_warned_of_and_kept(grown: Memory) -> None:
+    last = text_of(grown).count("\n")
+    Path(grown.root, "memory", "plan.md").write_text(f"- See MEMORY.md#L{last}\n", "utf-8")
+    report = grown.jobs.compact()
+    assert report.counts["findings"] == 1
+    assert "1 × broken-citation" in report.warnings[-1]
+    assert grown.jobs.show("last").warnings == report.warnings
+    assert grown.jobs.undo("last").status == "undone"
+    assert [one for one in grown.jobs.scan().findings if one.kind == "broken-citation"] == []
+
+
+def test_a_proposal_that_is_applied_is_validated_too(grown: Memory) -> None:
+    asking = Memory(grown.root, clock=grown.jobs.clock, settings={**ON, "jobs.review": "ask"})
+    asking.jobs.compact()
+    assert asking.jobs.apply("last").counts["findings"] == 0
+
+
+def test_an_index_that_cannot_be_brought_in_line_does_not_make_a_job_fail(
+    grown: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Memory) -> None:
+        raise IndexUnavailableError("The index is damaged.", path=".memolith/index")
+
+    monkeypatch.setattr(Memory, "_sync_if_indexed", broken)
+    report = grown.jobs.compact()
+    assert report.status == "done"
+    assert report.warnings == ("The index is damaged. The next search brings the index in line.",)
