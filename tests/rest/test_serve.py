@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -96,3 +97,22 @@ def test_the_token_never_stands_in_the_command_line_or_the_log(root: str) -> Non
         server.process.terminate()
         out, log = server.process.communicate(timeout=10)
     assert token not in out + log
+
+
+def test_a_request_that_is_not_done_when_it_ends_is_told_so_and_leaves_no_trace(root: str) -> None:
+    with running(root) as server:
+        address = urlsplit(server.url)
+        assert address.hostname
+        assert address.port
+        with socket.create_connection((address.hostname, address.port), timeout=20) as caller:
+            token = server.client.headers["authorization"]
+            caller.sendall(
+                f"POST /api/v1/search HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: {token}\r\n"
+                "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{".encode()
+            )
+            server.client.get("/healthz")
+            server.process.terminate()
+            assert caller.recv(1000).startswith(b"HTTP/1.1 503 ")
+        server.process.wait(15)
+        assert server.process.stderr is not None
+        assert "Traceback" not in server.process.stderr.read()

@@ -66,6 +66,10 @@ class Guard:
         except RequestError as error:
             reply = _Reply(send)
             await error_answer(error, scope["path"])(scope, receive, reply)
+        except asyncio.CancelledError:  # we are told to stop, and have waited long enough
+            if not reply.status:
+                stopping = RequestError(503, "stopping", "The server is being stopped.")
+                await error_answer(stopping, scope["path"])(scope, receive, reply)
         finally:
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)
@@ -153,10 +157,9 @@ class Guard:
         task.add_done_callback(self._unfinished.discard)
         try:
             done, _ = await asyncio.wait({task}, timeout=self._memory.config.serve.timeout_seconds)
-        except asyncio.CancelledError:  # we are told to stop, and cannot wait any longer
+        except asyncio.CancelledError:
             task.cancel()
-            reply.close()
-            raise RequestError(503, "stopping", "The server is being stopped.") from None
+            raise
         if done:
             task.result()
         else:
