@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from memolith.memory import Memory
     from memolith.reports import Reconfiguration
+    from memolith.shapes import Json
 
 log = logging.getLogger("memolith.rest")
 
@@ -66,7 +67,7 @@ def build_app(memory: Memory, *, port: int) -> ASGIApp:
 class Api(FastAPI):
     """The routes, described when somebody asks for it: that takes longer than all else at the start."""
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> Json:
         """The description, with the token that the guard wants, of which the routes know nothing."""
         if self.openapi_schema is None:
             schema = super().openapi()
