@@ -153,7 +153,8 @@ class SqliteIndex:
         keys = self._db.execute(
             "SELECT key FROM chunks WHERE vector IS NULL ORDER BY key DESC LIMIT ?", (limit,)
         )
-        return list(self._fetch([key for (key,) in keys]).values())
+        waiting = [key for (key,) in keys]
+        return list(self._fetch(waiting).values()) if waiting else []
 
     @_guarded
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:

@@ -40,9 +40,11 @@ class Candidates:
     group_voters: Floats
     lift: Floats  # what its day added to the score
     why: Mapping[str, Column] = field(default_factory=dict)  # what the last stage found, by name
-    superseded: Column | None = None  # of these two, nothing is known before they are read
+    # Nothing of these is known before they are read.
     chunks: tuple[Chunk, ...] = ()
     texts: tuple[str, ...] = ()
+    superseded: Column | None = None
+    held_back: bool = False  # whether some were moved down, so that others may come up
 
     def __len__(self) -> int:
         """How many there are."""
@@ -77,9 +79,10 @@ class Candidates:
             group_voters=self.group_voters[at],
             lift=self.lift[at],
             why={name: column[at] for name, column in self.why.items()},
-            superseded=None if self.superseded is None else self.superseded[at],
             chunks=tuple(self.chunks[row] for row in rows) if self.chunks else (),
             texts=tuple(self.texts[row] for row in rows) if self.texts else (),
+            superseded=None if self.superseded is None else self.superseded[at],
+            held_back=self.held_back,
         )
 
     def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def diversify(mmr_lambda: float) -> Stage:
         if not copies:
             return candidates
         order = _reordered(candidates.score[:compared].tolist(), copies, mmr_lambda)
-        return candidates.take([*order, *range(len(order), len(candidates))])
+        order += range(len(order), len(candidates))
+        return replace(candidates, held_back=True).take(order)
 
     return stage
 

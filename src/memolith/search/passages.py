@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memolith.interfaces import WORD_START
+from memolith.search.diversify import MORE
 from memolith.search.weigh import shares
 from memolith.text.in_english import in_english
 from memolith.text.tokens import words
@@ -34,6 +35,8 @@ _BLOCK = 10
 # The model is trained so that the first numbers of a vector say most of it: a quarter of them ranks
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
+# So many of the best are looked at; the others are taken to have no passage that answers.
+_JUDGED = 100
 # Beyond these, time is spent and nothing is learned.
 _MOST_TOKENS = 48
 _MOST_STRETCHES = 400
@@ -53,10 +56,12 @@ def passages(
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         question = _Question.of(model, situation.question, situation.rarity)
-        tokens, sizes = tokens_of(candidates.signals.keys)
+        judged = max(_JUDGED, situation.limit + MORE)
+        tokens, sizes = tokens_of(candidates.signals.keys[:judged])
         if not len(tokens) or not question.whole.any():
             return candidates
-        near, told = _of_best_passage(question, model, tokens, _Blocks.of(tokens, sizes))
+        blocks = _Blocks.of(tokens, np.append(sizes, np.zeros(len(candidates) - len(sizes), int)))
+        near, told = _of_best_passage(question, model, tokens, blocks)
         found = {"passage_words": shares(told), "passage_meaning": shares(near)}
         before = candidates.mean_vote()
         voted = replace(

@@ -44,11 +44,11 @@ def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
 
 
 def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterator[str]:
-    """The quotations that none of the candidates holds."""
+    """A warning for each quotation that none of the candidates holds."""
     for phrase in phrases:
         parts = zip(candidates.texts, candidates.chunks, strict=True)
         if not any(holds(phrase, text, chunk.heading) for text, chunk in parts):
-            yield " ".join(phrase)
+            yield f'Nothing found says "{" ".join(phrase)}" word for word.'
 
 
 def holds(phrase: Sequence[str], *texts: str) -> bool:

@@ -7,7 +7,6 @@ from their files.
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,13 @@ from memolith.retrieval import Hit, SearchResult, SessionHit, StageTrace
 from memolith.search.diversify import MORE
 from memolith.search.fuse import RRF_K, fuse, once
 from memolith.search.phrases import not_held
+from memolith.search.reading import Reading
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
-    from memolith.interfaces import Embedder, Found, Index, Nomination, Vectors
+    from memolith.interfaces import Embedder, Index, Nomination, Vectors
     from memolith.retrieval import Chunk, Filters
     from memolith.search.candidates import Candidates, Situation, Stage
     from memolith.search.plan import QueryPlan
@@ -66,26 +66,42 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         rarity=dict(zip(plan.asked, nominated.rarity, strict=False)),
         phrases=plan.phrases,
     )
-    fused = fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
-    # What stands in quotation marks is looked for in all that was nominated.
-    most = max(CONSIDERED, situation.limit) if not plan.phrases else len(fused)
-    traced = [("fuse", considered := once(fused).take(slice(most)))]
-    for name, stage in parts.stages:
-        traced.append((name, considered := stage(situation, considered)))
-    wanted = situation.limit + MORE if not plan.phrases else most
-    read, rest = _read(parts, considered, wanted, filters, warnings)
+    considered = once(
+        fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
+    )
+    if not plan.phrases:  # what stands in quotation marks is looked for in all that was nominated
+        considered = considered.take(slice(max(CONSIDERED, situation.limit)))
+    traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
+    considered = traced[-1][1]
+    reading = Reading(parts.index, parts.read_texts, parts.digest)
+    read, rest = reading.read(
+        considered, len(considered) if plan.phrases else situation.limit, filters
+    )
     if len(read):
-        missing = not_held(plan.phrases, read)
-        warnings += (f'Nothing found says "{phrase}" word for word.' for phrase in missing)
-    for name, stage in parts.text_stages:
-        traced.append((name, read := stage(situation, read)))
-    whole = np.isin(considered.signals.keys, np.append(read.signals.keys, rest))
+        warnings += not_held(plan.phrases, read)
+    shown = _staged(parts.text_stages, situation, read)
+    if any(stage.held_back for _, stage in shown):
+        # Some of the best were moved down: then others may come up, and are read too.
+        read, rest = reading.read(considered, max(len(read), situation.limit + MORE), filters)
+        shown = _staged(parts.text_stages, situation, read)
+    read = shown[-1][1] if shown else read
+    if reading.moved:
+        warnings.append(
+            f"{reading.moved} hits were left out: their files changed during the search."
+        )
     return SearchResult(
         hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
-        sessions=_sessions(parts, considered.take(np.flatnonzero(whole)), situation.limit),
+        sessions=_sessions(reading, _of(considered, read, rest), situation.limit),
         warnings=tuple(warnings),
-        trace=tuple(_traced(parts, traced)) if parts.explain else (),
+        trace=tuple(_traced(reading, [*traced, *shown])) if parts.explain else (),
     )
+
+
+def _staged(
+    stages: Sequence[tuple[str, Stage]], situation: Situation, candidates: Candidates
+) -> list[tuple[str, Candidates]]:
+    """The candidates after each stage."""
+    return [(name, candidates := stage(situation, candidates)) for name, stage in stages]
 
 
 def _nominate(parts: Parts, plan: QueryPlan, filters: Filters, warnings: list[str]) -> Nomination:
@@ -123,49 +139,17 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
     return vector if vector.any() else None
 
 
-def _read(
-    parts: Parts, candidates: Candidates, wanted: int, filters: Filters, warnings: list[str]
-) -> tuple[Candidates, Sequence[int]]:
-    """The best with their texts, as they stand in the files, and the keys of those not looked at."""
-    keys = candidates.signals.keys.tolist()
-    read: dict[int, tuple[Found, str]] = {}  # by place
-    seen = 0
-    while len(read) < wanted and seen < len(keys):
-        places = range(seen, min(len(keys), seen + wanted - len(read)))
-        read |= _texts(parts, {place: keys[place] for place in places})
-        seen = places.stop
-    if seen > len(read):
-        warnings.append(
-            f"{seen - len(read)} hits were left out: their files changed during the search."
-        )
-    chunks = tuple(found.chunk for found, _ in read.values())
-    past = parts.index.superseded({chunk.record_id for chunk in chunks} - {""}, filters)
-    with_texts = replace(
-        candidates.take(list(read)),
-        superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
-        chunks=chunks,
-        texts=tuple(text for _, text in read.values()),
-    )
-    return with_texts, keys[seen:]
+def _of(considered: Candidates, *parts: Candidates) -> Candidates:
+    """Those of the candidates that are in one of the parts."""
+    keys = np.concatenate([part.signals.keys for part in parts])
+    return considered.take(np.flatnonzero(np.isin(considered.signals.keys, keys)))
 
 
-def _texts(parts: Parts, keys: Mapping[int, int]) -> dict[int, tuple[Found, str]]:
-    """Chunk and text by place, of those whose text still is what was indexed."""
-    known = parts.index.fetch(list(keys.values()))
-    found = {place: known[key] for place, key in keys.items() if key in known}
-    with closing(parts.read_texts(item.chunk for item in found.values())) as texts:
-        return {
-            place: (item, text)
-            for (place, item), text in zip(found.items(), texts, strict=True)
-            if text is not None and parts.digest(text) == item.digest
-        }
-
-
-def _sessions(parts: Parts, candidates: Candidates, limit: int) -> tuple[SessionHit, ...]:
+def _sessions(reading: Reading, candidates: Candidates, limit: int) -> tuple[SessionHit, ...]:
     ranked = rank_sessions(candidates)[:limit]
-    keys = candidates.signals.keys
-    found = parts.index.fetch([int(keys[at]) for at, _ in ranked])
-    chats = ((found[key].chunk, score) for at, score in ranked if (key := int(keys[at])) in found)
+    keys = candidates.signals.keys.tolist()
+    found = reading.find(keys[at] for at, _ in ranked)
+    chats = ((found[keys[at]].chunk, score) for at, score in ranked if keys[at] in found)
     return tuple(
         SessionHit(chat=chunk.chat, score=score, best=chunk.citation)
         for chunk, score in chats
@@ -173,21 +157,16 @@ def _sessions(parts: Parts, candidates: Candidates, limit: int) -> tuple[Session
     )
 
 
-def _traced(parts: Parts, stages: Sequence[tuple[str, Candidates]]) -> Iterator[StageTrace]:
+def _traced(reading: Reading, stages: Sequence[tuple[str, Candidates]]) -> Iterator[StageTrace]:
     shown = [(name, candidates.take(slice(_TRACED))) for name, candidates in stages]
-    found = parts.index.fetch(
-        list({key for _, candidates in shown for key in candidates.signals.keys.tolist()})
-    )
+    found = reading.find({key for _, some in shown for key in some.signals.keys.tolist()})
     for name, candidates in shown:
         keys, scores = candidates.signals.keys.tolist(), candidates.score.tolist()
+        known = [at for at, key in enumerate(keys) if key in found]
         yield StageTrace(
             stage=name,
-            order=tuple(
-                (str(found[key].chunk.citation), score)
-                for key, score in zip(keys, scores, strict=True)
-                if key in found
-            ),
-            found=tuple(_why(candidates, at) for at, key in enumerate(keys) if key in found),
+            order=tuple((str(found[keys[at]].chunk.citation), scores[at]) for at in known),
+            found=tuple(_why(candidates, at) for at in known),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,4 +19,5 @@ def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidat
     past = candidates.superseded
     if past is None:
         return candidates
-    return candidates.scored(candidates.score * np.where(past, _KEPT, 1), {"superseded": past})
+    marked = replace(candidates, held_back=candidates.held_back or bool(past.any()))
+    return marked.scored(candidates.score * np.where(past, _KEPT, 1), {"superseded": past})

@@ -17,7 +17,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={3,})")
 _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 # What dreaming adds behind a promoted fact; without it the fact is the same as where it came from.
-_TRAILER = re.compile(r"\s*\*\(score: [\d.]{1,8}, source: [^*\n]{1,500}\)\*\s*$")
+_TRAILER = re.compile(r" ?\*\(score: [\d.]{1,8}, source: [^*\n]{1,500}\)\*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ def _piece(lines: list[str], first: int, last: int) -> Iterator[Piece]:
 def bare_text(text: str) -> str:
     """The text on one line, without comments and without what dreaming adds to a fact."""
     without = _COMMENT.sub(" ", text) if "<!--" in text else text
-    return _TRAILER.sub("", " ".join(without.lstrip("> ").split()))
+    line = " ".join(without.lstrip("> ").split())
+    return _TRAILER.sub("", line) if line.endswith(")*") else line
 
 
 def claim_key(text: str) -> str:

@@ -1,0 +1,78 @@
+"""Candidates read from their files: text is compared with its digest, the index is never believed."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+
+    from memolith.interfaces import Found, Index
+    from memolith.retrieval import Chunk, Filters
+    from memolith.search.candidates import Candidates
+
+
+class Reading:
+    """The candidates of one search; as many of the best are read as somebody wants."""
+
+    def __init__(
+        self,
+        index: Index,
+        read_texts: Callable[[Iterable[Chunk]], Generator[str | None]],
+        digest: Callable[[str], bytes],
+    ) -> None:
+        """Nothing is read yet."""
+        self._index = index
+        self._read_texts = read_texts
+        self._digest = digest
+        self._known: dict[int, Found] = {}
+        self._texts: dict[int, str | None] = {}  # by key; None: not where the index knew it
+
+    @property
+    def moved(self) -> int:
+        """How many were not where the index knew them."""
+        return sum(text is None for text in self._texts.values())
+
+    def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
+        """What the index knows of chunks; those it no longer knows are left out."""
+        asked = list(keys)
+        if new := [key for key in asked if key not in self._known]:
+            self._known |= self._index.fetch(new)
+        return {key: self._known[key] for key in asked if key in self._known}
+
+    def read(
+        self, candidates: Candidates, wanted: int, filters: Filters
+    ) -> tuple[Candidates, Candidates]:
+        """The best with their texts, and those nobody has looked at."""
+        keys: list[int] = candidates.signals.keys.tolist()
+        places: list[int] = []
+        seen = 0
+        while len(places) < wanted and seen < len(keys):
+            part = range(seen, min(len(keys), seen + wanted - len(places)))
+            self._read([keys[place] for place in part])
+            places += [place for place in part if self._texts[keys[place]] is not None]
+            seen = part.stop
+        read = candidates.take(places)
+        chunks = tuple(self._known[keys[place]].chunk for place in places)
+        records = {chunk.record_id for chunk in chunks} - {""}
+        past = self._index.superseded(records, filters) if records else set[str]()
+        with_texts = replace(
+            read,
+            chunks=chunks,
+            texts=tuple(self._texts[keys[place]] or "" for place in places),
+            superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
+        )
+        return with_texts, candidates.take(slice(seen, None))
+
+    def _read(self, keys: Sequence[int]) -> None:
+        new = [key for key in keys if key not in self._texts]
+        found = self.find(new)
+        self._texts |= dict.fromkeys(new)
+        with closing(self._read_texts(item.chunk for item in found.values())) as texts:
+            for (key, item), text in zip(found.items(), texts, strict=True):
+                if text is not None and self._digest(text) == item.digest:
+                    self._texts[key] = text
