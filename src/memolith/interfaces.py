@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memolith.errors import IndexUnavailableError
@@ -172,16 +173,17 @@ class Signals:
 
     def take(self, at: Picked) -> Signals:
         """Those of some of the chunks, in this order."""
-        return Signals(*(getattr(self, name)[at] for name in self.__slots__))
+        return Signals(*[column[at] for column in _columns(self)])
 
     @classmethod
     def together(cls, parts: Sequence[Signals]) -> Signals:
         """All of them, as one."""
         import numpy as np
 
-        return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
-        )
+        return cls(*map(np.concatenate, zip(*map(_columns, parts), strict=True)))
+
+
+_columns = attrgetter(*Signals.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

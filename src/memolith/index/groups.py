@@ -98,10 +98,10 @@ class GroupSums:
         order = np.argsort(role != USER, kind="stable")  # rows, and so keys, ascend already
         first = order[np.unique(places[order], return_index=True)[1]]
         nearness = segment.nearest.cosines(rows[first], vector)
-        for place, key, near in zip(places[first], keys[first], nearness, strict=True):
-            if key < self._title_keys[place]:
-                self._title_keys[place] = key
-                self.titles[place] = near
+        earlier = keys[first] < self._title_keys[places[first]]
+        groups = places[first][earlier]  # each of them once
+        self._title_keys[groups] = keys[first][earlier]
+        self.titles[groups] = nearness[earlier]
 
 
 def group_bm25(

@@ -27,11 +27,12 @@ def fuse(signals: Signals, k: int = RRF_K, words: float = 1.0, meaning: float = 
 def once(candidates: Candidates) -> Candidates:
     """A record that stands in several files, once: in the place of the best, and no copy if possible."""
     numbers = candidates.signals.record
-    place = np.arange(len(numbers))
-    same = np.where(numbers == 0, -1 - place, numbers // 2)  # see `Signals.record`
-    _, best = np.unique(same, return_index=True)
-    if len(best) == len(same):
+    records = (numbers[numbers > 0] // 2).tolist()  # see `Signals.record`
+    if len(set(records)) == len(records):
         return candidates
+    place = np.arange(len(numbers))
+    same = np.where(numbers == 0, -1 - place, numbers // 2)
+    _, best = np.unique(same, return_index=True)
     order = np.lexsort((place, numbers % 2, same))
     chosen = order[np.unique(same[order], return_index=True)[1]]
     return candidates.take(chosen[np.argsort(best)])

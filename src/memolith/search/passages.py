@@ -20,7 +20,7 @@ from memolith.text.in_english import in_english
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -42,7 +42,6 @@ _MOST_TOKENS = 48
 _MOST_STRETCHES = 400
 _TINY = np.float32(1e-6)
 _TOKEN = np.uint16(WORD_START - 1)
-_NONE = np.empty(0, np.uint16)
 
 
 def passages(
@@ -80,7 +79,7 @@ class _Question:
 
     whole: Vectors
     tokens: Vectors  # a row for each
-    rarity: Sequence[float]  # how much each of them tells
+    rarity: Vectors  # how much each of them tells
 
     @classmethod
     def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
@@ -93,13 +92,10 @@ class _Question:
             for token in tokens.tolist() if rarest else ():
                 told[token] = max(rarest / len(tokens), told.get(token, 0.0))
         best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
-        return cls(
-            _unit(model.vectors(np.concatenate([_NONE, *spelled]), _DIMENSIONS).sum(axis=0)[None])[
-                0
-            ],
-            _unit(model.vectors(np.array(best, np.uint16), _DIMENSIONS)),
-            [told[token] for token in best],
-        )
+        vectors = model.vectors(np.concatenate([np.array(best, np.uint16), *spelled]), _DIMENSIONS)
+        whole = vectors[len(best) :].sum(axis=0, keepdims=True)
+        rarities = np.array([told[token] for token in best], np.float32)
+        return cls(_unit(whole)[0], _unit(vectors[: len(best)]), rarities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +144,10 @@ def _of_best_passage(
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
     length = np.sqrt(np.maximum(_sums(squares[at], blocks), _TINY))
     near = _sums((vectors @ question.whole)[at], blocks) / length
-    told = np.zeros(len(blocks.starts))
     alike = question.tokens @ vectors.T / np.sqrt(np.maximum(squares, _TINY))
-    for rarity, likeness in zip(question.rarity, alike, strict=True):
-        best = np.maximum.reduceat(likeness[at], blocks.starts)
-        following = np.where(blocks.followed[:-1], best[1:], 0)
-        best[:-1] = np.maximum(best[:-1], following)
-        told += rarity * np.maximum(best, 0)
+    best = np.maximum.reduceat(alike.take(at, axis=1), blocks.starts, axis=1)
+    best[:, :-1] = np.maximum(best[:, :-1], np.where(blocks.followed[:-1], best[:, 1:], 0))
+    told = question.rarity @ np.maximum(best, 0)
     return blocks.best_of_each(near), blocks.best_of_each(told)
 
 

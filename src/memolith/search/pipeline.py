@@ -141,6 +141,8 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
 
 def _of(considered: Candidates, *parts: Candidates) -> Candidates:
     """Those of the candidates that are in one of the parts."""
+    if sum(map(len, parts)) == len(considered):
+        return considered
     keys = np.concatenate([part.signals.keys for part in parts])
     return considered.take(np.flatnonzero(np.isin(considered.signals.keys, keys)))
 

@@ -76,6 +76,7 @@ def shares(values: Column | Floats | Sequence[float], least: float = 0.0) -> Flo
     >>> shares([4.0, 1.0, -2.0]).tolist()
     [1.0, 0.25, 0.0]
     """
-    array = np.nan_to_num(np.asarray(values, np.float64), posinf=0.0)
+    array = np.asarray(values, np.float64)
+    array = np.where((array > 0) & (array < np.inf), array, 0.0)
     best = max(least, float(array.max(initial=0.0)))
-    return np.maximum(array, 0.0) / best if best > 0 else np.zeros(len(array))
+    return array / best if best > 0 else array
