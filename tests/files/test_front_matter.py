@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from memolith.files.notes import encode_record, parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.types import SENSITIVITIES, Provenance, Record
 from tests.files.samples import METADATA, MOMENTS, NOON, WHOLE_TEXT, make_record
+from tests.pace import cpu_seconds
 
 PATH = "memory/fact/2026-11-15-a.md"
 PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1)
@@ -170,20 +170,18 @@ BOMBS = {
 
 @pytest.mark.parametrize("kind", BOMBS)
 def test_hostile_front_matter_is_read_or_refused_at_once(kind: str) -> None:
-    started = time.process_time()
-    try:
-        note = parse_note(PATH, b"---\n" + BOMBS[kind] + b"\n---\ntext\n")
-    except MemolithError:
-        note = None
-    assert time.process_time() - started < 1
+    with cpu_seconds(1):
+        try:
+            note = parse_note(PATH, b"---\n" + BOMBS[kind] + b"\n---\ntext\n")
+        except MemolithError:
+            note = None
     assert note is None or note.text
 
 
 @pytest.mark.parametrize("line", [b"\n", b"x\n", b"\r\n", b"-- \n"])
 def test_a_rule_before_many_lines_is_no_front_matter_and_costs_no_time(line: bytes) -> None:
-    started = time.process_time()
-    assert split_note(b"---\n" + line * 10_000) is None
-    assert time.process_time() - started < 0.5
+    with cpu_seconds(0.5):
+        assert split_note(b"---\n" + line * 10_000) is None
 
 
 def test_a_tag_runs_no_code() -> None:
