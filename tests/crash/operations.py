@@ -133,6 +133,7 @@ JOBS = {
         Operation(
             name="dream", call={"do": "jobs.dream"}, every=9,
             warm_up=[
+                {"do": "remember", "text": "warm-up"},
                 {"do": "write", "path": "memory/zoo.md", "text": f"- {_FACT}\n"},
                 {"do": "jobs.dream", "dry_run": True},
                 {"do": "write", "path": "memory/.dreams/short-term-recall.json", "text": _RECALLED},

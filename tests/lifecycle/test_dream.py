@@ -50,7 +50,8 @@ def test_a_dry_run_writes_nothing_at_all(life: Life) -> None:
     assert report.status == "planned"
     assert report.counts["promoted"] == 1
     life.memory.jobs.dream_status()
-    life.memory.jobs.explain(f"{LOG}#L5")
+    by_place, by_words = life.memory.jobs.explain(f"{LOG}#L5"), life.memory.jobs.explain(COOKIE)
+    assert by_place == by_words
     assert tree(life.memory.root) == before
 
 

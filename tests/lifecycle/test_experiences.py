@@ -108,6 +108,14 @@ def test_decisions_and_wishes_of_chats_become_experiences_and_small_talk_does_no
     assert (found.session, found.metadata["category"]) == ("42", "turn")
 
 
+def test_small_talk_never_becomes_an_experience(memory: Memory) -> None:
+    memory.remember("We talked about the weather. It was nice.", category="turn-summary")
+    memory.remember("Thank you, that's all for today!", category="turn-summary")
+    memory.remember("The washing machine leaks again", category="turn-summary")
+    memory.jobs.extract_experiences()
+    assert texts(memory) == ["The washing machine leaks again"]
+
+
 def test_secrets_summaries_and_what_came_from_outside_never_become_experiences(
     memory: Memory, clock: Clock
 ) -> None:

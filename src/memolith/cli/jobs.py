@@ -10,14 +10,15 @@ from memolith.shapes import job_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from memolith.cli.usage import Arguments
     from memolith.memory import Memory
     from memolith.reports import JobReport
 
 HELP = """\
-Jobs tidy the memory. Each is kept with its changes: list them, show one, see its diff, undo it byte
-for byte. With jobs.review = "ask" a job waits as a proposal until you apply or decline it.
+Jobs tidy the memory. Each is kept with its changes: list them (also without an action), show one, see its
+diff, undo it byte for byte. With jobs.review = "ask" a job waits as a proposal until you apply or decline it.
 An id may be shortened; --last means the newest."""
 EXAMPLE = """\
 memolith jobs list
@@ -25,6 +26,7 @@ memolith jobs diff --last
 memolith jobs apply --last
 memolith jobs undo 20261115T030000.000Z-compact"""
 
+_LIMIT = 20
 _ACTIONS = {
     "show": "what a job did",
     "diff": "its changes, line by line",
@@ -36,12 +38,15 @@ _ACTIONS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the actions and their arguments."""
-    actions = parser.add_subparsers(
-        dest="action", metavar="ACTION", required=True, prog=parser.prog
-    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", prog=parser.prog)
+    parser.set_defaults(action="list", limit=_LIMIT)
     listed = actions.add_parser("list", help="the jobs that are kept, newest last")
     listed.add_argument(
-        "--limit", metavar="N", type=whole_number, default=20, help="show the N newest; 0 is all"
+        "--limit",
+        metavar="N",
+        type=whole_number,
+        default=_LIMIT,
+        help="show the N newest; 0 is all",
     )
     for name, text in _ACTIONS.items():
         action = actions.add_parser(name, help=text)
@@ -72,12 +77,8 @@ def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False)
         output.say_json(job_json(report))
         return
     output.say(output.bold(_HEADINGS[report.status]), f"  {report.job}  {report.id}".rstrip())
-    if report.reason:
-        output.say(f"  {report.reason}")
-    for line in report.lines:
+    for line in _told(report):
         output.say("  ", line)
-    for name, number in report.counts.items():
-        output.say(f"  {name:<10} {number:,}")
     for path in report.files:
         output.say("  changes    ", path)
     for warning in report.warnings:
@@ -91,6 +92,14 @@ def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False)
         from memolith.jobs.changes import diff
 
         output.say(diff(report.changes).rstrip("\n"))
+
+
+def _told(report: JobReport) -> Iterator[str]:
+    if report.reason:
+        yield report.reason
+    if report.status not in ("undone", "declined"):  # what was planned holds no longer
+        yield from report.lines
+        yield from (f"{name:<10} {number:,}" for name, number in report.counts.items())
 
 
 _HEADINGS = {
@@ -121,12 +130,17 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
             (
                 report.id,
                 report.status,
-                report.reason or "; ".join(report.lines) or ", ".join(report.files),
+                report.reason or _in_short(report.lines) or ", ".join(report.files),
             )
             for report in jobs
         )
     else:
         output.note("No jobs yet. What a job changes is kept here, and can be undone.")
+
+
+def _in_short(lines: tuple[str, ...]) -> str:
+    more = f", and {len(lines) - 1:,} more" if len(lines) > 1 else ""
+    return f"{lines[0]}{more}" if lines else ""
 
 
 def _diff(memory: Memory, job_id: str, *, include_secret: bool, as_json: bool) -> None:

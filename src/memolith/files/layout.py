@@ -66,3 +66,7 @@ def load_template(name: str) -> bytes:
             return file.read()
     except FileNotFoundError:
         return b""
+    except OSError as error:
+        from memolith.files.folder import storage_error  # it needs us
+
+        raise storage_error(error, f"the template of {name}") from error

@@ -16,6 +16,7 @@ from memolith.jobs.dreaming.deep import judge, judge_all
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot
 from memolith.reports import DreamExplanation, DreamStatus
+from memolith.text.pieces import claim_key
 
 if TYPE_CHECKING:
     from memolith.files.recall_state import Recalled
@@ -49,7 +50,7 @@ def dream_status(place: Workplace) -> DreamStatus:
 
 
 def explain(place: Workplace, name: str) -> DreamExplanation:
-    """Why a statement is promoted or not; by its key, citation, record id or claim."""
+    """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
         night = _night(place, Snapshot(folder.read))
         key = _key(night, name)
@@ -81,6 +82,8 @@ def _is_meant(entry: Recalled, name: str) -> bool:
     if cited is not None:
         same = entry.path == cited.path
         return same and entry.first_line <= cited.last_line and cited.first_line <= entry.last_line
+    if entry.claim and entry.claim == claim_key(name):
+        return True
     return len(name) >= 4 and (entry.record_id.startswith(name) or entry.claim.startswith(name))
 
 

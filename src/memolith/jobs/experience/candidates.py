@@ -8,7 +8,7 @@ from memolith.files.conversation_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
 from memolith.files.lookup import records_in
 from memolith.text.pieces import bare_text, claim_key
-from memolith.text.sentences import matters, sentences
+from memolith.text.sentences import matters, sentences, worth
 from memolith.text.tokens import words
 from memolith.types import Provenance
 from memolith.visibility import current, trust_in_file
@@ -99,4 +99,5 @@ def _from_turns(data: bytes) -> Iterator[Candidate]:
 
 
 def _tells_enough(text: str) -> bool:
-    return len(words(text)) >= _FEWEST_WORDS and (len(text) >= 20 or not text.isascii())
+    is_long = len(words(text)) >= _FEWEST_WORDS and (len(text) >= 20 or not text.isascii())
+    return is_long and any(worth(sentence) > 0 for sentence in sentences(text))
