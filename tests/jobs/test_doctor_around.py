@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from memolith.reports import Check
 
+pytestmark = pytest.mark.usefixtures("opened_model")
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -9,6 +9,8 @@ import pytest
 from memolith import Memory
 from tests.jobs.damage import GOOD, add, findings
 
+pytestmark = pytest.mark.usefixtures("opened_model")
+
 DAMAGED = {
     "provenance": (b'{"id":"x","sessionId":"m","category":"note","text":"t"}', "missing"),
     "duplicate keys": (b'{"id":"x","id":"y","text":"t"}', "twice"),

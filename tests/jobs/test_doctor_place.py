@@ -18,6 +18,8 @@ from memolith.files.transaction import Transaction
 from memolith.jobs.checks.place import file_system
 from tests.jobs.damage import GOOD, add, findings
 
+pytestmark = pytest.mark.usefixtures("opened_model")
+
 SHAPES: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "link": (lambda path: path.symlink_to("/etc/hostname"), "memory/a.md", "warn"),
     "link for MEMORY.md": (lambda path: path.symlink_to("USER.md"), "MEMORY.md", "error"),
