@@ -10,7 +10,7 @@ import numpy as np
 from memolith import Memory
 from memolith.files.chunking import SHORT_CHARS, chunk_file
 from memolith.files.conversation_log import encode_turn
-from memolith.ingest.sync import embedding_text
+from memolith.ingest.preparing import embedding_text
 from memolith.retrieval import Chunk, Turn
 
 START = datetime(2026, 11, 15, 9, tzinfo=UTC)

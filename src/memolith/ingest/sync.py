@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memolith import clock
-from memolith.errors import EmbeddingError, MemolithError
+from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
-from memolith.index.nearest import normalised
-from memolith.index.vocabulary import Vocabulary
+from memolith.ingest.helper import HelperError, start_helper
+from memolith.ingest.preparing import Preparer, Said, embed, spell
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
-from memolith.text.in_english import in_english
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import date
 
     from memolith.files.roots import Roots
-    from memolith.interfaces import Embedder, Index, Vectors, WordVectors
+    from memolith.ingest.helper import Helper
+    from memolith.ingest.preparing import Prepared
+    from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.retrieval import Chunk, Turn
     from memolith.types import Record, Stamp
 
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# So much of a text is looked through for its best passage; a chunk of a file is not longer.
-SPELLED_CHARS = 2_000
 _CHUNKS_AT_ONCE = 512
 _FILES_AT_ONCE = 256
 _TICK = 50_000_000  # nanoseconds
@@ -71,12 +71,15 @@ def sync(
         for path, stamp in on_disk.items()
         if path not in known or known[path].stamp != stamp
     }
-    work = _Work(sources, index, embedder, known, warnings)
-    for number, (path, stamp) in enumerate(changed.items(), 1):
-        work.add(path, stamp)
-        if progress is not None:
-            progress(number, len(changed))
-    work.store()
+    work = _Work(sources, index, Preparer(embedder, sources.word_vectors), known, warnings)
+    much = sum(size for _, size, _ in changed.values())
+    with closing(work):
+        work.helper = start_helper(much, embedder if sources.word_vectors else None)
+        for number, (path, stamp) in enumerate(changed.items(), 1):
+            work.add(path, stamp)
+            if progress is not None:
+                progress(number, len(changed))
+        work.store()
     if embedder is not None:
         deadline = clock.monotonic() + embedding_seconds
         embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
@@ -95,6 +98,35 @@ def text_digest(text: str) -> bytes:
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Files that were cut; of each chunk its identity, and whether it has to be indexed."""
+
+    files: Mapping[str, tuple[FileState, list[Chunk]]]
+    identities: Mapping[str, list[tuple[bytes, bool]]]
+
+    def new(self) -> list[Said]:
+        """What is said in chunks that have to be indexed."""
+        return [
+            Said.by(chunk)
+            for path, (_, chunks) in self.files.items()
+            for chunk, (_, is_new) in zip(chunks, self.identities[path], strict=True)
+            if is_new
+        ]
+
+    def changes(self, prepared: Prepared) -> Iterator[FileChange]:
+        """What is indexed already is passed on without its terms, as often as it is there."""
+        made = zip(prepared.terms, prepared.vectors, prepared.tokens, strict=True)
+        for path, (state, chunks) in self.files.items():
+            items = [
+                IndexedChunk(
+                    chunk, text_digest(chunk.text), identity, *(next(made) if is_new else (None,))
+                )
+                for chunk, (identity, is_new) in zip(chunks, self.identities[path], strict=True)
+            ]
+            yield FileChange(path, state, items)
+
+
 class _Work:
     """What changed, cut and put into the index some hundred chunks at once."""
 
@@ -102,21 +134,28 @@ class _Work:
         self,
         sources: Sources,
         index: Index,
-        embedder: Embedder | None,
+        preparer: Preparer,
         known: Mapping[str, FileState],
         warnings: list[str],
     ) -> None:
         self._sources = sources
         self._index = index
-        self._embedder = embedder
+        self._preparer = preparer
         self._known = known
         self._warnings = warnings
-        self._vocabulary = Vocabulary()
         self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
         self._touched: dict[str, FileState] = {}
         self._waiting = 0
+        self._away: _Batch | None = None  # what the helper is at
+        self.helper: Helper | None = None
         self.indexed = 0
         self.chunks = 0
+
+    def close(self) -> None:
+        """Do without the helper from now on."""
+        if self.helper is not None:
+            self.helper.close()
+            self.helper = None
 
     def add(self, path: str, stamp: Stamp) -> None:
         """Cut a file that may have changed."""
@@ -133,15 +172,49 @@ class _Work:
             self.chunks += len(chunks)
             self._waiting += len(chunks)
         if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
-            self.store()
+            self._store_batch()
 
     def store(self) -> None:
-        """Put what was cut so far into the index."""
+        """Put all that was cut so far into the index."""
+        self._store_batch()
+        self._take_back()
+
+    def _store_batch(self) -> None:
         if self._touched:
             self._index.touch_files(self._touched)
-        if self._cut:
-            self._index.replace_files(list(self._changes()))
+        batch = _Batch(self._cut, {path: self._identities(path) for path in self._cut})
         self._cut, self._touched, self._waiting = {}, {}, 0
+        if not batch.files or self._give_away(batch):
+            return
+        prepared = self._preparer.prepare(batch.new(), self._warnings)
+        self._take_back()
+        self._index.replace_files(list(batch.changes(prepared)))
+
+    def _give_away(self, batch: _Batch) -> bool:
+        """Have the helper prepare a batch, if it has nothing else to do."""
+        if self.helper is None or self._away is not None:
+            return False
+        try:
+            self.helper.give(batch.new())
+        except HelperError:
+            self.close()
+            return False
+        self._away = batch
+        return True
+
+    def _take_back(self) -> None:
+        """Store what the helper made; if it failed, what it should have made."""
+        if self._away is None:
+            return
+        batch, self._away = self._away, None
+        try:
+            prepared = self.helper.take() if self.helper is not None else None
+        except HelperError:
+            prepared = None
+            self.close()
+        if prepared is None:
+            prepared = self._preparer.prepare(batch.new(), self._warnings)
+        self._index.replace_files(list(batch.changes(prepared)))
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
@@ -155,35 +228,7 @@ class _Work:
             self._warnings.append(f"{error.message} It is left out of search.")
             return None
 
-    def _changes(self) -> Iterator[FileChange]:
-        """What is indexed already is passed on without its terms, as often as it is there."""
-        identities = {path: self._new_identities(path) for path in self._cut}
-        new = [
-            chunk
-            for path, (_, chunks) in self._cut.items()
-            for chunk, (_, is_new) in zip(chunks, identities[path], strict=True)
-            if is_new
-        ]
-        terms = iter(self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in new]))
-        vectors = iter(_embed(self._embedder, new, self._warnings))
-        tokens = iter(_spelled(self._sources.word_vectors, new))
-        for path, (state, chunks) in self._cut.items():
-            items = [
-                IndexedChunk(
-                    chunk,
-                    text_digest(chunk.text),
-                    identity,
-                    next(terms),
-                    next(vectors),
-                    next(tokens),
-                )
-                if is_new
-                else IndexedChunk(chunk, text_digest(chunk.text), identity, None)
-                for chunk, (identity, is_new) in zip(chunks, identities[path], strict=True)
-            ]
-            yield FileChange(path, state, items)
-
-    def _new_identities(self, path: str) -> list[tuple[bytes, bool]]:
+    def _identities(self, path: str) -> list[tuple[bytes, bool]]:
         """The identity of each chunk of a file, and whether it has to be indexed."""
         there = self._index.identities(path) if path in self._known else Counter[bytes]()
         found = []
@@ -218,8 +263,9 @@ def embed_waiting(
             for item, text in zip(waiting, texts, strict=True)
             if text is not None and text_digest(text) == item.digest
         }
-        vectors = _embed(embedder, _with_follow_ups(sources, whole.values()), warnings)
-        spelled = _spelled(sources.word_vectors, list(whole.values()))
+        said = [Said.by(chunk) for chunk in _with_follow_ups(sources, whole.values())]
+        vectors = embed(embedder, said, warnings)
+        spelled = spell(sources.word_vectors, said)
         index.set_vectors(
             {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None},
             dict(zip(whole, spelled, strict=True)),
@@ -254,30 +300,3 @@ def _identity(chunk: Chunk) -> bytes:
         chunk.record_id, chunk.copy_of, chunk.supersedes, chunk.expires,
     )  # fmt: skip
     return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()
-
-
-def _embed(
-    embedder: Embedder | None, chunks: Sequence[Chunk], warnings: list[str]
-) -> Sequence[Vectors | None]:
-    if embedder is not None and chunks:
-        try:
-            texts = [
-                "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
-                for chunk in chunks
-            ]
-            return list(normalised(embedder.embed(texts)))
-        except EmbeddingError as error:
-            warnings.append(f"{error.message} New text is found by words only for now.")
-    return [None] * len(chunks)
-
-
-def _spelled(model: WordVectors | None, chunks: Sequence[Chunk]) -> list[bytes]:
-    """How each text begins, in tokens: what passages are looked for in."""
-    if model is None:
-        return [b""] * len(chunks)
-    return model.spell([in_english(chunk.text[:SPELLED_CHARS].split()) for chunk in chunks])
-
-
-def embedding_text(chunk: Chunk) -> str:
-    """What is embedded for a chunk: its text, under the titles above it and with its follow-up."""
-    return "\n".join(filter(None, (chunk.heading, chunk.text, chunk.follow_up)))

@@ -1,0 +1,89 @@
+"""What the index needs of a chunk besides its place: its terms, its vector, its tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from memolith.errors import EmbeddingError
+from memolith.index.nearest import normalised
+from memolith.index.vocabulary import Vocabulary
+from memolith.text.in_english import in_english
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.interfaces import Embedder, Vectors, WordVectors
+    from memolith.retrieval import Chunk
+
+# So much of a text is looked through for its best passage; a chunk of a file is not longer.
+SPELLED_CHARS = 2_000
+
+
+class Said(NamedTuple):
+    """What a chunk says, and who may read it."""
+
+    heading: str
+    text: str
+    follow_up: str
+    sensitivity: str
+
+    @classmethod
+    def by(cls, chunk: Chunk) -> Said:
+        """What this chunk says."""
+        return cls(chunk.heading, chunk.text, chunk.follow_up, chunk.sensitivity)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One of each for every chunk."""
+
+    terms: Sequence[bytes]
+    vectors: Sequence[Vectors | None]
+    tokens: Sequence[bytes]
+
+
+class Preparer:
+    """Prepares chunks by the hundred, and remembers the words it has met."""
+
+    def __init__(self, embedder: Embedder | None, word_vectors: WordVectors | None) -> None:
+        """Without a model chunks get no vectors, or no tokens."""
+        self._embedder = embedder
+        self._word_vectors = word_vectors
+        self._vocabulary = Vocabulary()
+
+    def prepare(self, chunks: Sequence[Said], warnings: list[str]) -> Prepared:
+        """What the index needs of these chunks; a model that fails is a warning."""
+        return Prepared(
+            terms=self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in chunks]),
+            vectors=embed(self._embedder, chunks, warnings),
+            tokens=spell(self._word_vectors, chunks),
+        )
+
+
+def embed(
+    embedder: Embedder | None, chunks: Sequence[Said], warnings: list[str]
+) -> Sequence[Vectors | None]:
+    """The vectors of chunks; None, and a warning, when the model does not answer."""
+    if embedder is not None and chunks:
+        try:
+            texts = [
+                "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
+                for chunk in chunks
+            ]
+            return list(normalised(embedder.embed(texts)))
+        except EmbeddingError as error:
+            warnings.append(f"{error.message} New text is found by words only for now.")
+    return [None] * len(chunks)
+
+
+def spell(model: WordVectors | None, chunks: Sequence[Said]) -> list[bytes]:
+    """How each text begins, in tokens: what passages are looked for in."""
+    if model is None:
+        return [b""] * len(chunks)
+    return model.spell([in_english(chunk.text[:SPELLED_CHARS].split()) for chunk in chunks])
+
+
+def embedding_text(chunk: Said) -> str:
+    """What is embedded for a chunk: its text, under the titles above it and with its follow-up."""
+    return "\n".join(filter(None, (chunk.heading, chunk.text, chunk.follow_up)))
