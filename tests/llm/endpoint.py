@@ -77,6 +77,12 @@ class Endpoint:
         bodies = {
             "not JSON": b"<html>hello</html>",
             "nested": b"[" * 500_000,
+            "half JSON": completion("\n".join(notes))[:-40],
+            "not UTF-8": completion("\n".join(notes)).replace(b"Ana", b"An\xff\xfe"),
+            "a stream": b"".join(
+                b'data: {"choices": [{"delta": {"content": "- 2026"}}]}\n\n' for _ in range(50)
+            )
+            + b"data: [DONE]\n\n",
             "other shape": b'{"choices": [{"text": 5}], "usage": {"total_tokens": true}}',
         }
         if way in lines:
@@ -94,6 +100,18 @@ class Endpoint:
         """Break the protocol itself."""
         if way == "hangs up":
             to.connection.close()
+        elif way == "ends early":
+            to.send_response(200)
+            to.send_header("Content-Length", "100000")
+            to.end_headers()
+            to.wfile.write(b'{"choices": [')
+            to.close_connection = True
+        elif way == "drips headers":
+            to.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            for _ in range(200):
+                to.wfile.write(b"x")
+                to.wfile.flush()
+                time.sleep(0.05)
         elif way == "silent":
             time.sleep(1.5)
         elif way == "redirect":

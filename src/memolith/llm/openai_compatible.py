@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -18,7 +19,7 @@ from memolith.llm.prompt_files import load_prompt
 from memolith.text.summary_text import read_lines, summary_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memolith.config_jobs import LlmConfig
 
@@ -65,10 +66,13 @@ class OpenAiCompatible:
         for attempt in range(self._config.retries + 1):
             if attempt:
                 threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
+            deadline = clock.monotonic() + self._config.timeout_seconds
             try:
-                status, body = self._send(prompt)
+                status, body = self._send(prompt, deadline)
             except httpx2.HTTPError as error:
                 problem = f"{type(error).__name__}: {error}"
+                if clock.monotonic() >= deadline:
+                    problem = f"Timeout: nothing whole came in {self._config.timeout_seconds:g} s."
                 continue
             if status == 200:
                 return _parse(body)
@@ -77,9 +81,8 @@ class OpenAiCompatible:
                 break
         raise SummariserError(f"No answer from {self._config.url}. {problem}")
 
-    def _send(self, prompt: str) -> tuple[int, bytes]:
+    def _send(self, prompt: str, deadline: float) -> tuple[int, bytes]:
         """The status and the body, within the time and size we allow, whatever the server does."""
-        deadline = clock.monotonic() + self._config.timeout_seconds
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         content = {
             "model": self._config.model,
@@ -93,6 +96,7 @@ class OpenAiCompatible:
             httpx2.Client(
                 timeout=self._config.timeout_seconds, follow_redirects=False, trust_env=False
             ) as client,
+            _closing(client, self._config.timeout_seconds),
             client.stream("POST", self._endpoint, json=content, headers=headers) as response,
         ):
             for piece in response.iter_bytes():
@@ -108,6 +112,18 @@ class OpenAiCompatible:
     @property
     def _endpoint(self) -> str:
         return f"{self._config.url.rstrip('/')}/chat/completions"
+
+
+@contextmanager
+def _closing(client: httpx2.Client, seconds: float) -> Iterator[None]:
+    """Hang up when the time is over: headers that come byte by byte would keep us for ever."""
+    timer = threading.Timer(seconds, client.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _parse(body: bytes) -> object:
