@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q src
+SERVER_TIERS := tests/rest/test_schemathesis.py tests/mcp_server/test_mutated_messages.py tests/mcp_server/test_soak.py
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
@@ -31,9 +32,9 @@ check: .venv/dev-installed  ## format, lint, strict types, import layers, house 
 fix: .venv/dev-installed  ## format, and repair what ruff can repair
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-crash: .venv/dev-installed  ## the long tier of the crash tests, and new examples for the others
+crash: .venv/dev-installed  ## the long tier of the crash tests and of those that load the servers, and new examples for the others
 	@sh scripts/install_test_tools.sh
-	MEMOLITH_CRASH_TIER=long $(BIN)/pytest tests/crash
+	MEMOLITH_CRASH_TIER=long $(BIN)/pytest -s tests/crash $(SERVER_TIERS)
 	for round in 1 2 3 4 5; do \
 		MEMOLITH_CRASH_TIER=long $(BIN)/pytest -q -n 2 -m hypothesis --ignore=tests/crash || exit; done
 
