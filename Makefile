@@ -21,7 +21,7 @@ test: check  ## check, then run the whole test suite (this is what CI runs)
 	@sh scripts/install_test_tools.sh
 	@$(COMPILE)
 	$(BIN)/pytest -n 2 --ignore=tests/crash
-	$(BIN)/pytest tests/crash
+	$(BIN)/pytest -n 2 --dist=worksteal tests/crash
 
 check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules
 	$(BIN)/ruff format --check . && $(BIN)/ruff check .

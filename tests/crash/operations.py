@@ -92,11 +92,11 @@ OPERATIONS = {
         ),
         Operation(name="append of a new process", call=_NEW, warm_up=[{"do": "elsewhere"}]),
         Operation(
-            name="trim", call={"do": "trim"},
+            name="trim", call={"do": "trim"}, every=3,
             warm_up=[{"do": "trim"}, *({"do": "remember", "text": f"more {n}"} for n in range(4))],
         ),
         Operation(
-            name="forget", call={"do": "forget", "record_id": "last"},
+            name="forget", call={"do": "forget", "record_id": "last"}, every=2,
             warm_up=[_NEW, {"do": "forget", "record_id": "last"}, {"do": "remember", "text": "doomed"}],
         ),
         Operation(
@@ -108,7 +108,7 @@ OPERATIONS = {
             ],
         ),
         Operation(
-            name="restore", call={"do": "restore"},
+            name="restore", call={"do": "restore"}, every=3,
             warm_up=[{"do": "trim"}, {"do": "restore"}, {"do": "trim"}],
         ),
         Operation(
