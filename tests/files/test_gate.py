@@ -162,6 +162,23 @@ def test_a_secret_is_not_answered_with_a_record_that_anybody_sees(memory: Memory
     assert memory.remember("the code is 1234", sensitivity="secret").sensitivity == "secret"
 
 
+def test_a_record_that_a_power_cut_left_in_memory_alone_is_in_both_files_before_it_is_reused(
+    memory: Memory, root: str
+) -> None:
+    memory.remember("Before")
+    first = memory.remember("The power went")
+    primary, (daily,) = Path(root, "MEMORY.md"), Path(root, "memory").glob("*.md")
+    *before, line = daily.read_bytes().splitlines(keepends=True)
+    daily.write_bytes(b"".join(before))
+    again = memory.remember("The power went")
+    assert (again.id, again.reused) == (first.id, True)
+    assert daily.read_bytes().splitlines(keepends=True) == [*before, line]
+    assert primary.read_bytes().count(line) == 1
+    daily.unlink()  # by hand: that is the user's to decide
+    assert memory.remember("The power went").reused
+    assert not daily.exists()
+
+
 def test_a_superseded_record_is_not_reused(memory: Memory) -> None:
     old = memory.remember("Ana owns the key")
     memory.supersede(old.id, "Bob owns the key")

@@ -50,8 +50,16 @@ class Journal:
         return replace(draft, created=now, citation=Citation(day, number, number))
 
     def _confirmed(self, transaction: Transaction, record: Record) -> Record:
-        """A record that stands there already, acknowledged only once it is on the disk."""
-        transaction.confirm([layout.daily_log(self.clock.day_of(record.created)), self.primary])
+        """A record that stands there already, acknowledged only once it is on the disk, in both files:
+        a power cut may have left it in MEMORY.md alone, and then nobody has been told that it is saved.
+        """
+        day = layout.daily_log(self.clock.day_of(record.created))
+        transaction.confirm([day, self.primary])
+        log = transaction.folder.read(day)
+        if log is not None and record.citation and record.id.encode() not in log:
+            lines = (transaction.folder.read(self.primary) or b"").split(b"\n")
+            transaction.append(day, lines[record.citation.first_line - 1] + b"\n")
+            transaction.commit()
         return replace(record, reused=True)
 
     def document(self, folder: Folder, path: str | None = None) -> Document:
