@@ -181,4 +181,8 @@ class Jobs:
     def _validated(self, report: JobReport) -> JobReport:
         if report.status != "done" or report.job != CompactJob.name:
             return report
-        return validated(self._place, report)
+        try:
+            return validated(self._place, report)
+        except MemolithError as error:  # the job is done, and stays so
+            warning = f"The integrity scan afterwards failed: {error.message}"
+            return replace(report, warnings=(*report.warnings, warning))

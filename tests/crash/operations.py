@@ -148,7 +148,7 @@ JOBS = {
             ],
         ),
         Operation(
-            name="compact", call={"do": "jobs.compact"}, every=9, settings=COMPACT,
+            name="compact", call={"do": "jobs.compact"}, every=17, settings=COMPACT,
             warm_up=[
                 {"do": "jobs.compact"}, *({"do": "remember", "text": f"more {n}"} for n in range(4)),
             ],
@@ -160,7 +160,7 @@ JOBS = {
             ],
         ),
         Operation(
-            name="apply", call={"do": "jobs.apply", "job_id": "last"}, every=9,
+            name="apply", call={"do": "jobs.apply", "job_id": "last"}, every=17,
             settings={**COMPACT, "jobs.review": "ask"},
             warm_up=[
                 {"do": "jobs.compact"}, {"do": "jobs.apply", "job_id": "last"},

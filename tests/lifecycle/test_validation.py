@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.errors import IndexUnavailableError
+from memolith.errors import IndexUnavailableError, StorageError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.upkeep import maintain
@@ -91,3 +91,15 @@ def test_an_index_that_cannot_be_brought_in_line_does_not_make_a_job_fail(
     report = grown.jobs.compact()
     assert report.status == "done"
     assert report.warnings == ("The index is damaged. The next search brings the index in line.",)
+
+
+def test_a_scan_that_fails_does_not_make_a_job_fail(
+    grown: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise StorageError("The disk does not answer.", path="MEMORY.md", errno=5)
+
+    monkeypatch.setattr("memolith.lifecycle.validated", broken)
+    report = grown.jobs.compact()
+    assert (report.status, grown.jobs.show("last").status) == ("done", "done")
+    assert "The disk does not answer." in report.warnings[0]
