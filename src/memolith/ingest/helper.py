@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from memolith.interfaces import Embedder
 
-# A helper takes half a second to start: below this we are done before it pays.
-MUCH_BYTES = 4_000_000
+# Both processes have to learn the words: in 8 MB that eats up all that the second one gains.
+MUCH_BYTES = 50_000_000
 _PATIENCE_SECONDS = 60.0
 _LENGTH = struct.Struct("<Q")
 _MOST_BYTES = 1 << 31
