@@ -133,6 +133,17 @@ def days_of_a_dog(memory: Memory) -> object:
     return [hit.score for hit in memory.search("dog on 3/4/2026").hits]
 
 
+def a_certain_day(memory: Memory) -> object:
+    memory.remember("The dog eats carrots")
+    return [hit.score for hit in memory.search("what did the dog eat today?").hits]
+
+
+def history_of_a_dog(memory: Memory) -> object:
+    thin = memory.remember("The dog weighs 12 kg")
+    memory.supersede(thin.id, "The dog weighs 14 kg by now")
+    return [hit.score for hit in memory.search("what does the dog weigh?").hits]
+
+
 def order_of_dogs(memory: Memory) -> object:
     found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
     return [(hit.category, hit.text) for hit in found]
@@ -234,11 +245,15 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
+    "search.words_weight": (scores_of_dogs, 1.0, 5.0, {}),
+    "search.meaning_weight": (fused_scores_of_dogs, 0.0, 1.0, {}),
     "search.synonyms_path": (own_synonyms, "", "mine.tsv", {}),
     "search.day_first": (days_of_a_dog, "yes", "no", {}),
+    "search.days": (a_certain_day, True, False, {}),
     "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
+    "search.supersede": (history_of_a_dog, True, False, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
     "mcp.tools": (an_agents_tools, "core", "all", {}),

@@ -160,6 +160,10 @@ class SearchConfig(Section):
     rrf_k: int = setting(
         60, "How little the first ranks count more than later ones in the fusion.", between(1, 1000)
     )
+    words_weight: float = setting(
+        1.0, "How much words count in the fusion and among the votes.", between(0, 100)
+    )
+    meaning_weight: float = setting(1.0, "How much meaning counts there.", between(0, 100))
     synonyms_path: str = setting(
         "", "A file of your own synonyms inside the profile; see search-language.md.", SYNONYMS_PATH
     )
@@ -168,6 +172,7 @@ class SearchConfig(Section):
         "Whether 3/4/2026 is 3 April; `auto` goes by the language of the question.",
         one_of("auto", "yes", "no"),
     )
+    days: bool = setting(True, "Whether what is from the days a question names comes first.")
     passages: bool = setting(
         True, "Whether the best passage of a long text counts besides the whole of it."
     )
@@ -175,6 +180,7 @@ class SearchConfig(Section):
     half_life_days: float = setting(
         30.0, "Age at which a dated hit has lost half of what age can take from it.", at_least(0.1)
     )
+    supersede: bool = setting(True, "Whether what a newer record took the place of moves down.")
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(
         0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1)

@@ -28,15 +28,9 @@ from memolith.interfaces import IndexReplacedError
 from memolith.reports import IndexStatus
 from memolith.retrieval import SearchResult
 from memolith.search.candidates import Situation
-from memolith.search.days import prefer_days
-from memolith.search.decay import decay
-from memolith.search.diversify import diversify
-from memolith.search.passages import passages
-from memolith.search.phrases import require_phrases
 from memolith.search.pipeline import Parts, search
 from memolith.search.plan import Reader, plan
-from memolith.search.supersede import demote_superseded
-from memolith.search.weigh import weigh
+from memolith.search.stages import stages, text_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +41,6 @@ if TYPE_CHECKING:
     from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.reports import SyncReport
     from memolith.retrieval import Filters
-    from memolith.search.candidates import Stage
 
 # So few files take a millisecond to look at: then every search does.
 _FEW_FILES = 300
@@ -212,26 +205,29 @@ class Finder:
             except IndexUnavailableError as error:
                 warnings = (f"{error.message} What changed since then is not found yet.",)
         with self._roots() as roots:
+            config, index = self._config.search, self._open_index()
             parts = Parts(
-                index=self._open_index(),
+                index=index,
                 embedder=self._open_embedder(),
                 read_texts=lambda chunks: read_texts(roots, chunks),
                 digest=text_digest,
-                stages=self._stages(),
-                text_stages=self._text_stages(),
+                stages=stages(config, self._open_word_vectors(), index.tokens),
+                text_stages=text_stages(config),
                 explain=explain,
-                by_words=self._config.search.words,
-                rrf_k=self._config.search.rrf_k,
+                by_words=config.words,
+                rrf_k=config.rrf_k,
+                words_weight=config.words_weight,
+                meaning_weight=config.meaning_weight,
             )
             today = self._clock.today()
-            synonyms, problems = self._synonyms.read(roots.own, self._config.search.synonyms_path)
-            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[self._config.search.day_first])
+            synonyms, problems = self._synonyms.read(roots.own, config.synonyms_path)
+            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[config.day_first])
             situation = Situation(question=question, today=today, limit=limit)
             result = search(parts, plan(question, today, reader), filters, situation)
             warnings += problems
         if self._temporary is not None:
             warnings += (_TEMPORARY,)
-        if self._config.search.meaning and self._model.problem:
+        if config.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
         warnings += self._embed_later()
         return SearchResult(
@@ -240,26 +236,6 @@ class Finder:
             warnings=(*warnings, *result.warnings),
             trace=result.trace,
         )
-
-    def _stages(self) -> list[tuple[str, Stage]]:
-        stages: list[tuple[str, Stage]] = [
-            ("weigh", weigh()),
-            ("days", prefer_days),
-        ]
-        if self._config.search.decay:
-            stages.append(("decay", decay(self._config.search.half_life_days)))
-        if self._config.search.passages and (words := self._open_word_vectors()):
-            stages.append(("passages", passages(words, self._open_index().tokens)))
-        return stages
-
-    def _text_stages(self) -> list[tuple[str, Stage]]:
-        stages: list[tuple[str, Stage]] = [
-            ("phrases", require_phrases),
-            ("supersede", demote_superseded),
-        ]
-        if self._config.search.diversify:
-            stages.append(("diversify", diversify(self._config.search.mmr_lambda)))
-        return stages
 
     def _open_word_vectors(self) -> WordVectors | None:
         if self._word_vectors is None:

@@ -174,3 +174,9 @@ def test_no_words_break_the_choices() -> None:
 def test_a_megabyte_of_synonyms_is_read_within_a_second_and_a_half(pattern: str) -> None:
     with cpu_seconds(1.5):
         load_synonyms(pattern * (1_000_000 // len(pattern)))
+
+
+def test_a_stem_begins_as_its_word_does_so_that_only_some_words_need_stems() -> None:
+    for side, phrases in enumerate(built_in().written):
+        stems = [stem(phrase, LANGUAGES[side]).lstrip("~") for phrase in phrases]
+        assert all(one[0] == other[0] for one, other in zip(stems, phrases, strict=True))

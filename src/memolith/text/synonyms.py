@@ -41,7 +41,31 @@ class Synonyms:
     problems: tuple[str, ...]
     # Per language: a phrase as it is written, or its stem → the numbers of its meanings.
     written: tuple[Mapping[str, Sequence[int]], ...]
-    stemmed: tuple[Mapping[str, Sequence[int]], ...]
+    stemmed: tuple[ByStem, ...]
+
+
+class ByStem:
+    """Phrases of a language by their stems, worked out only for the first letters that are asked for.
+
+    A stem begins as its word does, and stemming the whole list takes longer than a search.
+    """
+
+    def __init__(self, written: Mapping[str, Sequence[int]], side: int) -> None:
+        """Nothing is stemmed yet."""
+        self._written = written
+        self._side = side
+        self._known: dict[str, dict[str, list[int]]] = {}
+
+    def meanings(self, phrase: str) -> Sequence[int]:
+        """The numbers of the meanings of every phrase with the same stem."""
+        letter = phrase[:1]
+        if letter not in self._known:
+            found: dict[str, list[int]] = {}
+            for key, numbers in self._written.items():
+                if key.startswith(letter):
+                    found.setdefault(_stem(key, self._side), []).extend(numbers)
+            self._known[letter] = {key: sorted(numbers) for key, numbers in found.items()}
+        return self._known[letter].get(_stem(phrase, self._side), ())
 
 
 def expand(
@@ -104,7 +128,7 @@ def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[
     forms = list(_singulars(phrase))
     found = [(s, n) for form in forms for s in sides for n in source.written[s].get(form, ())]
     if not found:  # a stem may be shared by words that have nothing in common: caso, casa
-        found = [(s, n) for s in sides for n in source.stemmed[s].get(_stem(phrase, s), ())]
+        found = [(s, n) for s in sides for n in source.stemmed[s].meanings(phrase)]
     return found
 
 
@@ -166,13 +190,11 @@ def _indexed(
     meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...], problems: tuple[str, ...]
 ) -> Synonyms:
     written: tuple[dict[str, list[int]], ...] = ({}, {})
-    stemmed: tuple[dict[str, list[int]], ...] = ({}, {})
     for number, meaning in enumerate(meanings):
         for side, entries in enumerate(meaning):
             for entry in entries:
-                key = without_stop_words(entry)
-                written[side].setdefault(key, []).append(number)
-                stemmed[side].setdefault(_stem(key, side), []).append(number)
+                written[side].setdefault(without_stop_words(entry), []).append(number)
+    stemmed = tuple(ByStem(phrases, side) for side, phrases in enumerate(written))
     return Synonyms(meanings=meanings, problems=problems, written=written, stemmed=stemmed)
 
 

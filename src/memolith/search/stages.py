@@ -1,0 +1,44 @@
+"""The list of stages, as the settings have it: each can be switched off, and tuned, while others run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.search.days import prefer_days
+from memolith.search.decay import decay
+from memolith.search.diversify import diversify
+from memolith.search.passages import passages
+from memolith.search.phrases import require_phrases
+from memolith.search.supersede import demote_superseded
+from memolith.search.weigh import weigh
+
+if TYPE_CHECKING:
+    from memolith.config import SearchConfig
+    from memolith.interfaces import WordVectors
+    from memolith.search.candidates import Stage
+    from memolith.search.passages import TokensOf
+
+    Stages = list[tuple[str, Stage]]
+
+
+def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:
+    """Those that go by what the index knows."""
+    weights = config.words_weight, config.meaning_weight
+    found: Stages = [("weigh", weigh(*weights))]
+    if config.days:
+        found.append(("days", prefer_days))
+    if config.decay:
+        found.append(("decay", decay(config.half_life_days)))
+    if config.passages and words is not None:
+        found.append(("passages", passages(words, tokens_of, *weights)))
+    return found
+
+
+def text_stages(config: SearchConfig) -> Stages:
+    """Those that go by what was read from the files."""
+    found: Stages = [("phrases", require_phrases)]
+    if config.supersede:
+        found.append(("supersede", demote_superseded))
+    if config.diversify:
+        found.append(("diversify", diversify(config.mmr_lambda)))
+    return found
