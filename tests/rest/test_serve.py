@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from memolith import Memory
+from memolith.rest.running import listen
 from tests.cli.conftest import program
 from tests.rest.conftest import running
 
@@ -64,6 +65,13 @@ def test_a_port_that_is_taken_is_said_in_words(root: str) -> None:
         outcome = program("serve", "--root", root, "--port", str(taken.getsockname()[1]))
     assert outcome.code == 3
     assert "--port 0" in outcome.err
+
+
+def test_answers_on_an_open_connection_do_not_wait_for_acknowledgements() -> None:
+    # asyncio sets TCP_NODELAY on connections of a socket only if its protocol is named; the delay
+    # itself cannot be measured reliably on a busy machine.
+    with listen("127.0.0.1", 0) as sock:
+        assert sock.proto == socket.IPPROTO_TCP
 
 
 def test_it_ends_within_seconds_although_a_listener_is_connected(root: str) -> None:
