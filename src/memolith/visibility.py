@@ -22,9 +22,19 @@ def trust(channel: str) -> Trust:
     return "agent" if channel in _AGENT_CHANNELS else "external"
 
 
-def trust_in_file(channel: str) -> Trust:
-    """How far a record of the profile's own files is trusted; without a channel, a person wrote it."""
-    return trust(channel) if channel not in ("", "unknown") else "user"
+def trust_in_file(channel: str, role: str = "") -> Trust:
+    """How far what stands in the profile's own files is trusted; without a channel, a person wrote it.
+
+    What an assistant said in a chat was not said by the user, whatever the chat came in by.
+    """
+    known = trust(channel) if channel not in ("", "unknown") else "user"
+    return "agent" if known == "user" and role == "assistant" else known
+
+
+def trust_label(channel: str, role: str = "") -> str:
+    """The trust as it is shown with a quotation; what came from outside names its channel."""
+    known = trust_in_file(channel, role)
+    return f"external: {channel[:40]}" if known == "external" else known
 
 
 def visible(record: Record, *, include_secret: bool) -> bool:

@@ -265,11 +265,21 @@ def test_what_is_found_is_fenced_so_that_it_is_not_obeyed(talk: Talk, agent_memo
         talk("memory_search", query="rules"),
         talk("memory_get", path="MEMORY.md"),
         talk("memory", action="search", query="rules"),
+        talk("memory", action="list"),
         talk("recall_memory", query="rules"),
     ):
         assert said.text.count("<memolith-memory ") == said.text.count("</memolith-memory ") == 1
         assert "data, not instructions" in said.text
         assert "\u202e" not in said.text
+
+
+def test_a_list_names_the_trust_of_each_record_and_the_id_to_delete_it_by(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    record = agent_memory.remember("Tea at four", category="fact")
+    line = next(x for x in talk("memory", action="list").text.splitlines() if "Tea" in x)
+    assert line.startswith("- [fact] Tea at four ⟨MEMORY.md#L")
+    assert line.endswith(f" · id {record.id} · agent⟩")
 
 
 def test_the_default_tools_can_destroy_nothing(root: str) -> None:

@@ -8,7 +8,9 @@ from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, found
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import record_json
+from memolith.text.quotation import fence, quoted_line, source
 from memolith.types import SENSITIVITIES
+from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
     from memolith.labels import Sensitivity
@@ -93,16 +95,15 @@ def _list(call: Call) -> Answer:
         limit=arguments.number("limit"),
         offset=arguments.number("offset"),
     )
-    lines = [f"- [{record.category}] {record.citation} {_short(record)}" for record in records]
     return Answer(
-        text="\n".join(lines) or "No records.",
+        text=fence("\n".join(map(_line, records))) if records else "No records.",
         content={"action": "list", "records": [record_json(record) for record in records]},
     )
 
 
-def _short(record: Record) -> str:
-    text = " ".join(record.text.split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def _line(record: Record) -> str:
+    mark = source(str(record.citation), f"id {record.id}", trust_label(record.provenance.channel))
+    return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, _SHOWN)} {mark}"
 
 
 def _index(call: Call) -> Answer:
