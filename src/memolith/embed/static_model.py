@@ -124,6 +124,8 @@ class StaticModel:
 
     def _weigh(self, ids: NDArray[np.integer[Any]]) -> None:
         """Weigh the vectors of tokens by how much they tell, those not met before."""
+        if self._is_weighted[ids].all():
+            return
         new = np.unique(ids[~self._is_weighted[ids]])
         # Tokens are numbered as they were learned, the commonest first: the logarithm of the
         # number is a fair guess at how much a token tells, from nothing but the vocabulary.
