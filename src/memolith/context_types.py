@@ -47,6 +47,7 @@ class TurnContext:
     queries: tuple[str, ...] = ()  # what was searched for
     skipped: str = ""  # why nothing was searched: the message is a greeting, a command …
     left_out: int = 0  # memories that were found and did not fit
+    held: int = 0  # found, but from outside channels: not injected
     warnings: tuple[str, ...] = ()
 
 

@@ -200,6 +200,7 @@ def context_json(context: TurnContext) -> Json:
         "queries": list(context.queries),
         "skipped": context.skipped or None,
         "left_out": context.left_out,
+        "held": context.held,
         "warnings": list(context.warnings),
     }
 

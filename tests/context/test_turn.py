@@ -177,6 +177,17 @@ def test_what_was_said_in_this_chat_is_handed_over_and_other_chats_are_not() -> 
     found = handed(search, chat="42")
     assert [item.chat for item in found.hits] == ["42"]
     assert "- [chat] user: memory number 1." in found.text
+    assert found.held == 1
+    assert found.warnings == ("1 memory from outside channels held back; a search finds them.",)
+
+
+@pytest.mark.parametrize(("role", "label"), [("user", "user"), ("assistant", "agent")])
+@pytest.mark.parametrize("channel", ["cli", "", "unknown"])
+def test_what_an_assistant_said_is_not_the_word_of_the_user(
+    role: str, label: str, channel: str
+) -> None:
+    said = hit(1, chat="42", channel=channel, record_id="", role=role, category="")
+    assert f" · {label}" in handed(searching(said)).text
 
 
 def test_a_group_gets_only_public_records() -> None:

@@ -282,6 +282,14 @@ def test_a_list_names_the_trust_of_each_record_and_the_id_to_delete_it_by(
     assert line.endswith(f" · id {record.id} · agent⟩")
 
 
+def test_a_turn_that_is_found_names_its_speaker_chat_and_day(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    agent_memory.log_turn("Who has the key?", "Ana keeps the spare key", chat="door")
+    text = talk("memory_search", query="who keeps the spare key").text
+    assert "agent, assistant in chat door, 2026-11-15)\nAna keeps the spare key" in text
+
+
 def test_the_default_tools_can_destroy_nothing(root: str) -> None:
     with Memory(root, channel="mcp") as memory:
         listed = Talk(MemoryServer(memory), "legacy").tools()

@@ -9,7 +9,7 @@ from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
-from memolith.visibility import trust
+from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,12 +56,7 @@ class Digest:
         return taken
 
     def _line(self, hit: Hit) -> str:
-        known = trust_of(hit)
-        mark = source(
-            str(hit.citation),
-            f"external: {hit.channel[:40]}" if known == "external" else known,
-            str(hit.dated or ""),
-        )
+        mark = source(str(hit.citation), trust_label(hit.channel, hit.role), str(hit.dated or ""))
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""
         text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)
@@ -77,8 +72,3 @@ class Digest:
         if experiences:
             parts.append("\n".join([EXPERIENCES, *experiences]))
         return fence("\n\n".join(parts)) if memories or experiences else ""
-
-
-def trust_of(hit: Hit) -> str:
-    """How far a hit is trusted; what has no channel stands in a file that a person edits."""
-    return trust(hit.channel) if hit.channel not in ("", "unknown") else "user"

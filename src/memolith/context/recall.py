@@ -78,7 +78,10 @@ class Recaller:
         asked = _digest([turn.message, *turn.known])
         options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
         key = (*options, self._clock.today(), asked)
-        return self._contexts.answer(key, make, lambda context: not context.warnings)
+        # What is held back is said in a warning too, but is no reason to search again.
+        return self._contexts.answer(
+            key, make, lambda context: len(context.warnings) == bool(context.held)
+        )
 
 
 def _chars(hits: Iterable[Hit]) -> int:

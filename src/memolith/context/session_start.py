@@ -16,7 +16,7 @@ from memolith.files.folder import Folder
 from memolith.text.quotation import fence, quoted, quoted_line, source
 from memolith.types import policy
 from memolith.values import dataclass
-from memolith.visibility import current, trust, visible
+from memolith.visibility import current, trust_in_file, trust_label, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,18 +205,17 @@ class _Reader:
             return False
         if self._start.kind == "group" and record.sensitivity != "public":
             return False
-        if trust(record.provenance.channel) == "external" and self._config.external == "hold":
+        outside = trust_in_file(record.provenance.channel) == "external"
+        if outside and self._config.external == "hold":
             self.held.add(record.id)
             return False
         return True
 
     def _piece(self, record: Record) -> Piece:
-        channel = record.provenance.channel
-        known = trust(channel)
         text = quoted_line(record.text, _MOST_OF_A_PIECE)
         mark = source(
             record.id[:8],
-            f"external: {channel[:40]}" if known == "external" else known,
+            trust_label(record.provenance.channel),
             str(self._day_of(record.created)),
         )
         line = f"- [{quoted_line(record.category, 40)}] {text} {mark}"

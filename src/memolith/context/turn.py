@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memolith.context.digest import Digest, trust_of
+from memolith.context.digest import Digest
 from memolith.context.known import Known
 from memolith.context.queries import derive
 from memolith.context.searching import Searches
@@ -12,6 +12,7 @@ from memolith.context.skipping import skip_reason
 from memolith.context_types import SESSION_KINDS, TurnContext
 from memolith.errors import RefusedError
 from memolith.values import dataclass
+from memolith.visibility import trust_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from memolith.context.searching import Search
     from memolith.labels import SessionKind
     from memolith.retrieval import Filters, Hit
+    from memolith.types import Citation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +51,17 @@ def turn_context(
         return TurnContext(text="", skipped=reason)
     queries = derive(turn.message)
     known = Known(turn.known)
-    searches = Searches(
-        search,
-        filters,
-        " ".join(queries),
-        lambda hit: _may_see(hit, turn, config) and not known.has(hit),
-    )
+    held: set[tuple[Citation, str]] = set()
+
+    def may_see(hit: Hit) -> bool:
+        if not _allowed(hit, turn) or known.has(hit):
+            return False
+        if _held(hit, turn, config):
+            held.add((hit.citation, hit.role))
+            return False
+        return True
+
+    searches = Searches(search, filters, " ".join(queries), may_see)
     searches.run(
         config.max_results if turn.limit is None else max(0, turn.limit),
         config.experiences,
@@ -74,19 +81,31 @@ def turn_context(
         experiences=digest.experiences,
         queries=queries,
         left_out=digest.left_out,
-        warnings=searches.warnings,
+        held=len(held),
+        warnings=searches.warnings + _warning(len(held)),
     )
 
 
-def _may_see(hit: Hit, turn: Turn, config: ContextConfig) -> bool:
-    """Not: secrets; what a group must not see; other people's chats; what came from outside."""
+def _allowed(hit: Hit, turn: Turn) -> bool:
+    """Not: secrets; what no longer holds; what a group must not see."""
     if hit.sensitivity == "secret" or hit.superseded:
         return False
-    if turn.kind == "group":
-        return bool(hit.record_id) and hit.sensitivity == "public"
+    return turn.kind != "group" or (bool(hit.record_id) and hit.sensitivity == "public")
+
+
+def _held(hit: Hit, turn: Turn, config: ContextConfig) -> bool:
+    """What came from outside, and other chats of outside platforms even if the rest is let in."""
     if hit.chat and hit.chat == turn.chat:
-        return True  # what was said in this very chat, by whomever
-    return trust_of(hit) != "external" or (config.external == "mark" and not hit.chat)
+        return False  # what was said in this very chat, by whomever
+    outside = trust_in_file(hit.channel, hit.role) == "external"
+    return outside and (config.external == "hold" or bool(hit.chat))
+
+
+def _warning(held: int) -> tuple[str, ...]:
+    if not held:
+        return ()
+    what = "memory" if held == 1 else "memories"
+    return (f"{held:,} {what} from outside channels held back; a search finds them.",)
 
 
 def _once(hits: Iterable[Hit], shown: Iterable[Hit]) -> Iterator[Hit]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.shapes import hit_json
-from memolith.text.quotation import fence, quoted
-from memolith.visibility import trust
+from memolith.text.quotation import fence, quoted, quoted_line
+from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
     from memolith.mcp_server.tool import Call
@@ -27,6 +27,7 @@ HITS: Json = {
 }
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
 _LINES = 50  # of a file, where only the first line was named
+_MOST_OF_A_CHAT = 100  # characters of a chat's name
 _MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 
 
@@ -57,12 +58,15 @@ def found(question: str, result: SearchResult) -> Answer:
 
 
 def _shown(number: int, hit: Hit) -> str:
-    known = [f"score: {hit.score:.3f}", trust(hit.channel) if hit.channel else "user"]
+    known = [f"score: {hit.score:.3f}", quoted(trust_label(hit.channel, hit.role))]
+    if hit.chat:
+        known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
+        known.append(str(hit.dated or ""))
     if hit.superseded:
         known.append("superseded")
     if hit.record_id:
         known.append(f"id {hit.record_id[:8]}")
-    return f"[{number}] {quoted(str(hit.citation))} ({', '.join(known)})\n{quoted(hit.text)}"
+    return f"[{number}] {quoted(str(hit.citation))} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
 
 
 def memory_get(call: Call) -> Answer:

@@ -324,6 +324,7 @@ class ContextAnswer(BaseModel):
     queries: list[str]
     skipped: str | None
     left_out: int
+    held: int
     warnings: list[str]
 
 
