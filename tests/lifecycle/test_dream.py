@@ -222,15 +222,16 @@ def test_a_hand_edit_while_dreaming_wins(life: Life) -> None:
     assert life.read().startswith(edited)
 
 
-def test_the_diary_tells_themes_and_places_but_no_texts(life: Life) -> None:
+def test_the_diary_tells_places_but_no_word_of_a_text(life: Life) -> None:
     life.ask("what does Cookie weigh?", "Eva and the pipeline reports", days=3)
     life.memory.jobs.dream()
     diary = life.read("DREAMS.md")
     assert diary.startswith("# Dreams\n")
     assert "## REM Sleep — 2026-11-18 12:00:00" in diary
     assert "## Deep Sleep — 2026-11-18 12:00:00" in diary
-    assert f"**{LOG}#L5** — recalled 3 days, tags: cookie, dog" in diary
-    assert "weekly reports." not in diary
+    assert f"**{LOG}#L5** — recalled 3 days\n" in diary
+    told = diary.lower()
+    assert not [word for word in ("cookie", "dog", "eva", "pipeline", "weekly") if word in told]
     assert life.memory.jobs.dream_status().last_dream == "2026-11-18 12:00:00"
 
 

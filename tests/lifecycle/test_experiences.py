@@ -94,6 +94,23 @@ def test_another_number_is_news_and_takes_the_place_of_the_old(memory: Memory) -
     assert "950 euros" in Path(memory.root, ARCHIVE).read_text(encoding="utf-8")
 
 
+def test_an_older_statement_that_came_late_does_not_take_the_place_of_a_newer_one(
+    memory: Memory,
+) -> None:
+    old = memory.remember("The monthly rent of the flat is 950 euros")
+    path = Path(memory.root, "MEMORY.md")
+    memory.remember("The monthly rent of the flat is 990 euros")
+    memory.forget(old.id)
+    memory.jobs.extract_experiences()
+    line = next(line for line in path.read_text(encoding="utf-8").splitlines() if "990" in line)
+    late = line.replace("990", "950").replace("2026-11-15", "2026-11-14")
+    late = late.replace(memory.records()[0].id, old.id)
+    path.write_text(f"{path.read_text(encoding='utf-8')}{late}\n", encoding="utf-8")
+    assert len(memory.records()) == 2
+    memory.jobs.extract_experiences()
+    assert texts(memory) == ["The monthly rent of the flat is 990 euros"]
+
+
 def test_decisions_and_wishes_of_chats_become_experiences_and_small_talk_does_not(
     memory: Memory,
 ) -> None:

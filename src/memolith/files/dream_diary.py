@@ -21,16 +21,19 @@ _MOST_SKIPPED = 5
 def diary_entry(  # noqa: PLR0913 - each is one section of the entry
     at: str,
     *,
-    themes: Iterable[tuple[str, int]],
+    themes: int,
     patterns: Iterable[str],
     candidates: int,
     promoted: Sequence[str],
     skipped: Sequence[str],
     is_new: bool,
 ) -> bytes:
-    """The two sections of one dream; the first ones begin the file with its title."""
+    """The two sections of one dream; the first ones begin the file with its title.
+
+    Themes are words of records: the diary only counts them, or a forgotten record would live on in it.
+    """
     lines = [f"## REM Sleep — {at}", ""]
-    lines += _section("Recurring Themes", [f"{tag} ({count}x)" for tag, count in themes])
+    lines += [f"Recurring themes: {themes}", ""] if themes else []
     lines += _section("Multi-Day Patterns", patterns)
     lines += [f"## Deep Sleep — {at}", ""]
     lines += [f"Candidates: {candidates} | Promoted: {len(promoted)} | Skipped: {len(skipped)}", ""]

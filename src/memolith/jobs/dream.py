@@ -177,10 +177,9 @@ def diary_text(
     """The diary's entry for one dream; it names places, never texts."""
     return diary_entry(
         at,
-        themes=rest.themes,
+        themes=len(rest.themes),
         patterns=[
-            f"**{entry.path}#L{entry.first_line}** — recalled {len(entry.days)} days,"
-            f" tags: {', '.join(entry.tags)}"
+            f"**{entry.path}#L{entry.first_line}** — recalled {len(entry.days)} days"
             for entry in rest.patterns
         ],
         candidates=len(page.promoted) + len(refused) + len(page.left_out),

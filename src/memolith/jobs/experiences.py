@@ -57,6 +57,7 @@ class _Choice:
     """The experiences while they are chosen."""
 
     lines: dict[str, Line]
+    created: dict[str, datetime]
     new: dict[str, Record] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
 
@@ -82,7 +83,10 @@ class ExperienceJob:
             [candidate.text for candidate in found],
             self._config.uniqueness,
         )
-        choice = _Choice(lines={name: line for name, (line, _) in stored.items()})
+        choice = _Choice(
+            lines={name: line for name, (line, _) in stored.items()},
+            created={name: record.created for name, (_, record) in stored.items()},
+        )
         _choose(choice, found, known, now)
         self._evict(choice, snapshot, {name: record for name, (_, record) in stored.items()}, now)
         counts = {
@@ -180,12 +184,15 @@ def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: dat
         near = known.near(candidate.text)
         if near and known.says(candidate.text, near):
             continue
+        if any(choice.created[name] > candidate.created for name in near):
+            continue  # it came late, by an import or a slow writer: the newer one stands
         record = _experience(candidate, common, now, near[0] if near else None)
         known.take_in(record.id, candidate.text, near)
         for name in near:
             if choice.new.pop(name, None) is None:
                 choice.gone.append(name)
         choice.new[record.id] = record
+        choice.created[record.id] = record.created
 
 
 def _experience(
