@@ -220,3 +220,29 @@ def test_of_a_hundred_secrets_among_others_not_one_is_seen(root: str) -> None:
         )
     assert "-secret" not in shown
     assert shown.count("-private-user") == 400
+
+
+def test_a_turn_that_was_cited_is_shown_to_be_read(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory")) as memory:
+        memory.log_turn("Who has\nthe key?", "Ana has it", chat="door")
+        memory.log_turn("Thanks", "Bye", chat="door")
+        [first, second] = memory.get("conversation-history.jsonl", 1, 9).text.split("\n")
+        cited = memory.get("conversation-history.jsonl#L1")
+        assert first.endswith(", chat door] user: Who has the key? | assistant: Ana has it")
+        assert (cited.text, str(cited.citation)) == (first, "conversation-history.jsonl#L1")
+        assert (memory.get("conversation-history.jsonl", 2, 9).text, cited.total_lines) == (
+            second,
+            2,
+        )
+        assert memory.get("conversation-history.jsonl#L7").text == ""
+
+
+def test_what_is_no_turn_is_not_shown_and_other_files_of_turns_neither(tmp_path: Path) -> None:
+    root = tmp_path / "memory"
+    with Memory(str(root)) as memory:
+        memory.log_turn("Hello", "Bye")
+        (root / "conversation-history.jsonl").write_text('{"password": "hunter22"}\n')
+        (root / "other.jsonl").write_text("{}\n")
+        assert memory.get("conversation-history.jsonl#L1").text == "(no turn stands here)"
+        with pytest.raises(PathOutsideProfileError):
+            memory.get("other.jsonl#L1")

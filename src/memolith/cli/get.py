@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from memolith.cli.usage import Arguments
     from memolith.retrieval import Passage
 
-HELP = "Show a Markdown file of the memory, or some of its lines, as they stand there now."
+HELP = (
+    "Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found."
+)
 EXAMPLE = """\
 memolith get MEMORY.md
 memolith get memory/2026-11-15.md#L12
-memolith get MEMORY.md --from 10 --lines 5"""
+memolith get MEMORY.md --from 10 --lines 5
+memolith get conversation-history.jsonl#L3"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -6,12 +6,15 @@ import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.byte_marks import BOM
+from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.folder import split_path
 from memolith.files.front_matter import is_broken_secret
+from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.retrieval import Passage
+from memolith.text.cleaning import one_line
 from memolith.types import Citation
 
 TYPE_CHECKING = False
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 HIDDEN = "(a secret record stands here)"
+NO_TURN = "(no turn stands here)"
 
 
 def read_passage(
@@ -31,8 +35,10 @@ def read_passage(
     if cited:
         path, first_line = cited.path, cited.first_line
         lines = cited.last_line - first_line + 1
-    document = Document.parse(path, _read(roots, path))
     first = max(1, first_line)
+    if path == CONVERSATIONS and lines is not None:
+        return _said(_data(roots, path), first, lines)
+    document = Document.parse(path, _read(roots, path))
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
     hidden = set() if include_secret else secret_lines(document)
     texts = [
@@ -47,6 +53,28 @@ def read_passage(
     )
 
 
+def _said(data: bytes, first: int, lines: int) -> Passage:
+    """Turns of chats to be read, one on each line, so that the numbers of the lines still hold.
+
+    What is no turn is not shown: nobody knows what it was meant to be.
+    """
+    everything = data.removesuffix(b"\n").split(b"\n") if data else []
+    chosen = everything[first - 1 : first - 1 + max(0, lines)]
+    return Passage(
+        citation=Citation(CONVERSATIONS, first, first + max(0, len(chosen) - 1)),
+        text="\n".join(map(_turn, chosen)),
+        total_lines=len(everything),
+    )
+
+
+def _turn(line: bytes) -> str:
+    turn = parse_turn(line)
+    if turn is None:
+        return NO_TURN
+    said = f"user: {one_line(turn.user)} | assistant: {one_line(turn.assistant)}"
+    return f"[{turn.created:%Y-%m-%d %H:%M}, chat {one_line(turn.chat)}] {said}"
+
+
 def parse_citation(text: str) -> Citation | None:
     """The place that a citation such as `MEMORY.md#L12-L15` names; None if it is none.
 
@@ -59,9 +87,14 @@ def parse_citation(text: str) -> Citation | None:
 
 def _read(roots: Roots, path: str) -> bytes:
     if any(part.startswith(".") for part in split_path(path)) or not path.endswith(".md"):
-        raise PathOutsideProfileError(
-            f"{path!r} is not a memory file.", path=path, hint="Only visible .md files can be read."
-        )
+        hint = "Only visible .md files can be read."
+        if path == CONVERSATIONS:
+            hint = f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap CHAT"
+        raise PathOutsideProfileError(f"{path!r} is not a memory file.", path=path, hint=hint)
+    return _data(roots, path)
+
+
+def _data(roots: Roots, path: str) -> bytes:
     data = roots.read(path, single_name=True)
     if data is None:
         raise NotFoundError(
