@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from memolith import Memory
 from memolith.mcp_server.server import MemoryServer
 from tests.mcp_server.conftest import Talk
 
 if TYPE_CHECKING:
-    from memolith import Memory
+    from memolith.clock import Clock
     from tests.conftest import StoppedTime
 
 
@@ -50,6 +51,17 @@ def test_files_come_first_then_days_from_the_newest_then_notes(
         "2026-11-15",
         "memory/fact/2026-11-18-tokens.md",
     ]
+
+
+def test_a_server_for_groups_shows_no_files(root: str, clock: Clock) -> None:
+    settings = {"mcp.session_kind": "group"}
+    with Memory(root, clock=clock, channel="mcp", settings=settings) as memory:
+        memory.remember("Ana hides her tea in the cupboard")
+        talk = Talk(MemoryServer(memory), "legacy")
+        assert names(talk) == []
+        for uri in ("memolith://file/MEMORY.md", "memolith://day/2026-11-15"):
+            with pytest.raises(MCPError, match="group"):
+                read(talk, uri)
 
 
 def test_an_empty_memory_has_no_resources(talk: Talk) -> None:

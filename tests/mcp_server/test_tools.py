@@ -214,6 +214,11 @@ def test_a_group_is_shown_only_what_is_public(root: str, clock: Clock, asked: st
         assert "cupboard" not in text
 
 
+def test_a_group_is_not_told_that_a_memory_is_empty(talk: Talk, agent_memory: Memory) -> None:
+    agent_memory.remember("Ana hides her tea in the cupboard")
+    assert talk("session_start", session_kind="group").text == "(Nothing here is public.)"
+
+
 def test_a_session_starts_with_what_the_library_says(talk: Talk, agent_memory: Memory) -> None:
     assert talk("session_start").text == "(The memory is empty.)"
     agent_memory.remember("Ana owns the release key")

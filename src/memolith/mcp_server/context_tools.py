@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def session_start(call: Call) -> Answer:
     """What a session starts with."""
     context = call.memory.session_start(session=call.memory.config.mcp.session, kind=call.kind)
+    nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
     return Answer(
-        text=context.text or "(The memory is empty.)",
+        text=context.text or f"({nothing})",
         content={
             "text": context.text,
             "left_out": context.left_out,

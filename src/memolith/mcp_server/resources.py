@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote_to_bytes
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from memolith.errors import MemolithError, NotFoundError
+from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
@@ -56,7 +56,7 @@ def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesRes
 
 
 def _paths(memory: Memory) -> list[str]:
-    if not memory.profile.exists:
+    if not memory.profile.exists or _for_groups(memory):
         return []
     with Folder(memory.root) as folder:
         found = [path for path in discover(folder)[0] if path.endswith(".md")]
@@ -81,6 +81,11 @@ def _resource(path: str) -> types.Resource:
 def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
     """The text of a file or day; what cannot be read is an error of the protocol, as it demands."""
     try:
+        if _for_groups(memory):
+            raise RefusedError(
+                "Files are not for group sessions: others would read along.",
+                hint="session_start shows what is public.",
+            )
         passage = memory.get(_path_of(uri))
     except MemolithError as error:
         raise MCPError(
@@ -91,6 +96,11 @@ def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
             types.TextResourceContents(uri=uri, text=whole(passage.text), mime_type=_MARKDOWN)
         ]
     )
+
+
+def _for_groups(memory: Memory) -> bool:
+    """Whether others read along: a file holds more than what is public."""
+    return memory.config.mcp.session_kind == "group"
 
 
 def _path_of(uri: str) -> str:
