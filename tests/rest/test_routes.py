@@ -49,7 +49,11 @@ def test_a_search_has_filters_and_an_explanation(client: TestClient, server_memo
     assert [hit["category"] for hit in content["hits"]] == ["fact"]
     assert content["trace"]
     assert client.post(f"{V1}/search", json={**body, "since": 20261101}).status_code == 422
-    assert client.post(f"{V1}/search", json={**body, "unknown": 1}).status_code == 422
+    wrong = client.post(f"{V1}/search", json={**body, "unknown": 1})
+    assert wrong.status_code == 422
+    assert wrong.json()["error"]["hint"].startswith("It takes text, ")
+    address = client.get(f"{V1}/passage", params={"file": "MEMORY.md"})
+    assert address.json()["error"]["hint"].startswith("It takes path, ")
 
 
 def test_turns_are_logged_and_recapped(client: TestClient) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 
@@ -165,7 +167,23 @@ async def _malformed(request: Request, error: Exception) -> Answer:
     problems = error.errors() if isinstance(error, RequestValidationError) else ()
     if any(problem["type"] == "json_invalid" for problem in problems):
         return await _failed(request, RequestError(400, "request", "The body is not JSON."))
-    return await _failed(request, RequestError(422, "request", in_words(problems)))
+    refusal = RequestError(422, "request", in_words(problems), hint=_taken(request))
+    return await _failed(request, refusal)
+
+
+def _taken(request: Request) -> str:
+    """Which fields a request to this route has: those of its body, or of its address."""
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute):
+        return ""
+    fields = list[str]()
+    for asked in (*route.dependant.body_params, *route.dependant.query_params):
+        model = asked.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            fields += [field.alias or name for name, field in model.model_fields.items()]
+        else:
+            fields.append(asked.alias)
+    return f"It takes {', '.join(fields)}." if fields else ""
 
 
 async def _refused(request: Request, error: Exception) -> Answer:
