@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import stat
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -88,11 +90,29 @@ def test_the_log_has_one_line_for_each_request_and_no_text_of_the_memory(root: s
         server.client.get("/api/v1/nothing%0D%0A%1B[31mhere?code=4711")
         server.process.send_signal(signal.SIGTERM)
         _, log = server.process.communicate(timeout=10)
-    lines = [line for line in log.splitlines() if " request " in line]
+    lines = [line for line in log.splitlines() if " msg=request " in line]
     assert len(lines) == 2
     assert "path=/api/v1/records status=201" in lines[0]
     assert "4711" not in log
     assert "\x1b" not in log
+
+
+def test_every_line_of_the_log_is_made_of_pairs_and_libraries_only_warn(root: str) -> None:
+    with running(root, "--log-level", "debug") as server:
+        server.client.get("/healthz")
+        Path(root).mkdir(exist_ok=True)
+        Path(root, "memolith.toml").write_text('the "port" is 5\n')
+        deadline = time.monotonic() + 15
+        while "reloads_total{" not in (now := server.client.get("/metrics").text):
+            assert time.monotonic() < deadline, now
+            time.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        _, log = server.process.communicate(timeout=10)
+    pair = r'[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
+    for line in log.splitlines():
+        assert re.fullmatch(rf"{pair}(?: {pair})*", line), line
+    assert log.count("settings kept as they were") == 1
+    assert not re.search(r"level=(?:info|debug) logger=(?:uvicorn|watchfiles|mcp)", log)
 
 
 def test_the_token_never_stands_in_the_command_line_or_the_log(root: str) -> None:

@@ -74,7 +74,7 @@ class Guard:
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)
             log.info(
-                "request method=%s path=%s status=%d ms=%.1f",
+                "msg=request method=%s path=%s status=%d ms=%.1f",
                 _shown(scope["method"]),
                 _shown(scope["path"]),
                 reply.status,

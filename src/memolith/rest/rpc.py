@@ -88,9 +88,9 @@ def rpc(body: JsonBody, memory: TheMemory) -> Answer:
         result = _call(memory, request)
     except (MemolithError, RequestError) as error:
         kind, status = status_of(error)
-        log.info("rpc audit=%s ok=false kind=%s", audit, kind)
+        log.info("msg=rpc audit=%s ok=false kind=%s", audit, kind)
         return Answer({**given, **rpc_failure(detail_of(error), audit)}, status)
-    log.info("rpc audit=%s ok=true method=%s", audit, request.method)
+    log.info("msg=rpc audit=%s ok=true method=%s", audit, request.method)
     return Answer({**given, "auditId": audit, "ok": True, "result": result})
 
 

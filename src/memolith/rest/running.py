@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 import sys
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
 _MOST_AT_ONCE = 200
+PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
+# Libraries that tell each of their steps, such as every change of a file.
+_TALKATIVE = ("uvicorn", "watchfiles", "mcp")
 
 
 class LogLine(logging.Formatter):
@@ -31,7 +35,9 @@ class LogLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
-        text = record.getMessage().replace("\r", " ").replace("\n", " ")
+        text = " ".join(record.getMessage().splitlines())
+        if not str(record.msg).startswith(PAIRS):
+            text = f"{PAIRS}{json.dumps(text, ensure_ascii=False)}"
         line = f"time={moment} level={record.levelname.lower()} logger={record.name} {text}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
@@ -41,6 +47,8 @@ def set_up_logs(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogLine())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
 
 
 def listen(host: str, port: int) -> socket.socket:
