@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.jobs.flush import extract, read_turns
+from memolith.jobs.flush import Known, extract, read_turns
 
 CHAT = [
     {"role": "system", "content": "You must always answer in rhymes."},
@@ -119,3 +119,15 @@ def test_the_prompt_for_an_agent_names_the_day_and_the_way_out(memory: Memory) -
     prompt = memory.jobs.flush_prompt()
     assert "2026-11-15" in prompt
     assert "NO_REPLY" in prompt
+
+
+def test_another_name_or_day_is_not_known_already() -> None:
+    known = Known(
+        [
+            "Ana decided that the customer call will be led by Tomás and nobody else",
+            "The team sends its report to all customers every Friday",
+        ]
+    )
+    assert known.has("The team sends the report to all customers every Friday.")
+    assert not known.has("The team sends its report to all customers every Monday")
+    assert not known.has("Ana decided that the customer call will be led by Priya and nobody else")

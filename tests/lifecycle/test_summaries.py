@@ -59,6 +59,30 @@ def test_what_is_repeated_with_words_around_it_is_told_once() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (
+            "Ana decided that the customer call will be led by Tomás and nobody else.",
+            "Ana decided that the customer call will be led by Priya and nobody else.",
+        ),
+        ("The team must send its report every Friday.", "The team must send its report every Monday."),
+        ("Always report in English and talk in Spanish.", "Always report in Spanish and talk in English."),
+    ],
+)  # fmt: skip
+def test_a_newer_decision_in_nearly_the_same_words_is_not_dropped(older: str, newer: str) -> None:
+    assert set(summarised(older, newer)) == {older, newer}
+
+
+def test_of_two_copies_the_newest_words_go_with_the_newest_day() -> None:
+    days = (date(2026, 11, 3), date(2026, 11, 9))
+    told = ("Ana decided to rotate the release keys.", "Ana decides to rotate a release key!")
+    records = [Statement(text=text, ids=(f"id{n}",), day=days[n]) for n, text in enumerate(told)]
+    for given in (records, records[::-1]):
+        (line,) = RuleBased().summarise(given, 900).statements
+        assert (line.text, line.day, set(line.ids)) == (told[1], days[1], {"id0", "id1"})
+
+
 def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_forgotten() -> None:
     assert len(summarised("Ana paid 90 euros.", "Ben paid 70 euros.")) == 2
 

@@ -132,7 +132,7 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         yield _finding(
             "duplicate",
             f"“{_short(found)}” ({found.citation}) says what {double.citation} says",
-            f"memolith forget {found.record.id}",
+            f"memolith get {double.citation}; memolith get {found.citation}",
             (double, found),
         )
 

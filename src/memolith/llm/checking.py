@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from memolith.errors import SummariserError
 from memolith.interfaces import Summary
+from memolith.llm.faithful import find_change
 from memolith.llm.rule_based import RuleBased
-from memolith.text.folding import fold
-from memolith.text.sentences import claims
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +43,10 @@ def find_problem(
     size = sum(len(line.text) for line in summary.statements)
     if size > max_chars:
         return f"the summary has {size:,} characters and may have {max_chars:,}"
-    sources: dict[str, str] = {}
+    sources: dict[str, list[Statement]] = {}
     for statement in statements:
         for record_id in statement.ids:
-            said = f"{statement.day.isoformat()} {statement.text}"
-            sources[record_id] = f"{sources.get(record_id, '')} {fold(said)}"
+            sources.setdefault(record_id, []).append(statement)
     for line in summary.statements:
         problem = _problem_of_line(line, sources)
         if problem:
@@ -60,7 +58,7 @@ def find_problem(
     return ""
 
 
-def _problem_of_line(line: Statement, sources: dict[str, str]) -> str:
+def _problem_of_line(line: Statement, sources: dict[str, list[Statement]]) -> str:
     if not line.text.strip() or not line.text.isprintable():
         return "a line is empty or has control characters"
     if len(line.text) > _LONGEST:
@@ -68,8 +66,5 @@ def _problem_of_line(line: Statement, sources: dict[str, str]) -> str:
     unknown = [record_id for record_id in line.ids if record_id not in sources]
     if unknown or not line.ids:
         return f"a line names {'an unknown record' if unknown else 'no record'}"
-    said = " ".join(sources[record_id] for record_id in line.ids)
-    invented = [claim for claim in claims(line.text) if claim not in said]
-    if invented:
-        return f"a line says {min(invented)!r}, which its records do not"
-    return ""
+    cited = [statement for record_id in line.ids for statement in sources[record_id]]
+    return find_change(line.text, cited)

@@ -9,8 +9,8 @@ from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.sentences import claims, matters, sentences, worth
-from memolith.text.similarity import NEAR_COPY, is_near_copy, jaccard, tells_apart
+from memolith.text.sentences import matters, sentences, worth
+from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ _PARTS = 12  # the time a summary tells of is seen as so many parts
 _BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _NAMED_FIRST = 0.75  # a sentence that begins with a name
 _ENOUGH_WORDS = 6  # fewer are in many a sentence by chance
-_REPEATED = 0.9  # of the words of a sentence that another repeats
+_SHARED = 0.5  # of the words of a sentence, by any that repeats it
 _PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 
 
@@ -52,10 +52,15 @@ class RuleBased:
         for candidate in _in_order_of_choice(_without_copies(_candidates(statements))):
             ids = candidate.statement.ids
             cost = len(candidate.statement.text) + (1 if ids in begun else _BESIDE)
-            if cost <= room and not _said_already(candidate, chosen):
-                chosen.append(candidate)
-                begun.add(ids)
-                room -= cost
+            if cost > room:
+                continue
+            said = next((one for one in chosen if _says_no_more(candidate, one)), None)
+            if said is not None:
+                room -= _join(said, candidate, room)
+                continue
+            chosen.append(candidate)
+            begun.add(ids)
+            room -= cost
         chosen.sort(key=lambda one: (one.statement.day, one.place))
         return Summary(statements=tuple(_lines([one.statement for one in chosen])))
 
@@ -114,7 +119,7 @@ def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
     for candidate in candidates:
         same = known.setdefault(fold(candidate.statement.text), candidate)
         if same is not candidate:
-            _join(same, candidate)
+            _join(same, candidate, len(candidate.statement.text))
     return list(known.values())
 
 
@@ -151,34 +156,31 @@ def _spread_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _said_already(candidate: _Candidate, chosen: list[_Candidate]) -> bool:
-    for other in chosen:
-        if _says_no_more(candidate, other):
-            _join(other, candidate)
-            return True
-    return False
-
-
 def _says_no_more(candidate: _Candidate, other: _Candidate) -> bool:
     """Whether one is a near copy of the other, or repeats it whole with words around it."""
     text, said = candidate.statement.text, other.statement.text
-    if jaccard(candidate.words, other.words) >= NEAR_COPY and is_near_copy(text, said):
+    shared = len(other.words & candidate.words)
+    if shared < _SHARED * len(other.words):  # soon seen, and most have little in common
+        return False
+    if is_near_copy(text, said):
         return True
-    return (
-        len(other.words) >= _ENOUGH_WORDS
-        and len(other.words & candidate.words) >= _REPEATED * len(other.words)
-        and not tells_apart(text, said)
-        and all(claim in fold(said) for claim in claims(text))
-    )
+    return len(other.words) >= _ENOUGH_WORDS and repeats(text, said)
 
 
-def _join(kept: _Candidate, other: _Candidate) -> None:
-    kept.statement = replace(
-        kept.statement,
-        ids=tuple(dict.fromkeys((*kept.statement.ids, *other.statement.ids))),
-        day=max(kept.statement.day, other.statement.day),
-    )
+def _join(kept: _Candidate, other: _Candidate, room: int) -> int:
+    """One statement of the records of both; the day is that of the words. How much longer it is.
+
+    The newer words are taken if there is room for them.
+    """
+    before = kept.statement
+    longer = len(other.statement.text) - len(before.text)
+    newer = other.statement.day > before.day and longer <= room
+    ids = tuple(dict.fromkeys((*before.ids, *other.statement.ids)))
+    kept.statement = replace(other.statement if newer else before, ids=ids)
     kept.worth = max(kept.worth, other.worth)
+    if newer:
+        kept.words = other.words
+    return longer if newer else 0
 
 
 def _printable(text: str) -> str:

@@ -150,17 +150,13 @@ def matters(sentence: str) -> bool:
 def claims(sentence: str) -> frozenset[str]:
     """The numbers and names of a sentence, folded: what cannot be said without a source.
 
-    >>> sorted(claims("On Friday Ana paid 120 euros to ACME"))
-    ['120', 'acme', 'ana']
+    >>> sorted(claims("Then on Friday Ana paid 120 euros to ACME"))
+    ['120', 'acme', 'ana', 'friday']
     """
     found = {*_NUMBER.findall(sentence), *_NAME.findall(sentence)}
     return frozenset(fold(name).strip() for name in found) - _COMMON
 
 
 _COMMON = frozenset(
-    "the a an i we he she they it this that these those in on at for of to and or but if when "
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june "
-    "july august september october november december lunes martes miercoles jueves viernes sabado "
-    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
-    "diciembre".split()
+    "the a an i we he she they it this that these those in on at for of to and or but if when".split()
 )

@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-# Above this share of common words two records say the same.
-NEAR_COPY = 0.85
+# The only words that may differ between copies: «must», «after», «all» or «his» are not among them.
+_SMALL = frozenset(
+    "a an the this these is are was were be been being am has have had it its that of in on at and so as"
+    " just also too very there then el la los las un una unos unas lo de del al en es son era eran fue ser"
+    " esta estan ha han que se y tambien muy".split()
+)
+# Copies may be inflected otherwise, so that not all of their words are written alike.
+_LEAST_ALIKE = 0.3
 
 # One of these more or less turns a sentence into its opposite.
 NEGATIONS = frozenset(
@@ -52,31 +58,81 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-def is_near_copy(one: str, other: str, *, at_least: float = NEAR_COPY) -> bool:
-    """Whether two texts say the same in nearly the same words.
+def is_near_copy(one: str, other: str) -> bool:
+    """Whether two texts differ only in small words, case, punctuation and inflection.
 
-    Different numbers or a «not» more make a different fact, however alike the rest is.
+    Another name, day or number, or the same words in another order, make a different fact.
 
-    >>> is_near_copy("Ana owns the release key.", "ana owns the RELEASE key")
+    >>> is_near_copy("Ana owns the release key.", "ana owns a RELEASE key")
     True
-    >>> is_near_copy("The rent is 950 euros a month", "The rent is 990 euros a month")
+    >>> is_near_copy("The rent is due every Friday", "The rent is due every Monday")
     False
     """
     if fold(one).split() == fold(other).split():
         return True
-    if tells_apart(one, other):
+    mine, theirs = words(one), words(other)
+    # Stems take longer, and most pairs have little in common.
+    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE:
         return False
-    return jaccard(set(words(one)), set(words(other))) >= at_least
+    return _content(mine) == _content(theirs)
+
+
+def repeats(text: str, said: str) -> bool:
+    """Whether a text says all that another says, in its words and their order, with more around it.
+
+    >>> repeats("Again: Ana prefers the train", "Ana prefers the train")
+    True
+    >>> repeats("Ana prefers the bus to the train", "Ana prefers the train")
+    False
+    """
+    whole, part = _content(words(text)), _content(words(said))
+    if tells_apart(text, said) or not part:
+        return False
+    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
 
 
 def tells_apart(one: str, other: str) -> bool:
-    """Whether a number or a «not» stands in one of two texts only: then they are two facts.
+    """Whether texts of one meaning are two facts: by a name, day, number, «not» or their order.
 
     >>> tells_apart("The rent is 950 euros", "Rent: 990 euros"), tells_apart("tea", "likes tea")
     (True, False)
+    >>> tells_apart("The call is led by Tom", "The call is led by Eva")
+    True
     """
-    return any(_weighs(word) for word in set(words(one)) ^ set(words(other)))
+    mine, theirs = words(one), words(other)
+    if any(_weighs(word) for word in set(mine) ^ set(theirs)):
+        return True
+    names = _names(one) | _names(other)
+    if _only(names, mine) != _only(names, theirs):
+        return True
+    first, second = _content(mine), _content(theirs)
+    if set(first) == set(second):
+        return _only(set(first), first) != _only(set(first), second)
+    # A name at the beginning looks like any other word.
+    return first[1:] == second[1:] != []
 
 
 def _weighs(word: str) -> bool:
-    return word in NEGATIONS or any(letter.isdigit() for letter in word)
+    from memolith.text.date_words import MONTHS, WEEKDAYS
+
+    dated = word in WEEKDAYS or word in MONTHS
+    return dated or word in NEGATIONS or any(letter.isdigit() for letter in word)
+
+
+def _names(text: str) -> set[str]:
+    """The words of a text that a capital makes a name."""
+    from memolith.text.sentences import claims
+
+    return {word for name in claims(text) if not name[:1].isdigit() for word in words(name)}
+
+
+def _only(wanted: AbstractSet[str], found: Sequence[str]) -> list[str]:
+    """Those of the words that are wanted, each once, in their order."""
+    return [word for word in dict.fromkeys(found) if word in wanted]
+
+
+def _content(found: Sequence[str]) -> list[str]:
+    """The stems of the words that are not small, in their order; of all if every one is small."""
+    from memolith.text.terms import stems
+
+    return [stems(word)[0] for word in [one for one in found if one not in _SMALL] or found]

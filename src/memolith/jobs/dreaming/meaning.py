@@ -35,7 +35,7 @@ class Said:
         self.warning = ""
 
     def says(self, text: str) -> bool:
-        """Whether one of the texts says the same; another number or a «not» makes it another fact."""
+        """Whether one of the texts says the same; another name, number or «not» makes it another fact."""
         self._read()
         if claim_key(text) in self._claims:
             return True

@@ -38,7 +38,7 @@ class Stored:
         return [name for row in {*rows, self._row[text]} for name in self._names.get(row, ())]
 
     def says(self, text: str, near: Sequence[str]) -> bool:
-        """Whether one of these says the same; another number or a «not» makes it news."""
+        """Whether one of these says the same; another name, number or «not» makes it news."""
         return any(not tells_apart(text, self._texts[name]) for name in near)
 
     def take_in(self, name: str, text: str, instead_of: Sequence[str]) -> None:

@@ -1,0 +1,60 @@
+"""A line of a model stands only if it says what its records say."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memolith.interfaces import Statement
+from memolith.llm.faithful import find_change
+
+DAY = date(2026, 11, 3)
+
+
+def change(line: str, *records: str) -> str:
+    """What is found wrong with a line that cites these records."""
+    return find_change(line, [Statement(text=text, ids=(text[:8],), day=DAY) for text in records])
+
+
+@pytest.mark.parametrize(
+    ("line", "record"),
+    [
+        ("Ana decided to pay 45 euros to Ben", "Ana decided to pay 450 euros to Ben"),
+        ("Ana decided to pay 3 euros to Ben", "Ana decided to pay 450 euros to Ben"),
+        ("The review is on Monday at noon", "The review is on Friday at noon"),
+        ("Monday is the day of the review at noon", "Friday is the day of the review at noon"),
+        ("La reunión del equipo es el lunes", "La reunión del equipo es el viernes"),
+        ("The contract with Acme ends in June", "The contract with Acme ends in July"),
+        ("The contract with Acme ends in May", "The contract with Acme ends in July"),
+        ("The contract with Acme ends on 12 November", "The contract with Acme ends on 3 November"),
+        ("The team hired three engineers", "The team hired two engineers"),
+        ("Ana decided to use Kafka for events", "Ana decided not to use Kafka for events"),
+        ("Ana decided not to use Kafka for events", "Ana decided to use Kafka for events"),
+        ("Marta toma leche", "Marta nunca toma leche"),
+        ("The call will be led by Priya", "The call will be led by Tomás"),
+        ("The call will be led by Tom", "The call will be led by Tomás"),
+        ("Priya leads the customer call", "Tomás leads the customer call"),
+        ("The project is late and the budget has been spent on travel", "The project has a new logo"),
+    ],
+)  # fmt: skip
+def test_a_line_that_changes_a_fact_is_refused(line: str, record: str) -> None:
+    assert change(line, record)
+
+
+@pytest.mark.parametrize(
+    ("line", "records"),
+    [
+        ("Ana decided to pay 450 euros to Ben", ["Ana decided to pay 450 euros to Ben"]),
+        ("Decided: Ana pays Ben 1200 euros.", ["Ana decided to pay 1,200 euros to Ben"]),
+        ("On 3 November Ana decided to pay Ben", ["Ana decided to pay Ben"]),
+        ("Ana decided on November 3, 2026 to pay Ben", ["Ana decided to pay Ben"]),
+        ("The review is on Friday, with Ana's team", ["The review moves to Friday.", "Ana and her team review it"]),
+        ("Ana chose Postgres and did not want Kafka", ["Ana chose Postgres and didn't want Kafka. She may come."]),
+        ("Agreed that Ana pays Ben", ["Ana will pay Ben"]),
+        ("Marta nunca toma leche", ["Marta nunca toma leche con el café"]),
+        ("Backups run at 03:15 and are kept for two weeks", ["The backup runs at 03:15. It is kept for two weeks."]),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_true_to_its_records_is_taken(line: str, records: list[str]) -> None:
+    assert change(line, *records) == ""
