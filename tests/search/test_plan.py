@@ -19,6 +19,24 @@ PIECES = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["what happened yesterday?", "in March", "qu\u00e9 pas\u00f3 ayer", "what did I do last week?"],
+)
+def test_a_question_about_days_alone_looks_for_no_words(question: str) -> None:
+    found = plan(question, TODAY)
+    assert found.days
+    assert not found.asked
+    assert not found.words
+
+
+@pytest.mark.parametrize(
+    "question", ["what do we do today?", "happened tomorrow", "the dog yesterday"]
+)
+def test_any_other_question_keeps_its_words(question: str) -> None:
+    assert plan(question, TODAY).asked
+
+
 def test_words_that_say_nothing_and_days_are_not_looked_for() -> None:
     found = plan("what did we say about the dog yesterday?", TODAY)
     assert list(found.asked) == ["dog"]

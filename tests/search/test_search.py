@@ -202,6 +202,42 @@ def test_a_quotation_that_stands_nowhere_is_said_and_the_nearest_is_shown(filled
     assert "carrots" in found.hits[0].text
 
 
+def test_two_quotations_that_no_hit_holds_together_are_said(filled: Memory) -> None:
+    filled.remember("Pedro moved to Berlin")
+    found = filled.search('"loves carrots" "to Berlin"')
+    assert found.warnings == ("Nothing found says all of what stands in quotation marks.",)
+    assert {hit.text for hit in found.hits} == {
+        "Cookie the dog weighs 12 kg and loves carrots",
+        "Pedro moved to Berlin",
+    }
+
+
+def test_a_question_about_days_alone_is_answered_by_those_days_first(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    today = stopped_time().date()
+    things = (
+        "Visited the dentist",
+        "Bought a bicycle",
+        "Met Julia",
+        "Fixed the login",
+        "Read a novel",
+    )
+    folder = Path(memory.root, "memory")
+    folder.mkdir(parents=True)
+    for age in range(1, 41):
+        day = today - timedelta(days=age)
+        (folder / f"{day}.md").write_text(f"{things[age % 5]}, day {age}.\n")
+    memory.remember("Releases happen on Tuesdays")
+    asked = {
+        "what happened yesterday?": 1,
+        "qu\u00e9 pas\u00f3 anteayer": 2,
+        "what did we do 12 days ago?": 12,
+    }
+    for question, age in asked.items():
+        assert memory.search(question).hits[0].text.endswith(f"day {age}."), question
+
+
 def test_a_question_of_a_megabyte_is_answered_as_fast_as_its_beginning(filled: Memory) -> None:
     filled.search("warm up")
     with cpu_seconds(4):

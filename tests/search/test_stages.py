@@ -141,7 +141,7 @@ def test_the_future_is_not_newer_than_today() -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "others", "first"),
-    [(SURE, 0, 2), (SURE, 1, 2), (LIKELY, 1, 1), (SURE, 9, 1)],
+    [(SURE, 0, 2), (LIKELY, 0, 2), (SURE, 1, 2), (LIKELY, 1, 1), (SURE, 9, 1)],
 )
 def test_the_less_else_is_asked_for_the_more_the_days_decide(
     confidence: float, others: int, first: int
@@ -166,6 +166,8 @@ def test_only_what_holds_the_quotation_is_left_or_everything_if_nothing_does() -
     asked = replace(SITUATION, phrases=(("release", "key"),))
     assert order(require_phrases(asked, hits)) == [2]
     assert order(require_phrases(replace(SITUATION, phrases=(("no", "such"),)), hits)) == [1, 2]
+    some = replace(SITUATION, phrases=(("no", "such"), ("the", "key")))
+    assert order(require_phrases(some, hits)) == [1]
     assert order(require_phrases(SITUATION, hits)) == [1, 2]
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds half.
 _LEAST = 0.2
+# More than everything else together: nothing but the days is asked for.
+_DECIDES = 4.0
 
 
 def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
@@ -25,7 +27,7 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     """
     if not situation.days:
         return candidates
-    most = max(_LEAST, 1 / (1 + len(situation.rarity)))
+    most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.rarity else _DECIDES
     dated = candidates.signals.dated
     lift = np.zeros(len(candidates))
     for days in situation.days:

@@ -32,23 +32,29 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
 
 
 def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
-    """A stage that keeps what holds every quotation; all, if nothing does."""
+    """A stage that keeps what holds most of the quotations: all of them, or as many as any does."""
     if not situation.phrases:
         return candidates
-    held = [
-        at
-        for at, (text, chunk) in enumerate(zip(candidates.texts, candidates.chunks, strict=True))
-        if all(holds(phrase, text, chunk.heading) for phrase in situation.phrases)
+    held = _held(situation.phrases, candidates)
+    most = max(held, default=0)
+    return candidates.take([at for at, count in enumerate(held) if count == most])
+
+
+def _held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> list[int]:
+    """How many of the quotations each candidate holds."""
+    return [
+        sum(holds(phrase, text, chunk.heading) for phrase in phrases)
+        for text, chunk in zip(candidates.texts, candidates.chunks, strict=True)
     ]
-    return candidates.take(held) if held else candidates
 
 
 def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterator[str]:
-    """A warning for each quotation that none of the candidates holds."""
-    for phrase in phrases:
-        parts = zip(candidates.texts, candidates.chunks, strict=True)
-        if not any(holds(phrase, text, chunk.heading) for text, chunk in parts):
-            yield f'Nothing found says "{" ".join(phrase)}" word for word.'
+    """A warning for each quotation that none of the candidates holds, or if none holds them all."""
+    missing = [phrase for phrase in phrases if not any(_held([phrase], candidates))]
+    for phrase in missing:
+        yield f'Nothing found says "{" ".join(phrase)}" word for word.'
+    if phrases and not missing and max(_held(phrases, candidates)) < len(phrases):
+        yield "Nothing found says all of what stands in quotation marks."
 
 
 def holds(phrase: Sequence[str], *texts: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import choices
 from memolith.text.dates import LIKELY, find_days, without_days
-from memolith.text.stopwords import keywords, language_of
+from memolith.text.stopwords import is_stop_word, keywords, language_of
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
@@ -42,12 +42,31 @@ class Reader:
     day_first: bool | None = None  # of 3/4/2026; None goes by the language of the question
 
 
+# What is asked of a day that is past, and says nothing else.
+_OF_A_DAY = frozenset(
+    "happen happens happened do did done doing talked discussed"
+    " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos".split()
+)
+
+
+def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
+    """What a question is about besides its days; nothing, if it only asks what was on them.
+
+    "What happened yesterday?" does; who speaks of today or tomorrow mostly has another subject.
+    """
+    asked = keywords(without_days(text, days))
+    past = bool(days) and all(found.last < today for found in days)
+    if past and all(word in _OF_A_DAY or is_stop_word(word) for word in asked):
+        return []
+    return asked
+
+
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
     text = question[:MOST_CHARS]
     named = find_days(text, today, day_first=reader.day_first)
     days = tuple(found for found in named if found.confidence >= LIKELY)
-    asked = keywords(without_days(text, days))[:MOST_WORDS]
+    asked = _subjects(text, days, today)[:MOST_WORDS]
     found = choices(asked, language=language_of(words(text)), extra=reader.synonyms)
     return QueryPlan(text=text, asked=asked, words=found, days=days, phrases=phrases_of(text))
