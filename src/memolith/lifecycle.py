@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.jobs import apply, changes, kept
+from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
-from memolith.jobs.flush import Known, extract, read_turns
+from memolith.jobs.flush import Known, extract
 from memolith.jobs.integrity import scan
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.trim import TrimJob
@@ -100,7 +101,8 @@ class Jobs:
         saved: list[Flushed] = []
         refused: list[str] = []
         skipped = 0
-        for found in extract(read_turns(turns)):
+        chat = read_chat(turns)
+        for found in extract(chat.messages):
             if known.has(found.text):
                 skipped += 1
                 continue
@@ -112,7 +114,11 @@ class Jobs:
             else:
                 saved.append(Flushed(text=found.text, category=found.category, id=record_id))
         return FlushReport(
-            saved=tuple(saved), known=skipped, refused=tuple(refused), dry_run=dry_run
+            saved=tuple(saved),
+            known=skipped,
+            refused=tuple(refused),
+            dry_run=dry_run,
+            warnings=chat.warnings,
         )
 
     def _save(self, found: Finding, session: str) -> str:

@@ -222,6 +222,7 @@ class FlushReport:
     known: int
     refused: tuple[str, ...] = ()  # why
     dry_run: bool = False
+    warnings: tuple[str, ...] = ()  # what of the chat could not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

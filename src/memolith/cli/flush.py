@@ -44,11 +44,18 @@ def run(args: Arguments) -> int:
         report = memory.jobs.flush(text, session=args.session, dry_run=args.dry_run)
     if args.json:
         saved = [{"id": one.id, "category": one.category, "text": one.text} for one in report.saved]
-        output.say_json({"saved": saved, "known": report.known, "refused": list(report.refused)})
+        output.say_json(
+            {
+                "saved": saved,
+                "known": report.known,
+                "refused": list(report.refused),
+                "warnings": list(report.warnings),
+            }
+        )
         return 0
     for one in report.saved:
         output.say(f"{one.category:<12}", one.text)
-    for reason in report.refused:
+    for reason in (*report.warnings, *report.refused):
         output.note(f"memolith: {reason}")
     told = "would be saved" if report.dry_run else "saved"
     output.note(

@@ -84,6 +84,7 @@ class FlushAnswer(BaseModel):
     known: int
     refused: list[str]
     dry_run: bool
+    warnings: list[str]
 
 
 class FindingAnswer(BaseModel):

@@ -57,9 +57,9 @@ _PREFERENCE = re.compile(
     r"rather|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
 )
 _OPEN = re.compile(
-    r"\b(?:todo:|to do|pending|open question|waiting for|blocked|follow up|next step|action items?|remind\w*|"
+    r"\btodo:|\b(?:to do|pending|open question|waiting for|blocked|follow up|next step|action items?|remind\w*|"
     r"unresolved|not yet|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
-    r"espera\w*|recorda\w+|todavia no)\b"
+    r"espera\w*|recorda\w+|recuerda\w*|todavia no)\b"
 )
 _INSIGHT = re.compile(
     r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"

@@ -1,0 +1,131 @@
+"""A chat as it is handed over: JSON, lines of JSON, or plain text; who said what. Pure functions."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
+_BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved. Hand over whole messages."
+_NO_MESSAGE = (
+    "The input is JSON without a message of a user or an assistant: nothing of it was saved."
+)
+# "Tool (bash):", "**Function call search:**" and "[system]" begin a message like "User:" does.
+_SPEAKER = re.compile(
+    r"^[ \t*_#>\[<-]*(?:(?P<user>user|human|usuari[oa])|(?P<agent>assistant|agent|ai|asistente)|"
+    r"(?:tool|system|function|developer|herramienta|sistema|funci[oó]n)"
+    r"(?:[ _-](?:results?|calls?|outputs?|responses?|messages?|prompts?|use|errors?|inputs?|reminder))?"
+    r"(?:[ \t]+[\w.-]+(?=[ \t]*[:(]))?)"
+    r"(?:[ \t]*\([^()\n]{0,80}\))?[ \t]*(?:[\]>][ \t*_]*:?|[*_]*:)[*_]*[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a chat."""
+
+    by_user: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The messages of user and assistant, and what could not be read."""
+
+    messages: tuple[Said, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def read_chat(text: str) -> Chat:
+    """The messages of a chat, from JSON, lines of JSON, or plain text; others' messages are left out.
+
+    >>> read_chat('[{"role": "user", "content": "Hi"}, {"role": "tool", "content": "x"}]').messages
+    (Said(by_user=True, text='Hi'),)
+    >>> [said.by_user for said in read_chat("User: Hi\\nAssistant: Hello\\nTool: x").messages]
+    [True, False]
+    """
+    try:
+        messages = tuple(_messages(json.loads(text)))
+    except (ValueError, RecursionError):
+        return _from_lines(text) if _LIKE_JSON.match(text) else Chat(tuple(_spoken(text)))
+    return Chat(messages, () if messages else (_NO_MESSAGE,))
+
+
+def _from_lines(text: str) -> Chat:
+    """Lines of JSON; what breaks off in the middle is no reason to lose the others."""
+    messages: list[Said] = []
+    broken = read = 0
+    for line in filter(str.strip, text.split("\n")):
+        try:
+            messages += _messages(json.loads(line))
+            read += 1
+        except (ValueError, RecursionError):
+            broken += 1
+    if not read:
+        return Chat((), (_BROKEN,))
+    if broken:
+        return Chat(tuple(messages), (f"{broken} of {read + broken} lines are broken JSON.",))
+    return Chat(tuple(messages), () if messages else (_NO_MESSAGE,))
+
+
+def _messages(content: object) -> Iterator[Said]:
+    match content:
+        case list(items) | {"messages": list(items)}:
+            for item in items:
+                yield from _messages(item)
+        case {"isMeta": True}:  # a host's own words under the user's name
+            return
+        case {"message": dict(message)} | {
+            "payload": dict(message)
+        }:  # a line of an agent's transcript
+            yield from _messages(message)
+        case {"role": ("user" | "assistant") as role, "content": said}:
+            text = _text(said)
+            if text:
+                yield Said(role == "user", text)
+        case {"user": str(user), **rest}:
+            yield Said(True, user)
+            if isinstance(answer := rest.get("assistant"), str):
+                yield Said(False, answer)
+        case dict():
+            return
+        case _:
+            raise ValueError("neither a message nor a list of them")
+
+
+def _text(content: object) -> str:
+    match content:
+        case str(text):
+            return text
+        case list(parts):
+            texts = (part.get("text") for part in parts if _is_text(part))
+            return "\n".join(text for text in texts if isinstance(text, str))
+    return ""
+
+
+def _is_text(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") in (
+        None,
+        "text",
+        "input_text",
+        "output_text",
+    )
+
+
+def _spoken(text: str) -> Iterator[Said]:
+    """Plain text: each message begins with who says it; without that, all is the user's."""
+    start, by_user = 0, True
+    is_read = True
+    for mark in (*_SPEAKER.finditer(text), None):
+        said = text[start : mark.start() if mark else len(text)].strip()
+        if said and is_read:
+            yield Said(by_user, said)
+        if mark:
+            start, by_user = mark.end(), bool(mark["user"])
+            is_read = by_user or bool(mark["agent"])
