@@ -244,6 +244,7 @@ class ScanReport:
     findings: tuple[IntegrityFinding, ...]
     records: int
     files: int
+    warnings: tuple[str, ...] = ()  # what was not compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

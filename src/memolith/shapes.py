@@ -134,6 +134,7 @@ def scan_json(report: ScanReport, findings: Iterable[IntegrityFinding]) -> Json:
         "count": len(report.findings),
         "records": report.records,
         "files": report.files,
+        "warnings": list(report.warnings),
         "findings": [
             {
                 "id": one.id,

@@ -76,3 +76,19 @@ def test_without_a_model_plain_forms_are_still_compared(monkeypatch: pytest.Monk
 def test_hostile_texts_take_no_time() -> None:
     texts = ["a " * 100, "is " * 80, ": " * 100, "1 " * 120, "not " * 60, "moved to " * 30]
     assert clashing(*texts * 3) == []
+
+
+def test_what_was_not_compared_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        Statement(
+            text=f"The flat has {number} rooms", citation=Citation("MEMORY.md", number, number)
+        )
+        for number in range(1, 7)
+    ]
+    told: list[str] = []
+    list(contradictions(lines, told.append))
+    assert told == []
+    monkeypatch.setattr(module, "_MOST_NEAR", 2)
+    monkeypatch.setattr(module, "_MOST_COMPARED", 5)
+    list(contradictions(lines, told.append))
+    assert [warning.split()[-2:] for warning in told] == [["by", "meaning."], ["2", "sentences."]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from memolith import Memory
 from memolith.errors import IndexUnavailableError, StorageError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.files.record_format import encode_line
+from memolith.jobs import contradictions
+from memolith.types import Record
 from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.life import live, text_of
@@ -103,3 +107,56 @@ def test_a_scan_that_fails_does_not_make_a_job_fail(
     report = grown.jobs.compact()
     assert (report.status, grown.jobs.show("last").status) == ("done", "done")
     assert "The disk does not answer." in report.warnings[0]
+
+
+def test_after_thousands_of_records_validation_embeds_nothing(
+    root: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> None:
+        raise AssertionError("a model was asked")
+
+    day = clock.now() - timedelta(days=90)
+    lines = [
+        encode_line(
+            Record(
+                id=f"{number:08x}-0000-4000-8000-000000000000",
+                text=f"The gate {number} has {number % 7} hinges and a lock",
+                category="note",
+                session="main",
+                created=day + timedelta(seconds=number),
+            )
+        )
+        for number in range(3_000)
+    ]
+    memory = Memory(root, clock=clock, settings=ON)
+    Path(root).mkdir()
+    Path(root, "MEMORY.md").write_bytes(b"".join(lines))
+    monkeypatch.setattr(contradictions, "choose_embedder", asked)
+    report = memory.jobs.compact()
+    assert (report.status, report.counts["before"], report.counts["findings"]) == ("done", 3_000, 0)
+    assert report.warnings == ()
+
+
+def test_a_finding_keeps_its_id_when_a_compaction_moves_its_records(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings=ON)
+    memory.remember("the cellar door needs a new brass lock", session="a")
+    memory.remember("The cellar door needs a new brass lock.", session="b")
+    live(memory, stopped_time, 30)
+    memory.remember("The CELLAR door needs a new brass lock", category="learned", session="c")
+
+    def duplicates() -> set[str]:
+        return {one.id for one in memory.jobs.scan().findings if one.kind == "duplicate"}
+
+    before = duplicates()
+    assert memory.jobs.compact().status == "done"
+    assert len(before) == 2
+    assert duplicates() == before
+
+
+def test_an_undone_job_repeats_no_warning(grown: Memory) -> None:
+    last = text_of(grown).count("\n")
+    Path(grown.root, "memory", "plan.md").write_text(f"- See MEMORY.md#L{last}\n", "utf-8")
+    assert grown.jobs.compact().warnings
+    assert grown.jobs.undo("last").warnings == grown.jobs.show("last").warnings == ()

@@ -43,6 +43,8 @@ def run(args: Arguments) -> int:
     for one in found[: args.limit]:
         output.say(output.bold(one.kind), f"  {one.id}  {one.message}")
         output.say(f"  {one.hint}")
+    for warning in report.warnings:
+        output.note("warning: ", warning)
     files = output.counted(report.files, "file")
     output.say(
         f"{output.counted(len(found), 'finding')} in"

@@ -125,7 +125,7 @@ def undo_job(place: Workplace, job_id: str) -> JobReport:
         report = find_job(folder, job_id)
         if report.status != "done":
             raise _wrong_state(report, "only a job that was done can be undone")
-        undo = replace(report, status="undone")
+        undo = replace(report, status="undone", warnings=())  # they were about what is taken back
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
         new = {change.path: undone(change, now[change.path]) for change in report.changes}

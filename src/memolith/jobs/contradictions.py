@@ -10,10 +10,11 @@ from memolith.errors import EmbeddingError
 from memolith.text.claims import claims
 from memolith.text.clashes import clash, frames
 from memolith.text.entities import entities, small_words
+from memolith.text.wording import counted
 from memolith.types import policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from memolith.files.statements import Statement
     from memolith.interfaces import Embedder
@@ -30,10 +31,15 @@ _MOST_VALUES = 3  # what has more is counted or measured again and again
 _MOST_NEAR = 50  # texts made after one pattern are near thousands of others
 
 
-def contradictions(living: Sequence[Statement]) -> Iterator[Pair]:
-    """Pairs of statements that contradict each other, each once; `living` is in order of age."""
+def contradictions(
+    living: Sequence[Statement], warn: Callable[[str], None] = lambda _: None
+) -> Iterator[Pair]:
+    """Pairs of statements that contradict each other, each once; `living` is in order of age.
+
+    `warn` is told what was not compared because there is too much of it.
+    """
     seen: set[tuple[int, int]] = set()
-    for older, newer in (*_by_form(living), *_by_meaning(living)):
+    for older, newer in (*_by_form(living), *_by_meaning(living, warn)):
         pair = (id(older), id(newer))
         if pair not in seen:
             seen.add(pair)
@@ -52,8 +58,10 @@ def _by_form(living: Sequence[Statement]) -> Iterator[Pair]:
             yield living[number], living[newest]
 
 
-def _by_meaning(living: Sequence[Statement]) -> Iterator[Pair]:
+def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Iterator[Pair]:
     """Sentences with the same words around another value, or with a «not» more."""
+    if len(living) > _MOST_COMPARED:
+        warn(f"Only the newest {_MOST_COMPARED:,} statements were compared by meaning.")
     small = small_words([found.text for found in living])
     lasting = [
         found
@@ -69,14 +77,19 @@ def _by_meaning(living: Sequence[Statement]) -> Iterator[Pair]:
     if len(taken) < 2:
         return
     try:
-        words = _Words(choose_embedder())
+        words = _Words(choose_embedder(), [frame for _, frame in taken])
     except EmbeddingError:
         return  # what is plain was compared already; a search says that the model is missing
     found: list[tuple[int, int]] = []
-    for mine, theirs in words.near([frame.text for _, frame in taken]):
+    for mine, theirs in words.near():
         (older, one), (newer, other) = taken[mine], taken[theirs]
         if older is not newer and clash(one, other, words.alike):
             found.append((mine, theirs))
+    if words.crowded:
+        warn(
+            f"Compared with their nearest {_MOST_NEAR} only, of more that resemble them:"
+            f" {counted(words.crowded, 'sentence')}."
+        )
     often = Counter(place for pair in found for place in pair)
     for pair in found:
         if max(often[place] for place in pair) <= _MOST_VALUES:
@@ -84,26 +97,26 @@ def _by_meaning(living: Sequence[Statement]) -> Iterator[Pair]:
 
 
 class _Words:
-    """What words and frames mean."""
+    """What frames and their words mean, each embedded once, all together."""
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._known: dict[tuple[str, str], bool] = {}
+    def __init__(self, embedder: Embedder, frames: Sequence[Frame]) -> None:
+        self.crowded = 0  # frames that are near more others than are compared
+        self._frames = embedder.embed([frame.text for frame in frames])
+        told = sorted({word for frame in frames for word in frame.words.values()})
+        self._words = dict(zip(told, embedder.embed(told), strict=True))
 
-    def near(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """The places of texts that are near each other, the earlier first."""
-        vectors = self._embedder.embed(texts)
-        for start in range(0, len(texts), _AT_ONCE):
-            similar = vectors[start : start + _AT_ONCE] @ vectors.T
-            for at, row in enumerate(similar, start):
+    def near(self) -> Iterator[tuple[int, int]]:
+        """The places of frames that are near each other, the earlier first."""
+        for start in range(0, len(self._frames), _AT_ONCE):
+            similar = self._frames[start : start + _AT_ONCE] @ self._frames[start:].T
+            for at, row in enumerate(similar):
                 places = (row[at + 1 :] >= _NEAR).nonzero()[0] + at + 1
-                for place in places[(-row[places]).argsort()[:_MOST_NEAR]].tolist():
-                    yield at, place
+                if len(places) > _MOST_NEAR:
+                    self.crowded += 1
+                    places = places[(-row[places]).argpartition(_MOST_NEAR)[:_MOST_NEAR]]
+                for place in places.tolist():
+                    yield start + at, start + place
 
     def alike(self, one: str, other: str) -> bool:
         """Whether two words mean the same."""
-        pair = (one, other)
-        if pair not in self._known:
-            first, second = self._embedder.embed(pair)
-            self._known[pair] = float(first @ second) >= _SAME_WORD
-        return self._known[pair]
+        return float(self._words[one] @ self._words[other]) >= _SAME_WORD

@@ -73,33 +73,45 @@ class _Scene:
                 yield found
 
 
-def scan(
-    folder: Folder,
-    now: datetime,
-    *,
-    stale_days: int = STALE_DAYS,
-    read: Callable[[str], bytes | None] | None = None,
-) -> ScanReport:
-    """Look for what contradicts, repeats or leads nowhere; `read` shows files as they once were."""
-    scene = _Scene(folder, now, read or folder.read)
+def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> ScanReport:
+    """Look for what contradicts, repeats or leads nowhere."""
+    scene = _Scene(folder, now, folder.read)
     living = list(scene.living())
+    warnings: list[str] = []
     findings = [
-        *_contradictions(living),
+        *_contradictions(living, warnings.append),
         *_duplicates(living),
         *_stale(scene, living, stale_days),
-        *_broken(scene),
-        *_open_secrets(scene),
+        *_leads_nowhere_or_open(scene),
     ]
     return ScanReport(
         findings=tuple({finding.id: finding for finding in findings}.values()),
         records=len(scene.current),
         files=len(scene.lines),
+        warnings=tuple(warnings),
     )
 
 
-def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
+def scan_places(
+    folder: Folder, now: datetime, read: Callable[[str], bytes | None]
+) -> tuple[IntegrityFinding, ...]:
+    """What a job that moves lines can bring about: citations that lead nowhere, secrets in the open.
+
+    Each line is looked at once, and compared with no other; `read` shows files as they once were.
+    """
+    return tuple(_leads_nowhere_or_open(_Scene(folder, now, read)))
+
+
+def _leads_nowhere_or_open(scene: _Scene) -> Iterator[IntegrityFinding]:
+    yield from _broken(scene)
+    yield from _open_secrets(scene)
+
+
+def _contradictions(
+    living: Iterable[Statement], warn: Callable[[str], None]
+) -> Iterator[IntegrityFinding]:
     """Claims about one subject that cannot both hold."""
-    for older, newer in contradictions(sorted(living, key=_age)):
+    for older, newer in contradictions(sorted(living, key=_age), warn):
         yield _finding(
             "contradiction",
             f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})",
@@ -117,8 +129,10 @@ def _replace_hint(old: Statement, new: Statement) -> str:
 def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records that say the same; what happens again on another day is news."""
     blocks: dict[tuple[str, ...], list[Statement]] = {}
-    for found in living:
-        if found.record is None or policy(found.record.category).repeats:
+    records = [(found, found.record) for found in living if found.record is not None]
+    # By age, not by place: of three copies the same pairs are named wherever they stand.
+    for found, record in sorted(records, key=lambda one: (one[1].created, one[1].id)):
+        if policy(record.category).repeats:
             continue
         # Copies share their longest words, so only those with the same two are compared.
         telling = sorted(keywords(found.text), key=lambda word: (-len(word), word))[:2]
@@ -214,7 +228,8 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
 def _finding(
     kind: str, message: str, hint: str, about: tuple[Statement, ...], more: str = ""
 ) -> IntegrityFinding:
-    names = [found.record.id if found.record else claim_key(found.text) for found in about]
+    # In no order of files: a compaction moves records, and the finding is the same.
+    names = sorted(found.record.id if found.record else claim_key(found.text) for found in about)
     return IntegrityFinding(
         id=_id(kind, *names, more),
         kind=kind,

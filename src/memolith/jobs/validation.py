@@ -1,4 +1,4 @@
-"""After a compaction: does the integrity scan find anything that it would not have found before?
+"""After a compaction: does anything lead nowhere, or stand in the open, that did not before?
 
 Nothing is mended and nothing taken back for that; the report names it, and keeps the names.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memolith.errors import FileChangedError
 from memolith.jobs.changes import undone
-from memolith.jobs.integrity import scan
+from memolith.jobs.integrity import scan_places
 from memolith.jobs.kept import encode_report, job_path
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def _new_findings(folder: Folder, report: JobReport, place: Workplace) -> Counte
         except FileChangedError:
             return Counter()  # edited since: what is new cannot be told from what the edit brought
     now = place.clock.now()
-    known = scan(
-        folder, now, read=lambda path: before[path] if path in before else folder.read(path)
+    known = scan_places(
+        folder, now, lambda path: before[path] if path in before else folder.read(path)
     )
-    ids = {finding.id for finding in known.findings}
-    found = scan(folder, now).findings
-    return Counter(finding.kind for finding in found if finding.id not in ids)
+    ids = {finding.id for finding in known}
+    found = {finding.id: finding.kind for finding in scan_places(folder, now, folder.read)}
+    return Counter(kind for name, kind in found.items() if name not in ids)

@@ -156,35 +156,40 @@ def _kind(token: str, word: str, *, names: bool) -> str:
 
 def clash(one: Frame, other: Frame, alike: Alike) -> bool:
     """Whether two sentences whose frames are near each other cannot both hold."""
-    apart = _words_apart(one, other, alike)
     differ = [
         kind
         for kind in {*one.values, *other.values}
         if one.values.get(kind, ()) != other.values.get(kind, ())
     ]
     if not differ:
-        shared = len(one.words.keys() & other.words.keys())
+        if one.words.keys().isdisjoint(other.words):
+            return False
         if one.negated != other.negated:
-            return not apart and shared >= 1 and len(one.words) + len(one.values) >= 2
-        return apart in _OPPOSITES and shared >= 1
-    if apart or one.negated or other.negated or not _is_date_or_single(differ):
+            enough = len(one.words) + len(one.values) >= 2
+            return enough and not any(_words_apart(one, other, alike))
+        told = {*one.words.values(), *other.words.values()}
+        return any(pair <= told for pair in _OPPOSITES) and (
+            frozenset(_words_apart(one, other, alike)) in _OPPOSITES
+        )
+    if one.negated or other.negated or not _is_date_or_single(differ):
         return False
     return (
         bool(one.words)
         and one.said_of_subject
         and other.said_of_subject
         and all(_only_the_last_differs(one.values, other.values, kind) for kind in differ)
+        and not any(_words_apart(one, other, alike))  # last: comparing meanings is what costs
     )
 
 
-def _words_apart(one: Frame, other: Frame, alike: Alike) -> frozenset[str]:
+def _words_apart(one: Frame, other: Frame, alike: Alike) -> Iterator[str]:
     """The telling words of either that have no partner in the other."""
     left = [one.words[key] for key in one.words.keys() - other.words.keys()]
     right = [other.words[key] for key in other.words.keys() - one.words.keys()]
-    lonely = {word for word in left if not any(alike(word, found) for found in right)}
-    return frozenset(
-        lonely | {word for word in right if not any(alike(word, found) for found in left)}
-    )
+    for mine, theirs in ((left, right), (right, left)):
+        for word in mine:
+            if not any(alike(word, found) for found in theirs):
+                yield word
 
 
 def _is_date_or_single(differ: list[str]) -> bool:
