@@ -102,12 +102,14 @@ def tells_apart(one: str, other: str) -> bool:
     mine, theirs = words(one), words(other)
     if any(_weighs(word) for word in set(mine) ^ set(theirs)):
         return True
+    first, second = _content(mine), _content(theirs)
+    if set(first) == set(second):
+        # A clause that moved to the other end changes nothing: because it rained, they stayed.
+        before, after = list(dict.fromkeys(first)), list(dict.fromkeys(second))
+        return all(before[at:] + before[:at] != after for at in range(len(before) or 1))
     names = _names(one) | _names(other)
     if _only(names, mine) != _only(names, theirs):
         return True
-    first, second = _content(mine), _content(theirs)
-    if set(first) == set(second):
-        return _only(set(first), first) != _only(set(first), second)
     # A name at the beginning looks like any other word.
     return first[1:] == second[1:] != []
 
