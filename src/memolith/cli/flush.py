@@ -5,6 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
+from memolith.cli.transcript import read_transcript, transcript_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ def run(args: Arguments) -> int:
                 output.say(prompt.rstrip("\n"))
             return 0
         text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
+        problem = ""
+        if path := transcript_path(text):
+            text, problem = read_transcript(path)
         report = memory.jobs.flush(text, session=args.session, dry_run=args.dry_run)
+    warnings = [*filter(None, [problem]), *report.warnings]
     if args.json:
         saved = [{"id": one.id, "category": one.category, "text": one.text} for one in report.saved]
         output.say_json(
@@ -49,13 +54,13 @@ def run(args: Arguments) -> int:
                 "saved": saved,
                 "known": report.known,
                 "refused": list(report.refused),
-                "warnings": list(report.warnings),
+                "warnings": warnings,
             }
         )
         return 0
     for one in report.saved:
         output.say(f"{one.category:<12}", one.text)
-    for reason in (*report.warnings, *report.refused):
+    for reason in (*warnings, *report.refused):
         output.note(f"memolith: {reason}")
     told = "would be saved" if report.dry_run else "saved"
     output.note(

@@ -1,0 +1,59 @@
+"""The transcript that an agent's host names in the JSON it hands to a hook before a chat is shortened."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+# Of a longer transcript the end is read: what came before was there at an earlier hook.
+_MOST_BYTES = 16_777_216
+
+
+def transcript_path(text: str) -> str:
+    """The path of the transcript if the text is the JSON of a hook, else "".
+
+    >>> transcript_path('{"session_id": "1", "transcript_path": "/tmp/chat.jsonl"}')
+    '/tmp/chat.jsonl'
+    >>> transcript_path("User: hi")
+    ''
+    """
+    if not text.lstrip().startswith("{"):
+        return ""
+    try:
+        match json.loads(text):
+            case {"transcript_path": str(path), "session_id": str()}:
+                return path
+    except (ValueError, RecursionError):
+        pass
+    return ""
+
+
+def read_transcript(path: str) -> tuple[str, str]:
+    """The lines of JSON of a transcript, or "" and why it was not read.
+
+    Only a regular file of this user is read: the path comes from outside.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no path"
+        return "", f"The transcript cannot be read ({reason}): nothing was saved."
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+            return "", "The transcript is no regular file of yours: nothing was saved."
+        data = _end_of(fd, found.st_size)
+    finally:
+        os.close(fd)
+    if not data.lstrip().startswith(b"{"):
+        return "", "The transcript has no lines of JSON: nothing was saved."
+    return data.decode("utf-8", "surrogateescape"), ""
+
+
+def _end_of(fd: int, size: int) -> bytes:
+    with open(fd, "rb", closefd=False) as file:
+        if size > _MOST_BYTES:
+            file.seek(size - _MOST_BYTES)
+            file.readline()  # the rest of a line that began before
+        return file.read(_MOST_BYTES)
