@@ -137,6 +137,10 @@ class FileChange:
     path: str
     state: FileState | None
     chunks: Sequence[IndexedChunk] = ()
+    # What the index held when the file was looked at; None: nothing. Whoever gives it wants no change
+    # if another process has been there since: what that one read may be newer.
+    seen: FileState | None = None
+    if_as_seen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +225,8 @@ class Index(Protocol):
         """What of a file is indexed already, and how often, wherever in the file it stands."""
         ...
 
-    def replace_files(self, changes: Sequence[FileChange]) -> None:
-        """Put chunks in the place of files' old ones, all in one step."""
+    def replace_files(self, changes: Sequence[FileChange]) -> bool:
+        """Put chunks in the place of files' old ones, in one transaction; False: not all of them."""
         ...
 
     def touch_files(self, states: Mapping[str, FileState]) -> None:

@@ -92,16 +92,16 @@ class SqliteIndex:
         return Counter({identity: len(keys) for identity, keys in known.items()})
 
     @_guarded
-    def replace_files(self, changes: Sequence[FileChange]) -> None:
-        """Put chunks in the place of files' old ones, in one transaction."""
+    def replace_files(self, changes: Sequence[FileChange]) -> bool:
+        """Put chunks in the place of files' old ones, in one transaction; False: not all of them."""
         try:
             with self._database.writing():
-                for change in changes:
-                    self._replace(change)
+                done = [self._replace(change) for change in changes]
         except BaseException:
             self._names.clear()  # some may have been given in the transaction that failed
             self._files.forget()
             raise
+        return all(done)
 
     @_guarded
     def touch_files(self, states: Mapping[str, FileState]) -> None:
@@ -219,8 +219,10 @@ class SqliteIndex:
         except ValueError as error:
             raise DamageError("model") from error
 
-    def _replace(self, change: FileChange) -> None:
+    def _replace(self, change: FileChange) -> bool:
         """Chunks that were there already only get their new places."""
+        if change.if_as_seen and self._files.states().get(change.path) != change.seen:
+            return False
         known = self._known(self._files.number(change.path))
         if change.state is not None:
             number = self._files.store(change.path, change.state, len(change.chunks))
@@ -228,6 +230,7 @@ class SqliteIndex:
         self._remove([key for keys in known.values() for key in keys])
         if change.state is None:
             self._files.remove(change.path)
+        return True
 
     def _store_chunks(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
         key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0

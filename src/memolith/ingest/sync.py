@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _CHUNKS_AT_ONCE = 512
+# How often to look again when other processes index the same files; each time one of them got on.
+_ATTEMPTS = 20
 _FILES_AT_ONCE = 256
 _TICK = 50_000_000  # nanoseconds
 
@@ -61,11 +63,31 @@ def sync(
     Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
     `embedding_seconds`, the rest is left to the next one.
     """
+    report, overtaken = _sync_once(sources, index, embedder, progress, embedding_seconds)
+    for _ in range(_ATTEMPTS):
+        if not overtaken:
+            break
+        report, overtaken = _sync_once(sources, index, embedder, progress, embedding_seconds)
+    if not overtaken:
+        return report
+    warning = "Other processes are indexing the same files: what was written last may be missing."
+    return replace(report, warnings=(*report.warnings, warning))
+
+
+def _sync_once(
+    sources: Sources,
+    index: Index,
+    embedder: Embedder | None,
+    progress: Progress | None,
+    embedding_seconds: float,
+) -> tuple[SyncReport, bool]:
+    """Also whether another process has indexed a file meanwhile, perhaps as it was before."""
     on_disk, warnings = sources.roots.discover(sources.about_to_look)
     known = index.files()
     gone = [path for path in known if path not in on_disk]
-    if gone:
-        index.replace_files([FileChange(path, None) for path in gone])
+    overtaken = bool(gone) and not index.replace_files(
+        [FileChange(path, None, seen=known[path], if_as_seen=True) for path in gone]
+    )
     changed = {
         path: stamp
         for path, stamp in on_disk.items()
@@ -84,13 +106,14 @@ def sync(
         deadline = clock.monotonic() + embedding_seconds
         embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
     index.maintain()
-    return SyncReport(
+    report = SyncReport(
         files=len(on_disk),
         indexed=work.indexed,
         removed=len(gone),
         chunks=work.chunks,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+    return report, overtaken or work.overtaken
 
 
 def text_digest(text: str) -> bytes:
@@ -114,7 +137,7 @@ class _Batch:
             if is_new
         ]
 
-    def changes(self, prepared: Prepared) -> Iterator[FileChange]:
+    def changes(self, prepared: Prepared, known: Mapping[str, FileState]) -> Iterator[FileChange]:
         """What is indexed already is passed on without its terms, as often as it is there."""
         made = zip(prepared.terms, prepared.vectors, prepared.tokens, strict=True)
         for path, (state, chunks) in self.files.items():
@@ -124,7 +147,7 @@ class _Batch:
                 )
                 for chunk, (identity, is_new) in zip(chunks, self.identities[path], strict=True)
             ]
-            yield FileChange(path, state, items)
+            yield FileChange(path, state, items, seen=known.get(path), if_as_seen=True)
 
 
 class _Work:
@@ -150,6 +173,7 @@ class _Work:
         self.helper: Helper | None = None
         self.indexed = 0
         self.chunks = 0
+        self.overtaken = False  # by another process that indexed one of the files meanwhile
 
     def close(self) -> None:
         """Do without the helper from now on."""
@@ -188,7 +212,11 @@ class _Work:
             return
         prepared = self._preparer.prepare(batch.new(), self._warnings)
         self._take_back()
-        self._index.replace_files(list(batch.changes(prepared)))
+        self._put(batch, prepared)
+
+    def _put(self, batch: _Batch, prepared: Prepared) -> None:
+        if not self._index.replace_files(list(batch.changes(prepared, self._known))):
+            self.overtaken = True
 
     def _give_away(self, batch: _Batch) -> bool:
         """Have the helper prepare a batch, if it has nothing else to do."""
@@ -214,7 +242,7 @@ class _Work:
             self.close()
         if prepared is None:
             prepared = self._preparer.prepare(batch.new(), self._warnings)
-        self._index.replace_files(list(batch.changes(prepared)))
+        self._put(batch, prepared)
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
