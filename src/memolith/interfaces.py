@@ -136,7 +136,7 @@ class FileChange:
 
     path: str
     state: FileState | None
-    chunks: Sequence[IndexedChunk] = ()
+    chunks: Sequence[IndexedChunk] | None = ()  # None: they are as they were, only the stamp is new
     # What the index held when the file was looked at; None: nothing. Whoever gives it wants no change
     # if another process has been there since: what that one read may be newer.
     seen: FileState | None = None
@@ -225,12 +225,8 @@ class Index(Protocol):
         """What of a file is indexed already, and how often, wherever in the file it stands."""
         ...
 
-    def replace_files(self, changes: Sequence[FileChange]) -> bool:
-        """Put chunks in the place of files' old ones, in one transaction; False: not all of them."""
-        ...
-
-    def touch_files(self, states: Mapping[str, FileState]) -> None:
-        """Note new stamps of files whose content is the same."""
+    def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
+        """Put chunks in the place of files' old ones, all at once; returns the files not as seen."""
         ...
 
     def clear(self) -> None:

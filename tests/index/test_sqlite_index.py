@@ -114,7 +114,7 @@ def test_a_touched_file_gets_its_new_stamp_and_a_strange_one_is_not_made_up(
 ) -> None:
     put(index, make_chunk("x"))
     new = state_of("other size", digest="b")
-    index.touch_files({"MEMORY.md": new, "nobody.md": new})
+    index.replace_files([FileChange(path, new, None) for path in ("MEMORY.md", "nobody.md")])
     assert index.files() == {"MEMORY.md": new}
     assert texts_at(index, "x") == {("MEMORY.md", 1)}
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         FileChange,
         FileState,
         Found,
+        IndexedChunk,
         Nomination,
         Tokens,
         Vectors,
@@ -92,25 +93,13 @@ class SqliteIndex:
         return Counter({identity: len(keys) for identity, keys in known.items()})
 
     @_guarded
-    def replace_files(self, changes: Sequence[FileChange]) -> bool:
-        """Put chunks in the place of files' old ones, in one transaction; False: not all of them."""
+    def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
+        """Put chunks in the place of files' old ones, all at once; returns the files not as seen."""
         try:
             with self._database.writing():
-                done = [self._replace(change) for change in changes]
+                return [change.path for change in changes if not self._replace(change)]
         except BaseException:
             self._names.clear()  # some may have been given in the transaction that failed
-            self._files.forget()
-            raise
-        return all(done)
-
-    @_guarded
-    def touch_files(self, states: Mapping[str, FileState]) -> None:
-        """Note new stamps of files whose content is the same."""
-        try:
-            with self._database.writing():
-                for path, state in states.items():
-                    self._files.restamp(path, state)
-        except BaseException:
             self._files.forget()
             raise
 
@@ -223,25 +212,30 @@ class SqliteIndex:
         """Chunks that were there already only get their new places."""
         if change.if_as_seen and self._files.states().get(change.path) != change.seen:
             return False
+        if change.state is not None and change.chunks is None:
+            self._files.restamp(change.path, change.state)
+            return True
         known = self._known(self._files.number(change.path))
-        if change.state is not None:
+        if change.state is not None and change.chunks is not None:
             number = self._files.store(change.path, change.state, len(change.chunks))
-            self._store_chunks(number, change, known)
+            self._store_chunks(number, change.path, change.chunks, known)
         self._remove([key for keys in known.values() for key in keys])
         if change.state is None:
             self._files.remove(change.path)
         return True
 
-    def _store_chunks(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
+    def _store_chunks(
+        self, file: int, path: str, items: Sequence[IndexedChunk], known: dict[bytes, list[int]]
+    ) -> None:
         key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
         moved, new = [], []
-        for item in change.chunks:
+        for item in items:
             keys = known.get(item.identity)
             if keys:
                 moved.append(self._rows.moved(keys.pop(), file, item, self._name))
             elif item.terms is None:
                 raise IndexReplacedError(
-                    f"Another process changed what is indexed of {change.path}.",
+                    f"Another process changed what is indexed of {path}.",
                     path=self._database.folder,
                 )
             else:

@@ -19,7 +19,7 @@ from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from memolith.files.roots import Roots
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _CHUNKS_AT_ONCE = 512
-# How often to look again when other processes index the same files; each time one of them got on.
-_ATTEMPTS = 20
 _FILES_AT_ONCE = 256
 _TICK = 50_000_000  # nanoseconds
 
@@ -63,15 +61,14 @@ def sync(
     Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
     `embedding_seconds`, the rest is left to the next one.
     """
-    report, overtaken = _sync_once(sources, index, embedder, progress, embedding_seconds)
-    for _ in range(_ATTEMPTS):
-        if not overtaken:
-            break
+    overtaken_once = set[str]()
+    while True:
         report, overtaken = _sync_once(sources, index, embedder, progress, embedding_seconds)
-    if not overtaken:
-        return report
-    warning = "Other processes are indexing the same files: what was written last may be missing."
-    return replace(report, warnings=(*report.warnings, warning))
+        # Who overtakes us the first time may have read the file before we began. Who does so again has
+        # seen in the index what the first one left there, and read the file after that: late enough.
+        if overtaken <= overtaken_once:
+            return report
+        overtaken_once |= overtaken
 
 
 def _sync_once(
@@ -80,14 +77,12 @@ def _sync_once(
     embedder: Embedder | None,
     progress: Progress | None,
     embedding_seconds: float,
-) -> tuple[SyncReport, bool]:
-    """Also whether another process has indexed a file meanwhile, perhaps as it was before."""
+) -> tuple[SyncReport, set[str]]:
+    """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
+    known = index.files()  # before the disk: what another process indexes now is not taken for gone
     on_disk, warnings = sources.roots.discover(sources.about_to_look)
-    known = index.files()
     gone = [path for path in known if path not in on_disk]
-    overtaken = bool(gone) and not index.replace_files(
-        [FileChange(path, None, seen=known[path], if_as_seen=True) for path in gone]
-    )
+    overtaken = set(index.replace_files([_as_seen(known, path) for path in gone]) if gone else ())
     changed = {
         path: stamp
         for path, stamp in on_disk.items()
@@ -113,7 +108,17 @@ def _sync_once(
         chunks=work.chunks,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-    return report, overtaken or work.overtaken
+    return report, overtaken | work.overtaken
+
+
+def _as_seen(
+    known: Mapping[str, FileState],
+    path: str,
+    state: FileState | None = None,
+    chunks: Sequence[IndexedChunk] | None = (),
+) -> FileChange:
+    """A change that is only made if no other process was there since we looked."""
+    return FileChange(path, state, chunks, seen=known.get(path), if_as_seen=True)
 
 
 def text_digest(text: str) -> bytes:
@@ -147,7 +152,7 @@ class _Batch:
                 )
                 for chunk, (identity, is_new) in zip(chunks, self.identities[path], strict=True)
             ]
-            yield FileChange(path, state, items, seen=known.get(path), if_as_seen=True)
+            yield _as_seen(known, path, state, items)
 
 
 class _Work:
@@ -167,13 +172,13 @@ class _Work:
         self._known = known
         self._warnings = warnings
         self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
-        self._touched: dict[str, FileState] = {}
+        self._touched: list[FileChange] = []
         self._waiting = 0
         self._away: _Batch | None = None  # what the helper is at
         self.helper: Helper | None = None
         self.indexed = 0
         self.chunks = 0
-        self.overtaken = False  # by another process that indexed one of the files meanwhile
+        self.overtaken = set[str]()  # what other processes have indexed meanwhile
 
     def close(self) -> None:
         """Do without the helper from now on."""
@@ -188,7 +193,7 @@ class _Work:
             return
         state = FileState(_settled(stamp), blake2b(data, digest_size=16).hexdigest())
         if path in self._known and self._known[path].digest == state.digest:
-            self._touched[path] = state
+            self._touched.append(_as_seen(self._known, path, state, None))
         else:
             chunks = chunk_file(path, data, self._sources.day_of)
             self._cut[path] = (state, chunks)
@@ -205,9 +210,9 @@ class _Work:
 
     def _store_batch(self) -> None:
         if self._touched:
-            self._index.touch_files(self._touched)
+            self._replace(self._touched)
         batch = _Batch(self._cut, {path: self._identities(path) for path in self._cut})
-        self._cut, self._touched, self._waiting = {}, {}, 0
+        self._cut, self._touched, self._waiting = {}, [], 0
         if not batch.files or self._give_away(batch):
             return
         prepared = self._preparer.prepare(batch.new(), self._warnings)
@@ -215,8 +220,10 @@ class _Work:
         self._put(batch, prepared)
 
     def _put(self, batch: _Batch, prepared: Prepared) -> None:
-        if not self._index.replace_files(list(batch.changes(prepared, self._known))):
-            self.overtaken = True
+        self._replace(list(batch.changes(prepared, self._known)))
+
+    def _replace(self, changes: Sequence[FileChange]) -> None:
+        self.overtaken.update(self._index.replace_files(changes))
 
     def _give_away(self, batch: _Batch) -> bool:
         """Have the helper prepare a batch, if it has nothing else to do."""
@@ -248,7 +255,7 @@ class _Work:
         if stamp[1] > MAX_FILE_BYTES:
             self._warnings.append(f"{path} has {stamp[1]:,} bytes and is left out of search.")
             if path in self._known:
-                self._index.replace_files([FileChange(path, None)])
+                self._replace([_as_seen(self._known, path)])
             return None
         try:
             return self._sources.roots.read(path)  # None: deleted since it was listed
