@@ -159,7 +159,9 @@ class ExperiencesConfig(Section):
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
     cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
     uniqueness: float = setting(
-        0.85, "What is as similar as this to a stored experience is not taken in.", between(0, 1)
+        0.85,
+        "What is as similar as this to a stored experience is taken in only if it tells another fact.",
+        between(0, 1),
     )
     max_count: int = setting(
         5000, "Most experiences; the least valuable go to the archive.", at_least(1)

@@ -168,6 +168,22 @@ def test_what_strangers_said_is_summarised_apart_and_never_in_the_long_memory(
     assert "coins" not in long_memory
 
 
+def test_a_record_without_a_channel_is_told_with_the_words_of_the_user(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
+    memory.remember("Ana decided to sell the boat")
+    with open(Path(root, "MEMORY.md"), "ab") as file:
+        for number in range(3):
+            known = make_record(f"Ben decided to buy boat {number}")
+            file.write(encode_line(replace(known, provenance=Provenance(channel="unknown"))))
+    stopped_time.advance(days=30)
+    memory.jobs.compact()
+    (summary,) = memory.records(category="compaction")
+    assert summary.provenance.channel == "user"
+    assert "buy boat 2" in Path(root, "LONGMEMORY.md").read_text()
+
+
 def test_what_no_longer_holds_is_archived_but_not_told(
     root: str, clock: Clock, stopped_time: StoppedTime
 ) -> None:

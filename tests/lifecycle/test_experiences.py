@@ -14,6 +14,7 @@ from memolith.errors import EmbeddingError
 from memolith.files.layout import EXPERIENCES
 from memolith.jobs.experience import unique
 from memolith.jobs.experiences import ARCHIVE
+from memolith.text.similarity import tells_apart
 from tests.lifecycle.dreams import tree
 
 if TYPE_CHECKING:
@@ -70,19 +71,59 @@ def test_the_same_in_other_words_is_not_taken_in_again(memory: Memory) -> None:
     assert len(texts(memory)) == 1
 
 
-def test_every_two_stored_experiences_are_below_the_threshold_by_real_embeddings(
+def test_every_two_stored_experiences_are_below_the_threshold_or_tell_another_fact(
     memory: Memory,
 ) -> None:
     for number in range(30):
         memory.remember(f"The backup of server {number} took {number} minutes tonight")
+        memory.remember(f"Tonight the backup of server {number} took {number} minutes!")
         memory.remember(
             f"Person {number} said that the {['red', 'blue', 'old'][number % 3]} car is fine"
         )
     memory.jobs.extract_experiences()
-    vectors = choose_embedder().embed(texts(memory))
-    similar = vectors @ vectors.T
-    assert len(texts(memory)) > 1
-    assert all(similar[a, b] < 0.85 for a in range(len(vectors)) for b in range(a))
+    stored = texts(memory)
+    vectors = choose_embedder().embed(stored)
+    near = [(a, b) for a, b in zip(*(vectors @ vectors.T >= 0.85).nonzero(), strict=True) if a < b]
+    assert len(stored) == 60
+    assert all(tells_apart(stored[a], stored[b]) for a, b in near)
+
+
+def test_similar_records_of_different_things_are_all_kept_and_only_copies_are_not(
+    memory: Memory,
+) -> None:
+    invoices = [
+        f"Invoice {1201 + number} from {('Acme', 'Bolt')[number % 2]}:"
+        f" {340 + 5 * number} EUR due {3 + number} May"
+        for number in range(12)
+    ]
+    for text in (*invoices, "invoice 1201 from Acme:  340 EUR, due 3 May."):
+        memory.remember(text, category="note")
+    counts = memory.jobs.extract_experiences().counts
+    assert texts(memory) == invoices
+    assert (counts["looked at"], counts["added"], counts["copies"]) == (13, 12, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The bank booked -500 for the car tax in May",
+            "The bank booked 500 for the car tax in May",
+        ),
+        ("Ben paid $12 for lunch at the station", "Ben paid €12 for lunch at the station"),
+        (
+            "Ana called the plumber about the leaking sink on the second floor of the office",
+            "Ana called the electrician about the leaking sink on the second floor of the office",
+        ),
+    ],
+)
+def test_a_sign_a_currency_or_a_word_in_anothers_place_is_another_fact(
+    memory: Memory, one: str, other: str
+) -> None:
+    memory.remember(one, category="note")
+    memory.remember(other, category="note")
+    memory.jobs.extract_experiences()
+    assert texts(memory) == [one, other]
 
 
 def test_another_number_is_news_and_takes_the_place_of_the_old(memory: Memory) -> None:

@@ -30,7 +30,7 @@ TESTED = {
     "experiences: query": "lifecycle/test_experiences.py::"
     "test_experiences_are_asked_by_meaning_and_by_session",
     "experiences: uniqueness": "lifecycle/test_experiences.py::"
-    "test_every_two_stored_experiences_are_below_the_threshold_by_real_embeddings",
+    "test_every_two_stored_experiences_are_below_the_threshold_or_tell_another_fact",
 }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
 from memolith.types import policy
-from memolith.visibility import trust
+from memolith.visibility import trust_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -167,7 +167,9 @@ def _in_scope(
     for head in records:
         if in_scope(head, config, oldest_kept):
             chars = len(head.data.decode(errors="replace")) + 1
-            yield Entry(head, is_summary(head), day_of(head.created), chars, trust(head.channel))
+            yield Entry(
+                head, is_summary(head), day_of(head.created), chars, trust_in_file(head.channel)
+            )
 
 
 def _reach_target(

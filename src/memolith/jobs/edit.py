@@ -17,7 +17,7 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import HIDDEN, secret_lines
 from memolith.reports import EditReport, FileText
-from memolith.visibility import trust
+from memolith.visibility import trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _check_records(
     for line, record in after.records():
         if line.data.strip() in known:
             continue
-        if not by_user and trust(record.provenance.channel) == "user":
+        if not by_user and trust_in_file(record.provenance.channel) == "user":
             raise RefusedError(
                 f"Line {line.number} is a record that says it came from the user.",
                 hint='Leave records as they are; a new one comes from "rest", or is remembered.',

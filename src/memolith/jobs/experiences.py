@@ -1,7 +1,8 @@
 """The experience store: what is new in the memory since the last run, each thing once, at most 5,000.
 
 An experience is a record of its own category in a file of its own, indexed like everything else. It is
-a copy: the record it was made of stays where it is. What leaves the file goes to the archive.
+a copy: the record it was made of stays where it is, whether it is taken in or not. What is not taken in says
+no more than a stored one, or something that holds no longer. What leaves the file goes to the archive.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ class _Choice:
     created: dict[str, datetime]
     new: dict[str, Record] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
+    copies: int = 0  # what a stored one says already
+    outdated: int = 0  # what a newer one says otherwise
+    crowded_out: int = 0  # new ones for which there is no room
 
 
 class ExperienceJob:
@@ -92,6 +96,9 @@ class ExperienceJob:
         counts = {
             "looked at": len(found),
             "added": len(choice.new),
+            "copies": choice.copies,
+            "outdated": choice.outdated,
+            "no room": choice.crowded_out,
             "archived": len(choice.gone),
             "stored": len(stored) + len(choice.new) - len(choice.gone),
         }
@@ -174,6 +181,7 @@ class ExperienceJob:
         for _, name in worth[:too_many]:
             if name in choice.new:
                 del choice.new[name]
+                choice.crowded_out += 1
             else:
                 choice.gone.append(name)
 
@@ -182,15 +190,22 @@ def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: dat
     common = small_words([candidate.text for candidate in found])
     for candidate in found:
         near = known.near(candidate.text)
-        if near and known.says(candidate.text, near):
+        if known.says(candidate.text, near):
+            choice.copies += 1
             continue
-        if any(choice.created[name] > candidate.created for name in near):
-            continue  # it came late, by an import or a slow writer: the newer one stands
-        record = _experience(candidate, common, now, near[0] if near else None)
-        known.take_in(record.id, candidate.text, near)
-        for name in near:
+        older = known.clashing(candidate.text, near)
+        if any(choice.created[name] > candidate.created for name in older):
+            choice.outdated += (
+                1  # it came late, by an import or a slow writer: the newer one stands
+            )
+            continue
+        record = _experience(candidate, common, now, older[0] if older else None)
+        known.take_in(record.id, candidate.text, older)
+        for name in older:
             if choice.new.pop(name, None) is None:
                 choice.gone.append(name)
+            else:
+                choice.outdated += 1
         choice.new[record.id] = record
         choice.created[record.id] = record.created
 

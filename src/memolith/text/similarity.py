@@ -67,12 +67,14 @@ def is_near_copy(one: str, other: str) -> bool:
     True
     >>> is_near_copy("The rent is due every Friday", "The rent is due every Monday")
     False
+    >>> is_near_copy("Balance: -5 €", "Balance: 5 €"), is_near_copy("It was $5", "It was €5")
+    (False, False)
     """
     if fold(one).split() == fold(other).split():
         return True
     mine, theirs = words(one), words(other)
     # Stems take longer, and most pairs have little in common.
-    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE:
+    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE or _signs(one) != _signs(other):
         return False
     return _content(mine) == _content(theirs)
 
@@ -98,8 +100,12 @@ def tells_apart(one: str, other: str) -> bool:
     (True, False)
     >>> tells_apart("The call is led by Tom", "The call is led by Eva")
     True
+    >>> tells_apart("They sold the red car", "They sold the blue car")
+    True
     """
     mine, theirs = words(one), words(other)
+    if _signs(one) != _signs(other):
+        return True
     if any(_weighs(word) for word in set(mine) ^ set(theirs)):
         return True
     first, second = _content(mine), _content(theirs)
@@ -110,8 +116,33 @@ def tells_apart(one: str, other: str) -> bool:
     names = _names(one) | _names(other)
     if _only(names, mine) != _only(names, theirs):
         return True
-    # A name at the beginning looks like any other word.
-    return first[1:] == second[1:] != []
+    return _swapped(first, second)
+
+
+def _swapped(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether one word stands in the place of another that does not mean the same: red, blue."""
+    if len(one) != len(other) or len(one) < 2:
+        return False
+    places = [at for at, word in enumerate(one) if word != other[at]]
+    return len(places) == 1 and not _mean_the_same(one[places[0]], other[places[0]])
+
+
+def _mean_the_same(one: str, other: str) -> bool:
+    from memolith.text.synonyms import expand
+
+    return other in expand([one]).get(one, ()) or one in expand([other]).get(other, ())
+
+
+def _signs(text: str) -> list[str]:
+    """The currencies of a text and the minus signs of its numbers: words do not show them."""
+    if not any(sign in text for sign in "-−€$£¥₹"):
+        return []
+    spaced = f" {text}"
+    return sorted(
+        sign.replace("−", "-")
+        for before, sign, after in zip(spaced, spaced[1:], f"{spaced[2:]} ", strict=False)
+        if sign in "€$£¥₹" or (sign in "-−" and after in "0123456789€$£¥₹" and before in " (\t\n:=")
+    )
 
 
 def _weighs(word: str) -> bool:

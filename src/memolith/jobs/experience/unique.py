@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
+from memolith.text.claims import claims
 from memolith.text.similarity import is_near_copy, tells_apart
 
 if TYPE_CHECKING:
@@ -38,8 +39,23 @@ class Stored:
         return [name for row in {*rows, self._row[text]} for name in self._names.get(row, ())]
 
     def says(self, text: str, near: Sequence[str]) -> bool:
-        """Whether one of these says the same; another name, number or «not» makes it news."""
+        """Whether one of these says the same; another name, number, word or «not» is news."""
         return any(not tells_apart(text, self._texts[name]) for name in near)
+
+    def clashing(self, text: str, near: Sequence[str]) -> list[str]:
+        """Which of these say otherwise of the same subject, so that only the newer can hold.
+
+        Two invoices or two meetings resemble each other and both happened: they do not clash.
+        """
+        new = {claim.key: claim.value for claim in claims(text)}
+        return [
+            name
+            for name in near
+            if any(
+                new.get(claim.key, claim.value) != claim.value
+                for claim in claims(self._texts[name])
+            )
+        ]
 
     def take_in(self, name: str, text: str, instead_of: Sequence[str]) -> None:
         """Store a new experience in the place of others."""
