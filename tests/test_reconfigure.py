@@ -93,7 +93,7 @@ def test_zone_place_and_search_change_too(open_memory: Memory) -> None:
     assert open_memory.search("heron").hits[0].ranks.keys() == {"words"}
 
 
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+def until(holds: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, "it did not happen in time"

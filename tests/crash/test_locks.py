@@ -196,7 +196,7 @@ def test_a_forked_child_does_not_keep_a_dead_parents_lock(profile: Path, tmp_pat
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.kill()
-        parent.wait(10)
+        parent.wait(60)
         try:
             with Memory(str(profile), settings={"store.lock_timeout_seconds": 2}) as memory:
                 memory.remember("the child is alive, the lock is free")
@@ -254,7 +254,7 @@ def _fuse(folder: Path, mount_point: Path) -> Iterator[None]:
     command = [sys.executable, "-P", str(script), str(folder), str(mount_point)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while not mount_point.is_mount():
                 assert server.poll() is None, server.stderr and server.stderr.read()
                 assert time.monotonic() < deadline

@@ -44,7 +44,7 @@ def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
 
 
 def until_embedded(memory: Memory, question: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while memory.search(question).warnings:
         assert time.monotonic() < deadline, memory.search(question).warnings
         time.sleep(0.05)

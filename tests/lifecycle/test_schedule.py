@@ -120,7 +120,7 @@ def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -
     done = threading.Event()
     scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
     scheduler.start()
-    assert done.wait(20)
+    assert done.wait(60)
     scheduler.stop()
     assert not any(thread.name == "memolith-jobs" for thread in threading.enumerate())
     assert [report.status for report in grown.jobs.list()] == ["done"]
@@ -146,7 +146,7 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         scheduler.start()
         assert not done.wait(0.4)
         other.kill()
-        assert done.wait(20)
+        assert done.wait(60)
         scheduler.stop()
 
 

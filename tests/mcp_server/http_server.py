@@ -58,7 +58,7 @@ class HttpServer:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:

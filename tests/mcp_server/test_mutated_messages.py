@@ -48,7 +48,7 @@ def test_each_request_is_answered_once_on_standard_output(root: str) -> None:
         server.hang_up()
         assert server.process.stdout
         answers += [json.loads(line) for line in server.process.stdout]
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
     counted = Counter(answer["id"] for answer in answers if "id" in answer)
     assert {number: counted[number] for number in wanted if counted[number] != 1} == {}
     [last] = [answer for answer in answers if answer.get("id") == 999]

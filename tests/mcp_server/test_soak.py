@@ -149,7 +149,7 @@ def run_commands(root: str, log: Log, until: float) -> None:
     while time.monotonic() < until and not log.errors:
         text = log.new_text()
         words = [PROGRAM, "remember", "--root", root, text]
-        subprocess.run(words, check=True, capture_output=True, timeout=60)
+        subprocess.run(words, check=True, capture_output=True, timeout=120)
         time.sleep(BETWEEN_COMMANDS)
 
 
@@ -230,7 +230,7 @@ def test_servers_commands_and_dreams_side_by_side(root: str) -> None:
         stays_flat(lambda: one_round(callers, over_http, log), processes)
         for server in servers:
             server.hang_up()
-            assert server.process.wait(10) == 0
+            assert server.process.wait(60) == 0
     with Memory(root) as memory:
         blue = [record.text for record in memory.records() if record.text.startswith("Plate ")]
         assert sorted(blue) == sorted(log.texts)

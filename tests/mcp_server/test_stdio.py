@@ -16,6 +16,7 @@ from mcp import Client
 
 from memolith import Memory
 from tests.mcp_server.conftest import PROGRAM, program
+from tests.pace import wall_seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,10 +111,9 @@ def test_the_program_answers_in_both_protocols(root: str, mode: str) -> None:
 def test_it_leaves_within_two_seconds_of_the_end_of_its_input(root: str) -> None:
     with Server(root) as server:
         server.hello()
-        start = time.monotonic()
-        server.hang_up()
-        assert server.process.wait(timeout=10) == 0
-        assert time.monotonic() - start <= 2
+        with wall_seconds(2):
+            server.hang_up()
+            assert server.process.wait(timeout=60) == 0
 
 
 def test_it_leaves_in_time_although_a_call_is_still_running(root: str) -> None:
@@ -123,10 +123,9 @@ def test_it_leaves_in_time_although_a_call_is_still_running(root: str) -> None:
     with Server(root, "--tools", "all") as server:
         server.hello()
         server.say(call(2, "memory", action="index"))
-        start = time.monotonic()
-        server.hang_up()
-        assert server.process.wait(timeout=10) == 0
-        assert time.monotonic() - start <= 2
+        with wall_seconds(2):
+            server.hang_up()
+            assert server.process.wait(timeout=60) == 0
 
 
 def test_it_leaves_when_its_parent_is_killed_and_another_holds_its_input(root: str) -> None:
@@ -151,10 +150,9 @@ def test_it_leaves_when_its_parent_is_killed_and_another_holds_its_input(root: s
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    start = time.monotonic()
-    while _lives(server):
-        assert time.monotonic() - start <= 10
-        time.sleep(0.1)
+    with wall_seconds(10):
+        while _lives(server):
+            time.sleep(0.1)
     os.close(ours)
     os.close(theirs)
 
@@ -172,7 +170,7 @@ def test_a_signal_ends_it_at_once(root: str, sent: signal.Signals) -> None:
     with Server(root) as server:
         server.hello()
         server.process.send_signal(sent)
-        assert server.process.wait(timeout=5) == -sent
+        assert server.process.wait(timeout=60) == -sent
 
 
 def test_standard_output_carries_only_json_rpc(root: str, tmp_path: Path) -> None:
