@@ -188,3 +188,9 @@ def test_a_busy_memory_is_an_error_of_its_own(memolith: Run, root: str) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         outcome = memolith("remember", "x", "--set", "store.lock_timeout_seconds=0.1", "--json")
     assert (outcome.code, outcome.error["kind"]) == (9, "busy")
+
+
+def test_an_id_of_three_characters_is_told_to_be_too_short(memolith: Run) -> None:
+    record = memolith("remember", "Tea", "--json").json
+    outcome = memolith("forget", record["id"][:3], "--json")
+    assert outcome.error["hint"] == "Give at least 4 characters of it: memolith list"

@@ -143,12 +143,18 @@ def test_every_shell_gets_a_script_with_every_command(memolith: Run, shell: str)
 def test_the_script_for_bash_is_one_and_completes(memolith: Run) -> None:
     script = memolith("completion", "bash").out
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    assert {"remember", "restore"} <= completed(script, "re")
+    assert {"--origin", "--json", "--root"} <= completed(script, "config", "show", "--")
+
+
+def completed(script: str, *words: str) -> set[str]:
     ask = (
-        "\nCOMP_WORDS=(memolith re); COMP_CWORD=1; _shtab_memolith memolith re memolith"
+        f"\nCOMP_WORDS=(memolith {' '.join(words)}); COMP_CWORD={len(words)}"
+        f"\n_shtab_memolith memolith {words[-1]} {words[-2] if words[1:] else 'memolith'}"
         '\nprintf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", script + ask], text=True, check=True, capture_output=True)
-    assert {"remember", "restore"} <= set(done.stdout.split())
+    return set(done.stdout.split())
 
 
 def test_an_unknown_shell_is_an_error_that_names_the_known_ones(memolith: Run) -> None:

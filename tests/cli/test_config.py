@@ -68,6 +68,7 @@ def test_programs_get_every_value_in_its_own_type(config: Run) -> None:
 def test_one_value_is_printed_bare_for_scripts(config: Run) -> None:
     assert config("get", "profile.primary") == (0, "MEMORY.md\n", "")
     assert config("get", "chat.enabled") == (0, "true\n", "")
+    assert config("get", "trim.slack", "--origin") == (0, "trim.slack = 0.1  default\n", "")
     assert json.loads(config("get", "trim.slack", "--json")[1])["value"] == 0.1
 
 

@@ -126,7 +126,7 @@ def test_get_leaves_secrets_out_and_says_so(memolith: Run) -> None:
     memolith("remember", "The door code is 4711", "--sensitivity", "secret")
     outcome = memolith("get", "MEMORY.md")
     assert "4711" not in outcome.out
-    assert outcome.err == "1 secret line left out: add --include-secret\n"
+    assert outcome.err == "1 line hidden: add --include-secret\n"
     assert "4711" in memolith("get", "MEMORY.md", "--include-secret").out
 
 

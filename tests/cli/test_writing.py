@@ -213,3 +213,13 @@ def test_supersede_without_such_a_record_changes_nothing(memolith: Run) -> None:
     outcome = memolith("supersede", "abcdef", "x", "--json")
     assert (outcome.code, outcome.error["kind"]) == (7, "not-found")
     assert memolith("status", "--json").json["records"] == 1
+
+
+def test_more_than_anybody_can_read_is_refused_and_never_cut(memolith: Run) -> None:
+    outcome = memolith("flush", piped=b"x" * (16_777_216 + 1))
+    assert outcome.code == 8
+    assert "more than 16,777,216 bytes" in outcome.err
+
+
+def test_a_chat_without_a_name_is_refused(memolith: Run) -> None:
+    assert memolith("log", "--user", "hi", "--chat", "").code == 8

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith import Memory
 from tests.crash import mounts, privileges
 from tests.crash.oracle import Expected, judge, snapshot
 from tests.crash.workers import Order, run
@@ -120,10 +121,20 @@ def test_a_disk_turned_read_only_is_still_read(tmp_path: Path, figures: Figures)
         before = snapshot(root)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         check_refused(root, before, tmp_path)
+        check_told_once(root)
         subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
         code, _ = run(Order(root=root, steps=NEXT), tmp_path / "again.ledger")
     figures("R8", disk="read-only", refused=2, changed=0, works_again=code == 0)
     assert code == 0
+
+
+def check_told_once(root: Path) -> None:
+    """`doctor` names the disk as the one cause, and mending fails in plain words."""
+    with Memory(root) as memory:
+        errors = [check for check in memory.doctor().checks if check.status == "error"]
+        assert [check.id for check in errors] == ["profile"]
+        assert "read-only disk" in errors[0].message
+        assert not any("Errno" in check.message for check in memory.doctor(fix=True).checks)
 
 
 @pytest.mark.parametrize("locked", ["MEMORY.md", "everything"])

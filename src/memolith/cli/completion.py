@@ -9,6 +9,7 @@ from memolith.cli.usage import GLOBAL_OPTIONS, Parser
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from memolith.cli.usage import Arguments
 
@@ -47,7 +48,16 @@ def whole_parser() -> Parser:
         command = commands.add_parser(name, help=line)
         load(name).configure(command)
         _add_global_options(command)
+        for action in actions_of(command):
+            _add_global_options(action)
     return parser
+
+
+def actions_of(command: Parser) -> Iterator[Parser]:
+    """The parsers of what comes after a command, as in `config set`."""
+    for argument in command._actions:  # noqa: SLF001 — argparse has no other way to ask
+        if isinstance(argument.choices, dict):
+            yield from argument.choices.values()
 
 
 def _add_global_options(parser: Parser) -> None:

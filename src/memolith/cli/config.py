@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="every setting")
     show.add_argument("--origin", action="store_true", help="also where each value comes from")
     get = actions.add_parser("get", help="KEY: the value of one setting")
+    get.add_argument("--origin", action="store_true", help="also where the value comes from")
     change = actions.add_parser("set", help="KEY VALUE: write a setting into its file")
     for action in (get, change):
         action.add_argument("key", metavar="KEY", help="such as trim.max_records")
@@ -90,6 +91,8 @@ def _get(args: Arguments, loaded: LoadedConfig) -> None:
     value = value_of(loaded.config, args.key)
     if args.json:
         output.say_json(_setting_json(loaded, args.key))
+    elif args.origin:
+        output.table([[_line(loaded, args.key), loaded.origins[args.key]]])
     else:
         output.say(value if isinstance(value, str) else toml_value(value))  # bare, for scripts
 

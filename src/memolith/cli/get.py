@@ -48,8 +48,8 @@ def run(args: Arguments) -> int:
         count = output.counted(passage.total_lines, "line")
         output.note(f"Nothing to show: {passage.citation.path} has {count}.")
     if passage.hidden:
-        hidden = output.counted(passage.hidden, "secret line")
-        output.note(f"{hidden} left out: add --include-secret")
+        hidden = output.counted(passage.hidden, "line")
+        output.note(f"{hidden} hidden: add --include-secret")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from memolith.cli.usage import UsageError
+from memolith.errors import RefusedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,13 @@ def read_standard_input() -> str:
     """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
     if sys.stdin is None:
         return ""
-    data = sys.stdin.buffer.read(_MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
+    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise RefusedError(
+            f"The text has more than {_MOST_BYTES:,} bytes. Nothing was changed.",
+            hint="Keep the essence, or split it.",
+        )
+    data = data.removeprefix(b"\xef\xbb\xbf")
     return data.decode("utf-8", "surrogateescape").strip("\r\n")
 
 

@@ -55,7 +55,7 @@ def _write(memory: Memory, args: Arguments) -> int:
             hint="Give the other one as text: --user TEXT --assistant -",
         )
     user, assistant = (read_standard_input() if t == STANDARD_INPUT else t for t in texts)
-    turn = memory.log_turn(user, assistant, chat=args.chat or "main", platform=args.platform)
+    turn = memory.log_turn(user, assistant, chat=_chat(args), platform=args.platform)
     if args.json:
         output.say_json({"turn": turn and turn_json(turn)})
     elif turn is None:
@@ -63,6 +63,10 @@ def _write(memory: Memory, args: Arguments) -> int:
     else:
         output.say(output.bold("Logged"), f"  {turn.chat}")
     return 0
+
+
+def _chat(args: Arguments) -> str:
+    return "main" if args.chat is None else args.chat
 
 
 def _show(memory: Memory, args: Arguments) -> int:

@@ -34,7 +34,8 @@ def add_sensitivity(parser: argparse.ArgumentParser, *, default: str | None) -> 
     """Add the option that says who may see a record."""
     parser.add_argument(
         "--sensitivity",
+        metavar="WHO",
         choices=SENSITIVITIES,
         default=default,
-        help=f"who may see it (default: {default or 'as before'})",
+        help=f"who may see it: {', '.join(SENSITIVITIES)} (default: {default or 'as before'})",
     )

@@ -196,20 +196,29 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong with the line; argparse itself would print and exit."""
         from memolith.cli.mistakes import in_words  # only needed once something is wrong
 
-        said, hint = in_words(message, f"See: {self.prog} --help")
+        said, hint = in_words(message, self._choices_of(message) or f"See: {self.prog} --help")
         raise UsageError(said, hint=hint)
+
+    def _choices_of(self, message: str) -> str:
+        """What an argument may be that the message says is missing, if that can be listed."""
+        for action in self._actions:
+            if action.choices and message.endswith(f": {action.metavar}"):
+                return f"Use one of {', '.join(action.choices)}."
+        return ""
 
     def _refuse(self, word: str) -> NoReturn:
         if not _looks_like_option(word):
             raise UsageError(f"{word!a} is one word too many.", hint=f"See: {self.prog} --help")
         option = word.partition("=")[0]
-        near = nearest(option, [*_options(self), *(known for known, _, _ in GLOBAL_OPTIONS)])
-        raise UsageError(
-            f"Unknown option {option!a}.",
-            hint=f"Did you mean {near}?"
-            if near
-            else f"If it is text, put -- before it. See: {self.prog} --help",
-        )
+        known = {*_options(self), *(name for name, _, _ in GLOBAL_OPTIONS)}
+        near = nearest(option.lstrip("-"), sorted(name.lstrip("-") for name in known))
+        if option in known:
+            hint = f"Another action has it. See: {self.prog} --help"
+        elif near:
+            hint = f"Did you mean --{near}?"
+        else:
+            hint = f"If it is text, put -- before it. See: {self.prog} --help"
+        raise UsageError(f"Unknown option {option!a}.", hint=hint)
 
 
 def _looks_like_option(word: str) -> bool:
@@ -235,5 +244,5 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def whole_number(text: str) -> int:
     """An argument that counts something: 0, 1, 2 …"""
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"expected a whole number, not {text[:40]!a}")
+        raise argparse.ArgumentTypeError(f"expected 0, 1, 2 …, not {text[:40]!a}")
     return int(text)

@@ -99,12 +99,8 @@ class Folder:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             close_quietly(fd)
-            raise StorageError(
-                f"{path} is not an ordinary file.",
-                path=path,
-                errno=errno.EINVAL,
-                hint="Move it away.",
-            )
+            number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.ENXIO
+            raise storage_error(OSError(number, ""), path)
         return fd, found
 
     def parent(self, path: str) -> tuple[int, str]:

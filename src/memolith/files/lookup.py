@@ -72,8 +72,7 @@ def find_record(folder: Folder, record_id: str) -> Record:
     reason = (
         f"{len(matches)} records have ids that start with" if matches else "No record has the id"
     )
-    raise RecordNotFoundError(
-        f"{reason} {record_id!r}.",
-        name=record_id,
-        hint="Give more of the id." if matches else "List records with their ids: memolith list",
-    )
+    hint = "Give more of the id." if matches else "List records with their ids: memolith list"
+    if len(record_id) < _SHORTEST_PREFIX:
+        hint = f"Give at least {_SHORTEST_PREFIX} characters of it: memolith list"
+    raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)

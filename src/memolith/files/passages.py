@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 HIDDEN = "(a secret record stands here)"
+DAMAGED = "(a damaged record stands here; it may be secret)"
 NO_TURN = "(no turn stands here)"
 
 
@@ -42,7 +43,9 @@ def read_passage(
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
     hidden = set() if include_secret else secret_lines(document)
     texts = [
-        HIDDEN if line.number in hidden else line.data.decode(errors="replace").rstrip("\r\n")
+        _stand_in(line)
+        if line.number in hidden
+        else line.data.decode(errors="replace").rstrip("\r\n")
         for line in chosen
     ]
     return Passage(
@@ -51,6 +54,11 @@ def read_passage(
         total_lines=len(document.lines),
         hidden=sum(line.number in hidden for line in chosen),
     )
+
+
+def _stand_in(line: Line) -> str:
+    is_record = any(Document.parse("", line.data).records())
+    return DAMAGED if _may_be_secret(line) and not is_record else HIDDEN
 
 
 def _said(data: bytes, first: int, lines: int) -> Passage:

@@ -6,7 +6,7 @@ import os
 
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
-from memolith.files.folder import Folder
+from memolith.files.folder import Folder, storage_error
 from memolith.files.handles import Handles
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
@@ -126,10 +126,14 @@ def _each_once(checks: Iterable[Check]) -> list[Check]:
 def _refused(name: str, error: MemolithError | OSError) -> Check:
     """The check that could not be made, as a finding: what stopped it would stop others too."""
     topic = name.removeprefix("check_")
-    message = error.message if isinstance(error, MemolithError) else str(error)
-    hint = error.hint if isinstance(error, MemolithError) else ""
+    if isinstance(error, OSError):
+        error = storage_error(error, str(error.filename or "the folder"))
     return Check(
-        id=topic, label=topic.capitalize(), status="error", message=shown(message), hint=hint
+        id=topic,
+        label=topic.capitalize(),
+        status="error",
+        message=shown(error.message),
+        hint=error.hint,
     )
 
 

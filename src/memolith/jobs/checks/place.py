@@ -33,13 +33,20 @@ def check_profile(subject: Subject) -> list[Check]:
         return found.checks("")
     if not os.access(subject.root, os.R_OK | os.X_OK):
         found.add("error", f"{shown(subject.root)} may not be read.", "Check who owns it: ls -ld")
+    if os.statvfs(subject.root).f_flag & os.ST_RDONLY:
+        found.add(
+            "error",
+            f"{shown(subject.root)} is on a read-only disk, so nothing can be remembered.",
+            "Mount it writable, or choose another --root.",
+        )
+        return found.checks("")
     for path in ("", layout.DAILY_FOLDER, STATE_FOLDER, subject.config.profile.primary, LOCK_PATH):
         whole = os.path.join(subject.root, path)
         if os.path.exists(whole) and not os.access(whole, os.W_OK):
             found.add(
                 "error",
                 f"{shown(path or subject.root)} may not be written, so nothing can be remembered.",
-                "Check owner and mode with ls -l, and whether the disk is read-only.",
+                "Check owner and mode: ls -l",
             )
     return found.checks(shown(subject.root))
 

@@ -8,6 +8,7 @@ from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.server_token import TOKEN
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.jobs.checks.subject import ROOT
 from memolith.text.wording import counted
 
 TYPE_CHECKING = False
@@ -98,7 +99,10 @@ def too_open(subject: Subject) -> list[Entry]:
 def check_modes(subject: Subject) -> list[Check]:
     """Whether only the user may read the memory: folders 0700, files 0600."""
     found = Findings("modes", "Private to you")
-    wide = [f"{entry.path} ({entry.mode:04o})" for entry in too_open(subject)]
+    wide = [
+        f"{'the folder itself' if entry.path == ROOT else entry.path} ({entry.mode:04o})"
+        for entry in too_open(subject)
+    ]
     if wide:
         found.add(
             "warn",

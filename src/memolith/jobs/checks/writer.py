@@ -118,7 +118,7 @@ def check_quarantine(subject: Subject) -> list[Check]:
         found.add(
             "warn",
             f"{counted(len(aside), 'torn line')} in {QUARANTINE}: {named(aside)}.",
-            "They were never acknowledged. Look at them, then delete them.",
+            "Never acknowledged. Look at it, then delete the file.",
         )
     return found.checks("empty")
 
