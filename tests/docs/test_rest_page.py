@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from memolith import Memory
 from memolith.rest.app import build_api
@@ -27,13 +28,30 @@ def page_with_routes(page: str) -> str:
 
 def routes_as_markdown() -> str:
     with Memory(tempfile.mkdtemp()) as memory:
-        paths = build_api(memory).openapi()["paths"]
+        api = build_api(memory).openapi()
     rows = [
         f"| `{method.upper()} {path}` | {operation['description'].splitlines()[0]} |"
-        for path, methods in paths.items()
+        f" {taken(operation, api['components']['schemas'])} |"
+        for path, methods in api["paths"].items()
         for method, operation in methods.items()
     ]
-    return "\n".join(["| route | |", "|---|---|", *rows, ""])
+    return "\n".join(["| route | | takes |", "|---|---|---|", *rows, ""])
+
+
+def taken(operation: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """The names of fields and parameters, those that must be given first and in bold."""
+    needed = {
+        each["name"]: each.get("required", False)
+        for each in operation.get("parameters", [])
+        if each["in"] == "query"
+    }
+    for body in operation.get("requestBody", {}).get("content", {}).values():
+        schema = schemas.get(body["schema"].get("$ref", "").rpartition("/")[2], body["schema"])
+        needed |= {
+            name: name in schema.get("required", ()) for name in schema.get("properties", ())
+        }
+    names = [f"**`{name}`**" for name in needed if needed[name]]
+    return ", ".join([*names, *(f"`{name}`" for name in needed if not needed[name])])
 
 
 def test_the_page_shows_the_routes_as_they_are() -> None:
