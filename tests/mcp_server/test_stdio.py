@@ -61,11 +61,11 @@ class Server:
         self.process.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
         self.process.stdin.flush()
 
-    def answer_to(self, number: int) -> Any:
+    def answer_to(self, number: int | None) -> Any:
         assert self.process.stdout
         for line in self.process.stdout:
             message = json.loads(line)
-            if message.get("id") == number:
+            if message.get("id", "none") == number:
                 return message
         raise AssertionError(f"no answer to {number}")
 
@@ -106,6 +106,22 @@ def test_the_program_answers_in_both_protocols(root: str, mode: str) -> None:
     anyio.run(run)
     with Memory(root) as memory:
         assert [record.provenance.channel for record in memory.records()] == ["mcp"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [("tea", -32700), ('{"id": 1', -32700), ("[]", -32600), ('{"id": 1}', -32600)]
+)
+def test_a_line_that_is_no_message_is_refused_and_the_next_one_answered(
+    root: str, line: str, code: int
+) -> None:
+    with Server(root) as server:
+        server.hello()
+        assert server.process.stdin
+        server.process.stdin.write(f"\n{line}\n")
+        server.say(call(2, "remember_this", text="Tea at four"))
+        refusal = server.answer_to(None)
+        assert refusal["error"]["code"] == code
+        assert not server.answer_to(2)["result"].get("isError")
 
 
 def test_it_leaves_within_two_seconds_of_the_end_of_its_input(root: str) -> None:

@@ -9,10 +9,16 @@ from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from memolith.mcp_server.repair import without_halves
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
     from memolith.mcp_server.server import MemoryServer
 
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
@@ -33,7 +39,9 @@ async def _serve(server: MemoryServer) -> None:
         tasks.start_soon(_leave_with_the_parent)
         async with stdio_server(anyio.wrap_file(cast("IO[str]", _Lines()))) as (incoming, outgoing):
             protocol = server.protocol
-            await protocol.run(incoming, outgoing, protocol.create_initialization_options())
+            passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            tasks.start_soon(_refuse_garbage, incoming, passing, outgoing)
+            await protocol.run(passed, outgoing, protocol.create_initialization_options())
             _leave_soon()
         tasks.cancel_scope.cancel()
 
@@ -49,8 +57,32 @@ class _Lines:
         os.close(nothing)
 
     def readline(self) -> str:
-        """The next line; "" at the end."""
-        return without_halves(self._source.readline()).decode(errors="replace")
+        """The next line that is not blank; "" at the end."""
+        while (line := self._source.readline()).isspace():
+            pass
+        return without_halves(line).decode(errors="replace")
+
+
+async def _refuse_garbage(
+    incoming: ReadStream[SessionMessage | Exception],
+    passing: MemoryObjectSendStream[SessionMessage | Exception],
+    outgoing: WriteStream[SessionMessage],
+) -> None:
+    """Pass messages on; the library is silent about lines that are none, and their sender would wait."""
+    async with passing:
+        async for item in incoming:
+            if isinstance(item, ValidationError):
+                await outgoing.send(SessionMessage(_refusal(item)))
+            else:
+                await passing.send(item)
+
+
+def _refusal(error: ValidationError) -> JSONRPCError:
+    if any(found["type"] == "json_invalid" for found in error.errors(include_input=False)):
+        said = ErrorData(code=PARSE_ERROR, message="This line is not JSON.")
+    else:
+        said = ErrorData(code=INVALID_REQUEST, message="This line is not a JSON-RPC 2.0 message.")
+    return JSONRPCError(jsonrpc="2.0", id=None, error=said)
 
 
 async def _leave_with_the_parent() -> None:
