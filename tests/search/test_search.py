@@ -202,6 +202,17 @@ def test_a_quotation_that_stands_nowhere_is_said_and_the_nearest_is_shown(filled
     assert "carrots" in found.hits[0].text
 
 
+def test_a_long_message_that_mentions_a_quotation_demands_nothing(filled: Memory) -> None:
+    filled.remember("He said: these are definitely better")
+    message = (
+        'Okay, "definitely better" is what I would say of them all, and I can live with that. But what'
+        " about the dog? I forgot how much Cookie weighs, and the vet wants to know it tomorrow."
+    )
+    found = filled.search(message)
+    assert found.hits[0].text == "Cookie the dog weighs 12 kg and loves carrots"
+    assert not found.warnings
+
+
 def test_two_quotations_that_no_hit_holds_together_are_said(filled: Memory) -> None:
     filled.remember("Pedro moved to Berlin")
     found = filled.search('"loves carrots" "to Berlin"')

@@ -17,10 +17,15 @@ _QUOTED = re.compile(
     r'(?<!\w)"([^"\n]{1,200})"(?!\w)|“([^”\n]{1,200})”|«([^»\n]{1,200})»|„([^“”\n]{1,200})[“”]'
 )
 _MOST_PHRASES = 4
+# Who says so many words besides tells something and mentions what others said, as chats do; who looks
+# for a quotation says little else.
+_LONG = 25
 
 
 def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
     """The words of each quotation; case and accents do not count, stop words do.
+
+    In a long message nothing is demanded: its quotations count as words, like all it says.
 
     >>> phrases_of('who said "Hasta mañana" and «to be»?')
     (('hasta', 'manana'), ('to', 'be'))
@@ -28,7 +33,10 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
     found = (
         tuple(words("".join(match.groups(default="")))) for match in _QUOTED.finditer(question)
     )
-    return tuple(dict.fromkeys(phrase for phrase in found if phrase))[:_MOST_PHRASES]
+    phrases = tuple(dict.fromkeys(phrase for phrase in found if phrase))
+    if phrases and len(words(_QUOTED.sub(" ", question))) > _LONG:
+        return ()
+    return phrases[:_MOST_PHRASES]
 
 
 def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
