@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from memolith.reports import SyncReport
     from memolith.retrieval import Filters
 
-# So few files take a millisecond to look at: then every search does.
+# So few files take a millisecond to look at: where the kernel cannot tell, every search does.
 _FEW_FILES = 300
-# Of more files, a search believes the kernel that nothing has changed, for at most so long.
+# A search believes the kernel that nothing has changed, for at most so long.
 _BELIEVED_SECONDS = 2.0
-# Where the kernel cannot tell, a second search right after the first does not look again; an edit is
-# still found long before a person has typed a question about it.
+# Where the kernel cannot tell, of many files a second search right after the first does not look
+# again; an edit is still found long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02
 # After a change of model, a search embeds old chunks for at most so long before it answers.
 _EMBEDDING_SECONDS = 1.0
@@ -182,7 +182,7 @@ class Finder:
                 progress,
                 embedding_seconds=embedding_seconds,
             )
-        if report.files > _FEW_FILES and not report.warnings:
+        if not report.warnings and (self._hint.works or report.files > _FEW_FILES):
             self._looked = clocks.monotonic()
         return report
 

@@ -98,3 +98,20 @@ def test_a_term_is_counted_once_for_each_group_it_stands_in() -> None:
     in_rows, in_groups = postings.frequencies(wanted)
     assert (list(in_rows), list(in_groups)) == ([6, 3, 0], [2, 2, 0])
     assert [list(none) for none in Postings.build([]).frequencies(wanted)] == [[0, 0, 0]] * 2
+
+
+@pytest.mark.parametrize("rows", [[], [7], list(range(0, 400, 90)), list(range(400))])
+def test_where_terms_stand_among_some_rows_is_what_counting_finds(rows: list[int]) -> None:
+    documents = texts(400)
+    postings = Postings.build([pack_terms(document) for document in documents])
+    asked = ["word0", "word59", "nowhere", "word30"]  # a rare one, a common one, an unknown one
+    found = postings.counts_among(
+        np.array([term_hash(term) for term in asked], "<u8"), np.array(rows, np.int64)
+    )
+    wanted = {
+        (number, place, documents[row][term])
+        for number, term in enumerate(asked)
+        for place, row in enumerate(rows)
+        if term in documents[row]
+    }
+    assert set(zip(*(part.tolist() for part in found), strict=True)) == wanted

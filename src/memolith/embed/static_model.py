@@ -57,6 +57,9 @@ class StaticModel:
         # Zeros cost no memory before something is written in their place.
         self._weighted = np.zeros(self._table.shape, np.float32)
         self._is_weighted = np.zeros(len(self._table), np.bool_)
+        # The same cut to the length that was asked for last: short rows are quicker to pick out.
+        self._first = np.zeros((0, 0), np.float32)
+        self._is_first = np.zeros(len(self._table), np.bool_)
         self._token_weights: Vectors | None = None
         self._forget()
 
@@ -83,9 +86,16 @@ class StaticModel:
 
     def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
         """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
-        self._weigh(tokens)
-        weights = self._stop_word_weights()[tokens, None]
-        chosen: Vectors = self._weighted[tokens, :dimensions] * weights
+        if self._first.shape[1] != dimensions:
+            self._first = np.zeros((len(self._table), dimensions), np.float32)
+            self._is_first[:] = False
+        if not self._is_first[tokens].all():
+            new = np.unique(tokens[~self._is_first[tokens]])
+            self._weigh(new)
+            weights = self._stop_word_weights()[new, None]
+            self._first[new] = self._weighted[new, :dimensions] * weights
+            self._is_first[new] = True
+        chosen: Vectors = self._first.take(tokens, axis=0)
         return chosen
 
     def _stop_word_weights(self) -> Vectors:

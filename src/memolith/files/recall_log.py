@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
@@ -17,8 +18,7 @@ from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.text.pieces import Piece, bare_text, claim_key, pieces
 from memolith.text.stopwords import keywords
-from memolith.text.terms import stems
-from memolith.text.tokens import words
+from memolith.text.terms import stems, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,7 +196,8 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:
-    return len({stem for word in words(piece.text) for stem in stems(word)} & asked)
+    # Stretches repeat themselves, and the terms of each are remembered.
+    return len(asked.intersection(chain.from_iterable(terms_of(s)[1] for s in piece.text.split())))
 
 
 def _identity(data: bytes) -> str:

@@ -96,9 +96,10 @@ class Database:
             self.connection.close()
 
     @contextmanager
-    def operation(self) -> Iterator[None]:
+    def operation(self, *, look: bool = True) -> Iterator[None]:
         """Do something with the database: raises only our errors, and gives up a damaged one."""
-        self._look()
+        if look:
+            self._look()
         try:
             yield
         except (DamageError, UnicodeDecodeError) as error:

@@ -62,7 +62,7 @@ class GroupSums:
     def __init__(self, groups: NDArray[np.int64], terms: Sequence[int]) -> None:
         """Sums for some groups (sorted ids) and terms, all zero."""
         self._groups = groups
-        self._terms = terms
+        self._terms = np.array(terms, "<u8")
         self.counts = np.zeros((len(terms), len(groups)), np.float32)
         self.user_counts = np.zeros((len(terms), len(groups)), np.float32)
         self.lengths = np.zeros(len(groups), np.float32)
@@ -80,12 +80,12 @@ class GroupSums:
         lengths = segment.postings.lengths[rows]
         self.lengths += np.bincount(places, lengths, size)
         self.user_lengths += np.bincount(places, lengths * by_user, size)
-        for number, term in enumerate(self._terms):
-            here, counts = segment.postings.counts_among(term, rows)
-            if len(here):
-                groups = places[here]
-                self.counts[number] += np.bincount(groups, counts, size)
-                self.user_counts[number] += np.bincount(groups, counts * by_user[here], size)
+        numbers, here, counts = segment.postings.counts_among(self._terms, rows)
+        cells = numbers * size + places[here]
+        shape = self.counts.shape
+        self.counts += np.bincount(cells, counts, self.counts.size).reshape(shape)
+        counts *= by_user[here]
+        self.user_counts += np.bincount(cells, counts, self.counts.size).reshape(shape)
         if vector is not None:
             self._add_titles(segment, rows, places, vector)
 
@@ -112,11 +112,9 @@ def group_bm25(
     spoken = lengths[lengths > 0]
     average = float(spoken.mean()) if len(spoken) else 1.0
     saturation = K1 * (1 - B + B * lengths / average)
+    values = counts * np.float32(K1 + 1) / (counts + saturation)
     scores = np.zeros(len(lengths), np.float32)
     for word in filter(None, words):
-        values = [
-            weight * counts[at[term]] * (K1 + 1) / (counts[at[term]] + saturation)
-            for term, weight in word.items()
-        ]
-        scores += np.max(values, axis=0)
+        weights = np.array(list(word.values()), np.float32)[:, None]
+        scores += (values[[at[term] for term in word]] * weights).max(axis=0)
     return scores

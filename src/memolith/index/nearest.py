@@ -93,7 +93,8 @@ class Nearest:
         return self._cosines_at(self._places(rows), query)
 
     def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
-        chosen = self.vectors if len(places) == len(self.vectors) else self.vectors[places]
+        whole = len(places) == len(self.vectors)
+        chosen = self.vectors if whole else self.vectors.take(places, axis=0)
         # Not `@`: its library starts threads for so little, unless it was told not to, and they cost
         # more than they gain. This also reads the bytes as they are, without a copy as floats.
         products: Floats = np.einsum("ij,j->i", chosen, query)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.index.nearest import stretches
 from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ B = 0.75
 # Field weights come in quarters, so that a term in a heading can count less than one in the text.
 TERM_UNIT = 0.25
 _IMPACT_TOP = K1 + 1
+# A term is common for whom it stands in more than so many times as many rows as are asked about.
+_RARE = 8
 _LENGTH = struct.Struct("<f")
 _known: dict[str, int] = {}
 _MOST_KNOWN = 200_000
@@ -117,22 +120,46 @@ class Postings:
         return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
 
     def counts_among(
-        self, term: int, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """In which of some rows, which ascend, a term stands (their places), and how often."""
-        found = self.find(term)
-        known, counts = self.rows[found], self.counts[found]
-        if not len(known) or not len(rows):
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        if len(known) < len(rows):  # look for the fewer among the more
-            at = np.minimum(np.searchsorted(rows, known), len(rows) - 1)
-            here = np.flatnonzero(rows[at] == known)
-            places = at[here]
-        else:
-            at = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
-            places = np.flatnonzero(known[at] == rows)
-            here = at[places]
-        return places, counts[here] * np.float32(TERM_UNIT)
+        self, terms: NDArray[np.uint64], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+        """Where terms stand among some rows, which ascend: number of the term, place of the row, how often.
+
+        Postings of a rare term are looked up among the rows, the rows among those of a common one.
+        """
+        starts, stops = self._spans(terms)
+        places = np.zeros(len(self.lengths), np.int64)
+        places[rows] = np.arange(1, len(rows) + 1)
+        sizes = stops - starts
+        rare = sizes <= _RARE * len(rows)
+        numbers = np.repeat(np.flatnonzero(rare), sizes[rare])
+        at = stretches(starts[rare], stops[rare])
+        here = places.take(self.rows.take(at))
+        found = np.flatnonzero(here)
+        parts: list[tuple[Array, Array, Array]] = [
+            (numbers[found], here[found] - 1, self.counts.take(at[found]))
+        ]
+        for number in np.flatnonzero(~rare).tolist():
+            span = slice(int(starts[number]), int(stops[number]))
+            known = self.rows[span]
+            place = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
+            inside = np.flatnonzero(known[place] == rows)
+            counts = self.counts[span][place[inside]]
+            parts.append((np.full(len(inside), number), inside, counts))
+        of_terms, of_rows, often = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return (
+            of_terms.astype(np.int64),
+            of_rows.astype(np.int64),
+            often.astype(np.float32) * np.float32(TERM_UNIT),
+        )
+
+    def _spans(self, terms: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the postings of each term begin and end; 0 and 0 for an unknown term."""
+        if not len(self.terms):
+            return np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+        at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        known = self.terms[at] == terms
+        starts, stops = self.offsets[at].astype(np.int64), self.offsets[at + 1].astype(np.int64)
+        return starts * known, stops * known
 
     def frequency(self, term: int) -> int:
         """In how many rows a term stands."""

@@ -55,6 +55,19 @@ def _guarded(
     return guarded
 
 
+def _going_on(
+    method: Callable[Concatenate[SqliteIndex, P], T],
+) -> Callable[Concatenate[SqliteIndex, P], T]:
+    """The same for what only reads, after an operation that has looked: a search sees one state."""
+
+    @wraps(method)
+    def guarded(self: SqliteIndex, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._database.operation(look=False):
+            return method(self, *args, **kwargs)
+
+    return guarded
+
+
 class SqliteIndex:
     """The index of one profile, open in one process."""
 
@@ -118,17 +131,17 @@ class SqliteIndex:
         vector = vector if self._by_meaning else None
         return nominate(self._nominated_from, words, vector, limit, self._numbered(filters))
 
-    @_guarded
+    @_going_on
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
         return self._fetch(keys)
 
-    @_guarded
+    @_going_on
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
         """The tokens of chunks nominated last, one after the other, and how many each has."""
         return tokens_of(self._nominated_from, keys)
 
-    @_guarded
+    @_going_on
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
@@ -136,7 +149,7 @@ class SqliteIndex:
         newer = f"{NEWER} ({_marks(by_clean)})"
         return {by_clean[row[0]] for row in self._db.execute(newer, (until, *by_clean))}
 
-    @_guarded
+    @_going_on
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
         keys = self._db.execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memolith.text.folding import bare_letters
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
@@ -43,29 +44,41 @@ def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that keeps what holds most of the quotations: all of them, or as many as any does."""
     if not situation.phrases:
         return candidates
-    held = _held(situation.phrases, candidates)
+    held = [sum(found) for found in _held(situation.phrases, candidates)]
     most = max(held, default=0)
     return candidates.take([at for at, count in enumerate(held) if count == most])
 
 
-def _held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> list[int]:
-    """How many of the quotations each candidate holds."""
+def _held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> list[list[bool]]:
+    """Which of the quotations each candidate holds."""
     return [
-        sum(holds(phrase, text, chunk.heading) for phrase in phrases)
+        [holds(phrase, text, chunk.heading) for phrase in phrases]
         for text, chunk in zip(candidates.texts, candidates.chunks, strict=True)
     ]
 
 
 def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterator[str]:
     """A warning for each quotation that none of the candidates holds, or if none holds them all."""
-    missing = [phrase for phrase in phrases if not any(_held([phrase], candidates))]
+    if not phrases:
+        return
+    held = _held(phrases, candidates)
+    missing = [phrase for at, phrase in enumerate(phrases) if not any(row[at] for row in held)]
     for phrase in missing:
         yield f'Nothing found says "{" ".join(phrase)}" word for word.'
-    if phrases and not missing and max(_held(phrases, candidates)) < len(phrases):
+    if not missing and not any(map(all, held)):
         yield "Nothing found says all of what stands in quotation marks."
 
 
 def holds(phrase: Sequence[str], *texts: str) -> bool:
     """Whether the words stand side by side in one of the texts."""
     wanted = f" {' '.join(phrase)} "
-    return any(wanted in f" {' '.join(words(text))} " for text in texts)
+    letters = [bare_letters(word) or b"" for word in phrase]
+    return any(
+        _may_hold(letters, bare_letters(text)) and wanted in f" {' '.join(words(text))} "
+        for text in texts
+    )
+
+
+def _may_hold(parts: Sequence[bytes], letters: bytes | None) -> bool:
+    """Mostly not even the letters of a phrase are in a text; taking it apart takes far longer."""
+    return letters is None or all(part in letters for part in parts)

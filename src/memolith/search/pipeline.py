@@ -74,6 +74,8 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
     considered = traced[-1][1]
     reading = Reading(parts.index, parts.read_texts, parts.digest)
+    chats = rank_sessions(considered)[: situation.limit]
+    _find_at_once(reading, considered, chats, situation.limit)
     read, rest = reading.read(
         considered, len(considered) if plan.phrases else situation.limit, filters
     )
@@ -89,9 +91,12 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         warnings.append(
             f"{reading.moved} hits were left out: their files changed during the search."
         )
+    left = _of(considered, read, rest)
+    if left is not considered:
+        chats = rank_sessions(left)[: situation.limit]
     return SearchResult(
         hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
-        sessions=_sessions(reading, _of(considered, read, rest), situation.limit),
+        sessions=_sessions(reading, left, chats),
         warnings=tuple(warnings),
         trace=tuple(_traced(reading, [*traced, *shown])) if parts.explain else (),
     )
@@ -147,8 +152,17 @@ def _of(considered: Candidates, *parts: Candidates) -> Candidates:
     return considered.take(np.flatnonzero(np.isin(considered.signals.keys, keys)))
 
 
-def _sessions(reading: Reading, candidates: Candidates, limit: int) -> tuple[SessionHit, ...]:
-    ranked = rank_sessions(candidates)[:limit]
+def _find_at_once(
+    reading: Reading, candidates: Candidates, chats: Sequence[tuple[int, float]], limit: int
+) -> None:
+    """Have the index look up what is likely to be shown, hits and chats, by one question."""
+    places = [*range(min(limit, len(candidates))), *(at for at, _ in chats)]
+    reading.find(dict.fromkeys(candidates.signals.keys[places].tolist()))
+
+
+def _sessions(
+    reading: Reading, candidates: Candidates, ranked: Sequence[tuple[int, float]]
+) -> tuple[SessionHit, ...]:
     keys = candidates.signals.keys.tolist()
     found = reading.find(keys[at] for at, _ in ranked)
     chats = ((found[keys[at]].chunk, score) for at, score in ranked if keys[at] in found)

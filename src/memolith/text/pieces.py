@@ -40,13 +40,13 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
     in_code = False
     for number, line in enumerate(lines, first_line):
         item = _ITEM.match(line)
-        ends = in_code or bool(item) or _ends_a_statement(line)
-        if ends and open_lines:
+        is_between = _ends_a_statement(line)
+        if open_lines and (in_code or item or is_between):
             yield from _piece(open_lines, start, number - 1)
             open_lines = []
         if _FENCE.match(line):
             in_code = not in_code
-        elif not in_code and (item or not _ends_a_statement(line)):
+        elif not in_code and (item or not is_between):
             if not open_lines:
                 start = number
             open_lines.append(line[item.end() :] if item else line)
