@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     Search = Callable[[str, int, Filters], SearchResult]
     MaySee = Callable[[Hit], bool]
 
-# A search reads so many from the files in any case; some must not be seen, or are known already.
-_ASKED_FOR = 50
+# Twice as many as are shown, and some more: some must not be seen, or are known already.
+_ASKED_FOR_MORE = 10
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
-_ASKED_FOR_AT_MOST = 200
+_ASKED_FOR_AT_LEAST = 200
 # What no word of the message speaks for must be among the nearest by meaning.
 _NEAREST = 5
 
@@ -59,9 +59,9 @@ class Searches:
             )
 
     def _found(self, filters: Filters, limit: int) -> list[Hit]:
-        hits, enough = self._asked_for(max(_ASKED_FOR, limit), filters, limit)
+        hits, enough = self._asked_for(2 * limit + _ASKED_FOR_MORE, filters, limit)
         if not enough:
-            hits, _ = self._asked_for(_ASKED_FOR_AT_MOST, filters, limit)
+            hits, _ = self._asked_for(max(4 * limit, _ASKED_FOR_AT_LEAST), filters, limit)
         return hits
 
     def _asked_for(self, most: int, filters: Filters, limit: int) -> tuple[list[Hit], bool]:

@@ -111,6 +111,9 @@ class LiveSegment:
         """The best rows by BM25 and the nearest by cosine, with both values for all of them."""
         size = len(self.segment)
         mask = self.allowed(filters)
+        if mask is not None and not mask.any():
+            none = np.empty(0, np.float32)
+            return Nominees.of(self.segment, np.empty(0, np.int64), none, none)
         scores = self.segment.postings.score(words, size, self._scratch)
         if mask is not None:
             scores[~mask] = 0

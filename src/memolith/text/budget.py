@@ -29,15 +29,18 @@ def estimate_tokens(text: str) -> int:
     (8, 11)
     """
     tokens = (
-        sum(_cost_of_word(len(word)) for word in _LATIN_WORD.findall(text))
-        + len(_ACCENTED.findall(text)) / 2
+        sum(map(_cost_of_word, map(len, _LATIN_WORD.findall(text))))
         + sum(0.5 + math.ceil(len(number) / 3) for number in _NUMBER.findall(text))
-        + len(_ALPHABET.findall(text)) / 2
-        + len(_SYLLABLE.findall(text))
-        + len(_BEYOND.findall(text)) * 2.5
         + len(_MARKS.findall(text))
         + len(_LINE_END.findall(text))
     )
+    if not text.isascii():
+        tokens += (
+            len(_ACCENTED.findall(text)) / 2
+            + len(_ALPHABET.findall(text)) / 2
+            + len(_SYLLABLE.findall(text))
+            + len(_BEYOND.findall(text)) * 2.5
+        )
     return math.ceil(tokens)
 
 
