@@ -18,7 +18,7 @@ from memolith.clock import Clock
 from memolith.config import DEFAULTS
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
-from memolith.jobs.compact_plan import plan_compaction
+from memolith.jobs.compact_plan import Scope, plan_compaction
 from memolith.jobs.run import run_job
 from memolith.llm.rule_based import RuleBased
 from memolith.types import Record
@@ -52,7 +52,7 @@ def planning() -> float:
     """CPU seconds of planning over many records."""
     data, clock = lines(RECORDS), Clock("UTC")
     began = time.process_time()
-    plan = plan_compaction(data, DEFAULTS.compact, clock.now(), clock.day_of)
+    plan = plan_compaction(data, Scope(DEFAULTS.compact, clock.now()), clock.day_of)
     seconds = time.process_time() - began
     print(f"plan over {RECORDS:,} records: {seconds:.2f} s of one core, {len(plan.groups)} groups")
     return seconds

@@ -57,7 +57,8 @@ class Jobs:
         config = self._place.config
         key = "" if dry_run else key_from(config.llm.key, "llm.key")  # a dry run sends nothing
         summariser = choose_summariser(config.llm, key)
-        job = CompactJob(config, self._place.clock, summariser)
+        by_hand = self._place.by_hand
+        job = CompactJob(config, self._place.clock, summariser, by_hand=by_hand)
         return self._validated(self._run(job, dry_run=dry_run))
 
     def dream(self, *, dry_run: bool = False, progress: Progress | None = None) -> JobReport:
@@ -134,11 +135,15 @@ class Jobs:
             return scan(folder, self._place.clock.now())
 
     def unattended(self, name: str) -> JobReport:
-        """Run the job with this name as a schedule does: an error becomes a report, which is kept."""
+        """Run the job with this name as a schedule does: an error becomes a report, which is kept.
+
+        What somebody has undone or declined is not done again.
+        """
+        jobs = Jobs(self._store, replace(self._place, by_hand=False), self._changed)
         work = {
-            "compact": self.compact,
-            "dream": self.dream,
-            "experiences": self.extract_experiences,
+            "compact": jobs.compact,
+            "dream": jobs.dream,
+            "experiences": jobs.extract_experiences,
         }[name]
         return run_unattended(self._place, name, work)
 

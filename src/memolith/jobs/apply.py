@@ -16,6 +16,7 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import applied, only_appends, undone
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
+from memolith.jobs.undone import note_undone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,7 +92,7 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
 def apply_proposal(place: Workplace, job_id: str) -> JobReport:
     """Apply a proposal as it stands; raises FileChangedError when its files were edited since."""
     with place.reading() as folder, _alone(folder):
-        report = find_job(folder, job_id)
+        report = find_job(folder, job_id, "proposed")
         if report.status != "proposed":
             raise _wrong_state(report, "only a proposal can be applied")
         return apply_changes(place, report)
@@ -111,9 +112,10 @@ def decline_proposal(place: Workplace, job_id: str) -> JobReport:
     """Put a proposal aside for good."""
     with place.writing() as transaction:
         folder = transaction.folder
-        report = find_job(folder, job_id)
+        report = find_job(folder, job_id, "proposed")
         if report.status != "proposed":
             raise _wrong_state(report, "only a proposal can be declined")
+        note_undone(transaction, report)
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
     return replace(report, status="declined")
@@ -122,7 +124,7 @@ def decline_proposal(place: Workplace, job_id: str) -> JobReport:
 def undo_job(place: Workplace, job_id: str) -> JobReport:
     """Take back what a job changed, byte for byte; what was written since stays."""
     with place.reading() as folder, _alone(folder), place.writing() as transaction:
-        report = find_job(folder, job_id)
+        report = find_job(folder, job_id, "done")
         if report.status != "done":
             raise _wrong_state(report, "only a job that was done can be undone")
         undo = replace(report, status="undone", warnings=())  # they were about what is taken back
@@ -139,6 +141,7 @@ def undo_job(place: Workplace, job_id: str) -> JobReport:
             elif new[change.path] != now[change.path]:
                 transaction.replace(change.path, new[change.path], stamps[change.path])
         undo = replace(undo, backup=backup)
+        note_undone(transaction, report)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
-from memolith.jobs.compact_plan import BUDGET_CHARS, in_scope, plan_compaction
+from memolith.jobs.compact_levels import LEVELS
+from memolith.jobs.compact_plan import Scope, plan_compaction
+from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
-from memolith.jobs.summary_record import long_statements, statements_of, summary_record
+from memolith.jobs.summary_record import leaves_of, long_statements, statements_of, summary_record
 from memolith.jobs.trim import not_yet_archived
+from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
 from memolith.llm.rule_based import RuleBased
 from memolith.text.summary_text import read_summary, summary_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from memolith.clock import Clock
     from memolith.config import Config
     from memolith.interfaces import Statement, Summariser
-    from memolith.jobs.compact_plan import CompactPlan, Group
+    from memolith.jobs.compact_levels import Group
+    from memolith.jobs.compact_plan import CompactPlan
     from memolith.jobs.job import Reader, Snapshot
     from memolith.reports import Change
     from memolith.types import Record
@@ -39,6 +42,7 @@ class _Written:
     records: tuple[Record, ...]
     sources: tuple[Statement, ...]
     statements: tuple[Statement, ...]
+    summary: Record | None  # none if they leave MEMORY.md without one
     tokens: int = 0
     warning: str = ""
 
@@ -48,13 +52,19 @@ class CompactJob:
 
     name = "compact"
 
-    def __init__(self, config: Config, clock: Clock, summariser: Summariser) -> None:
-        """The summariser writes; what it writes is checked, and the rules stand by."""
+    def __init__(
+        self, config: Config, clock: Clock, summariser: Summariser, *, by_hand: bool = True
+    ) -> None:
+        """The summariser writes; what it writes is checked, and the rules stand by.
+
+        Not asked for by hand, it leaves alone what was compacted before and undone.
+        """
         self._path = config.profile.primary
         self._archive = config.trim.archive_path
         self._config = config
         self._clock = clock
         self._summariser = summariser
+        self._by_hand = by_hand
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}
 
@@ -62,7 +72,9 @@ class CompactJob:
         """Which records become which summaries."""
         self._now = self._clock.now()
         data = snapshot.read(self._path) or b""
-        plan = plan_compaction(data, self._config.compact, self._now, self._clock.day_of)
+        undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
+        scope = Scope(self._config.compact, self._now, undone)
+        plan = plan_compaction(data, scope, self._clock.day_of)
         if not plan.skipped:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
@@ -96,11 +108,9 @@ class CompactJob:
         archived = {line.rstrip(b"\n") for line in split_lines(after(self._archive))}
         if not {line.rstrip(b"\n") for line in gone} <= archived:
             return "a record would have been lost"
-        oldest_kept = self._now - timedelta(days=self._config.compact.min_age_days)
+        scope = Scope(self._config.compact, self._now)
         removed = list(heads(b"\n".join(gone)))
-        if len(removed) != len(gone) or not all(
-            in_scope(head, self._config.compact, oldest_kept) for head in removed
-        ):
+        if len(removed) != len(gone) or not all(scope.has(head) for head in removed):
             return "a line that is protected, recent, secret or no record would have gone"
         added = list(heads(b"\n".join(came)))
         if len(added) != len(came) or any(head.category != "compaction" for head in added):
@@ -111,12 +121,13 @@ class CompactJob:
         parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
         statements = statements_of(records, self._now, self._clock.day_of)
-        summary, warning = checked_summary(summariser, statements, BUDGET_CHARS[group.level])
+        summary, warning = checked_summary(summariser, statements, group.max_chars)
         return _Written(
             group=group,
             records=records,
             sources=tuple(statements),
             statements=summary.statements,
+            summary=self._summary_record(group, records, summary.statements),
             tokens=summary.tokens,
             warning=warning,
         )
@@ -126,21 +137,32 @@ class CompactJob:
         for one in written:
             numbers = [entry.head.number for entry in one.group.entries]
             edits.remove(numbers)
-            if not one.group.retired:
-                record = summary_record(one.group, one.records, one.statements, self._clock.day_of)
-                edits.insert(numbers[0], encode_line(record))
+            if one.summary is not None:
+                edits.insert(numbers[0], encode_line(one.summary))
         return edits.change()
 
     def _archived(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
         lines = split_lines(plan.data)
+        archive = self._files[self._archive] or b""
         edits = Edits(self._archive, self._files[self._archive])
         for one in written:
             taken = [lines[entry.head.number - 1] for entry in one.group.entries]
-            data = not_yet_archived(self._files[self._archive] or b"", taken)
+            data = not_yet_archived(archive, taken)
+            if one.summary is not None and not covered_by(archive, one.summary.id):
+                covered = covers_line(one.summary.id, leaves_of(one.records, archive))
+                data = covered + b"\n" + data
             if data:
-                title = f"## Compacted on {encode_time(self._now)}: {one.group.period}\n\n"
+                what = f"the {LEVELS[one.group.level]} {one.group.period}"
+                title = f"## Compacted on {encode_time(self._now)}: {what}\n\n"
                 edits.append(title.encode() + data + b"\n")
         return edits.change()
+
+    def _summary_record(
+        self, group: Group, records: Sequence[Record], statements: Sequence[Statement]
+    ) -> Record | None:
+        if group.retired or not records:
+            return None
+        return summary_record(group, records, statements, self._clock.day_of, self._archive)
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
         config = self._config.long_memory

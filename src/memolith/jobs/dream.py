@@ -23,6 +23,7 @@ from memolith.jobs.dreaming.page import Budget, Page, write_page
 from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.job import Draft, Plan
+from memolith.jobs.undone import UNDONE, undone_by
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -168,6 +169,7 @@ def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Nigh
         promoted=_claims_in(snapshot.read(place.config.profile.primary) or b""),
         sources=Sources(snapshot.read, lambda: _superseded(place, snapshot), place.clock.now()),
         said=said,
+        declined=frozenset() if place.by_hand else undone_by(snapshot.read(UNDONE), DreamJob.name),
     )
 
 

@@ -23,6 +23,7 @@ from memolith.jobs.experience.candidates import Candidate, candidates_from_files
 from memolith.jobs.experience.unique import Stored
 from memolith.jobs.experience.value import value
 from memolith.jobs.job import Draft, Plan
+from memolith.jobs.undone import UNDONE, undone_by
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.types import Record
@@ -158,6 +159,8 @@ class ExperienceJob:
             ]
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}
+        if not self._place.by_hand:
+            sources |= undone_by(snapshot.read(UNDONE), self.name)
         return [
             candidate
             for candidate in candidates_from_files(snapshot.read, paths, now=now)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # Exactly what `encode_line` writes for a record with nothing optional.
 _PLAIN = re.compile(
-    rb'- \{"id":"([^"\\]+)","sessionId":"(?:[^"\\]|\\.)*","category":"([^"\\]+)",'
-    rb'"text":"(?:[^"\\]|\\.)*","provenance":\{"sourceChannel":"([^"\\]*)",'
+    rb'- \{"id":"([^"\\]+)","sessionId":"[^"\\]*(?:\\.[^"\\]*)*","category":"([^"\\]+)",'
+    rb'"text":"[^"\\]*(?:\\.[^"\\]*)*","provenance":\{"sourceChannel":"([^"\\]*)",'
     rb'"confidence":[0-9.]+,"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)",'
     rb'"sensitivity":"([a-z-]+)"\}\}\r?'
 )

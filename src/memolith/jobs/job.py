@@ -94,4 +94,5 @@ class Workplace:
     writing: Callable[[], Transaction]
     clock: Clock
     config: Config
+    by_hand: bool = True  # somebody asked for it; else a schedule did
     progress: Progress = lambda done, total: None  # told before each step; may raise to stop there

@@ -25,6 +25,10 @@ FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = (
     "planned", "skipped", "proposed", "done", "failed", "undone", "declined",
 )  # fmt: skip
+_NO_LAST: dict[JobStatus | None, str] = {
+    "done": "Every job was undone already, or none has changed anything, so there is no",
+    "proposed": "No proposal waits, so there is no",
+}
 # Any byte survives, and ordinary text stays readable.
 _BYTES = ("utf-8", "surrogateescape")
 
@@ -51,18 +55,21 @@ def kept_jobs(folder: Folder) -> list[JobReport]:
     return sorted((report for path in paths for report in _read(folder, path)), key=_by_age)
 
 
-def find_job(folder: Folder, job_id: str) -> JobReport:
-    """The job with this id, or with the only id that starts like this; "last" is the newest."""
+def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> JobReport:
+    """The job with this id, or with the only id that starts like this.
+
+    "last" is the newest; with a status, the newest that has it.
+    """
     names = _kept_names(folder)
     matches = [job_id] if job_id in names else [name for name in names if name.startswith(job_id)]
     jobs = [report for name in matches if job_id for report in _read(folder, names[name])]
     if job_id == "last":
-        jobs = kept_jobs(folder)[-1:]
+        jobs = [one for one in kept_jobs(folder) if status in (None, one.status)][-1:]
     if len(jobs) == 1:
         return jobs[0]
     reason = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     if job_id == "last":
-        reason = "No job has changed anything yet, so there is no"
+        reason = _NO_LAST.get(status, "No job has changed anything yet, so there is no")
     raise JobNotFoundError(
         f"{reason} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
     )

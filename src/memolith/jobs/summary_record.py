@@ -11,7 +11,8 @@ from memolith.files import long_memory
 from memolith.files.document import Document, Line
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.interfaces import Statement
-from memolith.jobs.compact_plan import LEVELS, MOST_COVERED_NAMED
+from memolith.jobs.compact_levels import LEVELS, MOST_COVERED_NAMED
+from memolith.jobs.covered import covered_by, short, without_covered
 from memolith.text.summary_text import read_summary, short_id, summary_lines, without_record
 from memolith.types import Provenance, Record
 from memolith.values import replace
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import date, datetime
 
-    from memolith.jobs.compact_plan import Group
+    from memolith.jobs.compact_levels import Group
     from memolith.labels import Sensitivity, Trust
 
 # The strictest last. Secret records are never compacted, so they are not here.
 _STRICTNESS: tuple[Sensitivity, ...] = ("public", "operational", "private-user")
 _CHANNELS: dict[Trust, str] = {"user": "user", "agent": "system", "external": "external"}
-_ID_CHARS = 13
 
 
 def statements_of(
@@ -49,10 +49,11 @@ def summary_record(
     records: Sequence[Record],
     statements: Sequence[Statement],
     day_of: Callable[[datetime], date],
+    archive: str,
 ) -> Record:
     """One record for the group: as strict as the strictest, as sure as the least sure of them.
 
-    It is dated like the newest of them. Its id follows from theirs: the same again is the same record.
+    It is dated like the newest of them, and names them or the archive that lists them all. Its id follows from theirs: the same again is the same record.
     """
     first = min(records, key=_beginning)
     last = max(records, key=lambda record: record.created)
@@ -77,9 +78,23 @@ def summary_record(
             "from": begins,
             "to": ends,
             "records": covered,
-            "covers": [record.id[:_ID_CHARS] for record in records[:MOST_COVERED_NAMED]],
+            **_cited([record.id for record in records], archive),
         },
     )
+
+
+def _cited(ids: Sequence[str], archive: str) -> dict[str, object]:
+    named = [short(record_id) for record_id in ids[: MOST_COVERED_NAMED + 1]]
+    return {"covers": named} if len(named) <= MOST_COVERED_NAMED else {"covers_in": archive}
+
+
+def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
+    """The ids of all that a summary of these stands for: of summaries, what they stand for."""
+    found: dict[str, None] = {}
+    for record in records:
+        inside = covered_by(archive, record.id) if record.category == "compaction" else ()
+        found.update(dict.fromkeys(inside or (short(record.id),)))
+    return list(found)
 
 
 def long_statements(group: Group, statements: Iterable[Statement]) -> list[Statement]:
@@ -106,7 +121,7 @@ def summaries_without(document: Document, record_id: str) -> Document:
 def _line_without(path: str, line: Line, record_id: str) -> bytes:
     if not line.looks_like_record:
         if not path.endswith("LONGMEMORY.md") and path != long_memory.ARCHIVE:
-            return line.data  # prose is yours
+            return without_covered(line.data, record_id)  # other prose is yours
         text = line.data.decode(errors="surrogateescape")
         left = without_record(text.rstrip("\r\n"), record_id)
         return line.data if left == text.rstrip("\r\n") else _as_line(left)
@@ -119,7 +134,7 @@ def _line_without(path: str, line: Line, record_id: str) -> bytes:
     metadata = dict(record.metadata)
     covers = metadata.get("covers")
     if isinstance(covers, list):
-        metadata["covers"] = [name for name in covers if name != record_id[:_ID_CHARS]]
+        metadata["covers"] = [name for name in covers if name != short(record_id)]
     text = without_record(record.text, record_id)
     if (text, metadata) == (record.text, record.metadata):
         return line.data

@@ -21,13 +21,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _LONGEST_ID = 60
 
 
-def short_id(record_id: str) -> str:
+def short_id(record_id: str, chars: int = 8) -> str:
     """A name for a record: of a UUID its beginning, of any other id as much as can be read.
 
     >>> short_id("3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10")
     '3f6f0f0e'
     """
-    kept = record_id[:8] if _UUID.fullmatch(record_id) else record_id[:_LONGEST_ID]
+    kept = record_id[:chars] if _UUID.fullmatch(record_id) else record_id[:_LONGEST_ID]
     return re.sub(r"[\s\[\],]", "-", kept)
 
 

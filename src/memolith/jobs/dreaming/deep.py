@@ -43,6 +43,7 @@ class Night:
     promoted: Collection[str]  # claims that dreaming wrote and that still stand in MEMORY.md
     sources: Sources
     said: Said
+    declined: Collection[str] = ()  # claims that somebody did not want promoted
 
 
 def judge(night: Night, key: str) -> Judgement:
@@ -90,6 +91,8 @@ def _closed_gates(night: Night, entry: Recalled, found: Score) -> Iterator[str]:
         yield "it was promoted and stands in MEMORY.md"
     if entry.promoted_at and not entry.dropped_at:
         yield "it was promoted once and taken out of MEMORY.md again"
+    if entry.claim in night.declined:
+        yield "you declined it, or took it back; a dream by hand asks again"
     if entry.dropped_at and entry.last_at <= entry.dropped_at:
         yield "it made room for others, and nobody has asked for it since"
     if entry.recalls < config.min_recalls:

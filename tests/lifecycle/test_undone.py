@@ -1,0 +1,118 @@
+"""What somebody took back or declined is not done again by a schedule; asked by hand, it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import JobNotFoundError
+from memolith.jobs.undone import UNDONE
+from memolith.upkeep import maintain
+from tests.lifecycle.conftest import ON
+from tests.lifecycle.dreams import COOKIE, Life
+from tests.lifecycle.life import live, text_of
+
+if TYPE_CHECKING:
+    from memolith.clock import Clock
+    from tests.conftest import StoppedTime
+
+
+def test_the_schedule_leaves_alone_what_a_person_undid(
+    grown: Memory, stopped_time: StoppedTime
+) -> None:
+    (report,) = maintain(grown)
+    grown.jobs.undo(report.id)
+    before = text_of(grown)
+    for _ in range(2):
+        stopped_time.advance(days=1)
+        (report,) = maintain(grown)
+        assert report.status == "skipped"
+        assert "took it back" in report.reason
+        assert text_of(grown) == before
+
+
+def test_what_came_later_is_still_compacted(grown: Memory, stopped_time: StoppedTime) -> None:
+    before = {record.id for record in grown.records()}
+    (report,) = maintain(grown)
+    covered = before - {record.id for record in grown.records()}
+    grown.jobs.undo(report.id)
+    live(grown, stopped_time, 40, records=6, seed=9)
+    (report,) = maintain(grown)
+    assert report.status == "done"
+    assert covered <= {record.id for record in grown.records()}
+
+
+def test_asked_by_hand_it_is_done_again(grown: Memory) -> None:
+    first = grown.jobs.compact()
+    grown.jobs.undo(first.id)
+    assert grown.jobs.compact().counts == first.counts
+
+
+def test_a_declined_proposal_is_not_proposed_again(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    with Memory(root, clock=clock, settings={**ON, "jobs.review": "ask"}) as memory:
+        live(memory, stopped_time, 30)
+        (proposal,) = maintain(memory)
+        assert memory.jobs.decline(proposal.id).status == "declined"
+        stopped_time.advance(days=1)
+        assert [report.status for report in maintain(memory)] == ["skipped"]
+        assert memory.jobs.compact().status == "proposed"
+
+
+def test_undone_experiences_do_not_come_back_by_themselves(memory: Memory) -> None:
+    memory.remember("The deploy failed because the disk was full")
+    memory.jobs.undo(memory.jobs.extract_experiences().id)
+    memory.remember("Luis fed the neighbour's cat last summer")
+    assert memory.jobs.unattended("experiences").status == "done"
+    assert [record.text for record in memory.experiences()] == [
+        "Luis fed the neighbour's cat last summer"
+    ]
+
+
+def test_a_declined_dream_is_not_dreamed_again(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time, jobs__review="ask")
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    proposal = life.memory.jobs.unattended("dream")
+    assert proposal.status == "proposed"
+    life.memory.jobs.decline(proposal.id)
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    assert life.memory.jobs.unattended("dream").status == "skipped"
+    again = life.memory.jobs.dream()
+    assert again.status == "proposed"
+    assert COOKIE in life.memory.jobs.diff(again.id)
+
+
+def test_what_cannot_be_read_counts_as_nothing(grown: Memory) -> None:
+    for damage in (b"{", b"[]", b'{"compact": 3}', b'{"compact": [3, null]}', b"\xff"):
+        Path(grown.root, UNDONE).write_bytes(damage)
+        report = grown.jobs.unattended("compact")
+        assert report.status == "done", report.reason
+        grown.jobs.undo(report.id)
+
+
+def test_undo_last_takes_back_one_job_after_another_and_then_says_so(
+    grown: Memory, stopped_time: StoppedTime
+) -> None:
+    first = grown.jobs.compact()
+    stopped_time.advance(hours=1)
+    second = grown.jobs.extract_experiences()
+    assert grown.jobs.undo("last").id == second.id
+    assert grown.jobs.undo("last").id == first.id
+    with pytest.raises(JobNotFoundError, match="undone already"):
+        grown.jobs.undo("last")
+
+
+def test_apply_last_finds_the_proposal_behind_other_jobs(
+    grown: Memory, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    asking = Memory(grown.root, clock=clock, settings={**ON, "jobs.review": "ask"})
+    proposal = asking.jobs.compact()
+    stopped_time.advance(hours=1)
+    grown.jobs.extract_experiences()
+    assert asking.jobs.apply("last").id == proposal.id
+    with pytest.raises(JobNotFoundError, match="No proposal waits"):
+        asking.jobs.decline("last")
