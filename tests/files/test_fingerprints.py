@@ -124,3 +124,30 @@ def test_a_folder_in_the_place_of_the_table_stops_nothing(memory: Memory) -> Non
     Path(memory.root, PATH).mkdir()
     memory.remember("two")
     assert [record.text for record in memory.records()] == ["one", "two"]
+
+
+def test_two_writers_share_one_table_that_each_keeps_open(tmp_path: Path) -> None:
+    one, other = Memory(tmp_path), Memory(tmp_path)
+    one.remember("the first makes the file")
+    one.remember("the second makes the table")
+    table = tmp_path / PATH
+    made = table.stat().st_ino
+    for number in range(5):
+        record = one.remember(f"one {number}")
+        assert other.remember(f"one {number}").id == record.id
+        assert one.remember(f"other {number}").id == other.remember(f"other {number}").id
+    assert table.stat().st_ino == made, "nobody had a reason to write it anew"
+
+
+def test_a_table_that_another_writer_has_replaced_is_found_by_its_name(tmp_path: Path) -> None:
+    one, other = Memory(tmp_path), Memory(tmp_path)
+    record = one.remember("first")
+    other.remember("second")
+    (tmp_path / PATH).unlink()
+    with (tmp_path / "MEMORY.md").open("a") as file:
+        file.write("a line by hand: the table is made anew\n")
+    other.remember("third")
+    replaced = (tmp_path / PATH).stat().st_ino
+    assert one.remember("first").id == record.id
+    assert one.remember("third").reused
+    assert (tmp_path / PATH).stat().st_ino == replaced

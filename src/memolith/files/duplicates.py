@@ -65,14 +65,16 @@ class Duplicates:
                 self._handles.close_table()  # only a hint, and the record is safe
 
     def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
-        try:
-            table = self._handles.table or FingerprintTable(self._folder)
-            self._handles.table = table
-            if table.is_of(stamp) and not table.is_crowded:
-                return wanted in table
-        except OSError:
-            pass  # missing or unreadable: made anew below
-        self._handles.close_table()
+        for _ in range(
+            2 if self._handles.table else 1
+        ):  # the one we hold, or what has its name now
+            try:
+                table = self._handles.table = self._handles.table or FingerprintTable(self._folder)
+                if table.is_of(stamp) and not table.is_crowded:
+                    return wanted in table
+            except OSError:
+                pass  # missing or unreadable: made anew below
+            self._handles.close_table()
         data = self._folder.read(self._primary) or b""
         prints = {fingerprint(line) for line in data.split(b"\n") if line.startswith(PREFIX)}
         with suppress(OSError):  # the disk will refuse the record too, and say so better

@@ -29,27 +29,39 @@ class FingerprintTable:
     def __init__(self, folder: Folder) -> None:
         """Open the table and read its header."""
         self._file = atomic_write.PatchableFile(folder, PATH)
-        header = self._file.read(0, _HEADER.size)
+        self._header = b""
+        self._last = self._slot = 0
+        try:
+            self._read_header(self._file.read(0, _HEADER.size))
+        except OSError:
+            self._file.close()
+            raise
+
+    def _read_header(self, header: bytes) -> None:
         magic, slots, used, *stamp = (
             _HEADER.unpack(header) if len(header) == _HEADER.size else (b"", 0, 0, 0, 0, 0)
         )
         whole = self._file.size == _HEADER.size + slots * _SLOT
         if magic != _MAGIC or slots & (slots - 1) or not slots or not whole:
-            self._file.close()
             raise OSError(f"{PATH} is not a table of fingerprints")
         self._slots: int = slots
         self._used: int = used
         self.stamp: Stamp = (stamp[0], stamp[1], stamp[2])
         self._header = header
-        self._last = self._slot = 0
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
     def is_of(self, stamp: Stamp) -> bool:
-        """Whether it covers the file with this stamp, and nobody has damaged it since we looked."""
-        return self.stamp == stamp and self._file.read(0, _HEADER.size) == self._header
+        """Whether it covers the file with this stamp; others may have added to it since we looked.
+
+        A table that another one has replaced covers an older file, so its name need not be looked up.
+        """
+        header = self._file.read(0, _HEADER.size)
+        if header != self._header:
+            self._read_header(header)
+        return self.stamp == stamp
 
     @property
     def is_crowded(self) -> bool:

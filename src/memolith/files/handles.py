@@ -51,7 +51,7 @@ class Handles:
         """Nothing but the folder is open yet; it is ours to close. `keeper` gets what is kept."""
         self.folder = folder
         self.lock = WriterLock(folder)
-        self.table: FingerprintTable | None = None  # open only while nobody else wrote
+        self.table: FingerprintTable | None = None
         self.were_kept = False  # whether an earlier write has used them
         self._keeper = keeper
         self._root: tuple[int, int] | None = None  # which folder we hold, once it is asked for
@@ -66,7 +66,6 @@ class Handles:
         self.lock.take(timeout_seconds)
         found = self.lock.read_state()
         if self._state is None or found != self._left:
-            self.close_table()
             self._left = None
             self._state = LockState.decode(found)
         return self._state
