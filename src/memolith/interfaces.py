@@ -262,6 +262,10 @@ class Index(Protocol):
         """The tokens of chunks nominated last, one after the other, and how many each has."""
         ...
 
+    def chat_vectors(self, chats: Column) -> Vectors:
+        """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
+        ...
+
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of."""
         ...

@@ -6,6 +6,7 @@ import os
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from memolith.index.postings import pack_terms
@@ -43,6 +44,29 @@ def test_a_chunk_is_found_by_its_words_and_by_its_meaning(index: SqliteIndex) ->
     best = int(near.keys[near.meaning.argmax()])
     assert index.fetch([best])[best].chunk.first_line == 2
     assert near.meaning.max() == pytest.approx(1, abs=0.02)
+
+
+def test_a_chat_means_what_its_turns_mean_together(index: SqliteIndex) -> None:
+    said = {"one": ["red boat", "blue sea"], "two": ["old house"], "three": ["new garden", "rose"]}
+    turns = [(chat, text) for number in (0, 1) for chat in said for text in said[chat][number:][:1]]
+    put(
+        index,
+        *(
+            make_chunk(text, path=f"{chat}.md", line=line, kind="turn", role="user", chat=chat)
+            for line, (chat, text) in enumerate(turns, 1)
+        ),
+    )
+    found = index.nominate([], vector_of("boat"), 10, ALL).signals
+    chunks = index.fetch(found.keys.tolist())
+    number = {
+        chunks[key].chunk.chat: chat
+        for key, chat in zip(found.keys.tolist(), found.chat.tolist(), strict=True)
+    }
+    asked = ["three", "one", "two"]
+    vectors = index.chat_vectors(np.array([number[chat] for chat in asked]))
+    for chat, vector in zip(asked, vectors, strict=True):
+        assert vector == pytest.approx(sum(map(vector_of, said[chat])), abs=0.03)
+    assert not index.chat_vectors(np.array([10**6])).any()
 
 
 def test_everything_about_a_chunk_comes_back_but_its_text(index: SqliteIndex) -> None:

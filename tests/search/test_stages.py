@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,9 @@ from tests.search.making import (
     signals,
     turn,
 )
+
+if TYPE_CHECKING:
+    from memolith.interfaces import Column, Vectors
 
 
 def ranked(key: int, words_rank: int = 0, meaning_rank: int = 0) -> Made:
@@ -199,16 +204,38 @@ def test_variety_loses_nothing(texts: list[str], mmr_lambda: float) -> None:
     assert sorted(order(diversify(mmr_lambda)(SITUATION, hits))) == sorted(order(hits))
 
 
-def test_a_chat_is_as_good_as_its_best_turns_and_the_whole_of_it() -> None:
+def test_a_chat_is_as_good_as_its_best_turn_and_the_whole_of_it() -> None:
     hits = candidates(
-        turn(1, chat=1, votes=(1.0, 0.5), group=(0.1, 0.1, 0.1)),
-        turn(2, chat=2, votes=(0.5, 0.5), group=(0.9, 0.9, 0.9)),
-        turn(3, chat=1, votes=(0.2, 0.9), group=(0.1, 0.1, 0.1)),
-        candidate(4, votes=(1.0, 1.0)),
+        turn(1, 0.6, chat=1, votes=(1.0, 0.5), group=(0.1, 0.1, 0.1)),
+        turn(2, 0.5, chat=2, votes=(0.5, 0.5), group=(0.9, 0.9, 0.9)),
+        turn(3, 0.4, chat=1, votes=(0.2, 0.9), group=(0.1, 0.1, 0.1)),
+        candidate(4, 0.3, votes=(1.0, 1.0)),
     )
     best, second = rank_sessions(hits)
     assert (best[0], second[0]) == (1, 0)
-    assert second[1] == pytest.approx((1.0 + 0.9 + 0.3) / 5)
+    assert second[1] == pytest.approx((0.6 + (1.0 + 0.9 + 0.3) / 5) / 2)
+
+
+def test_a_chat_like_the_best_ones_comes_before_one_that_is_like_none() -> None:
+    hits = candidates(
+        *(turn(key, 0.9, chat=key, votes=(0.9,)) for key in (1, 2)),
+        *(turn(key, 0.5, chat=key, votes=(0.5,)) for key in (3, 4)),
+        *(turn(key, 0.1, chat=key, votes=(0.1,)) for key in (5, 6)),
+    )
+    meant = {1: (1, 0, 0), 2: (1, 0, 0), 3: (0, 0, 1), 4: (1, 0.1, 0), 5: (0, 0, 1), 6: (0, 1, 0)}
+
+    def vectors_of(chats: Column) -> Vectors:
+        return np.array([meant[chat] for chat in chats.tolist()], np.float32)
+
+    assert [hits.signals.keys[at] for at, _ in rank_sessions(hits)] == [1, 2, 3, 4, 5, 6]
+    ranked = rank_sessions(hits, vectors_of)
+    assert [hits.signals.keys[at] for at, _ in ranked] == [1, 2, 4, 3, 5, 6]
+
+
+def test_chats_without_vectors_are_ranked_by_what_they_say() -> None:
+    hits = candidates(*(turn(key, 1 / key, chat=key, votes=(1 / key,)) for key in (1, 2, 3)))
+    ranked = rank_sessions(hits, lambda chats: np.zeros((len(chats), 3), np.float32))
+    assert ranked == rank_sessions(hits)
 
 
 def test_without_chats_no_chat_is_ranked() -> None:

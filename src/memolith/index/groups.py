@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 
+# What a group is about is told by so many of its chunks, however long it goes on.
+_SUMMED = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Groups:
     """The rows of each group of a segment, in the order they were written."""
@@ -118,3 +122,20 @@ def group_bm25(
         weights = np.array(list(word.values()), np.float32)[:, None]
         scores += (values[[at[term] for term in word]] * weights).max(axis=0)
     return scores
+
+
+def group_vectors(segments: Sequence[Segment], groups: NDArray[np.int64]) -> Floats:
+    """For each group the sum of the vectors of its chunks; zeros if they have none."""
+    dimensions = max((len(segment.nearest.total) for segment in segments), default=0)
+    sums = np.zeros((len(groups), dimensions), np.float32)
+    order = np.argsort(groups)
+    for segment in segments if dimensions else ():
+        rows, places = segment.groups.members(groups[order])
+        by_group = np.argsort(places, kind="stable")
+        places = places[by_group]
+        number = np.arange(len(places)) - np.searchsorted(places, places)  # within its group
+        rows, places = rows[by_group][number < _SUMMED], places[number < _SUMMED]
+        if len(rows):
+            filled, starts = np.unique(places, return_index=True)
+            sums[order[filled]] += np.add.reduceat(segment.nearest.of(rows), starts)
+    return sums

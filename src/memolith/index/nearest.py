@@ -92,6 +92,12 @@ class Nearest:
         """The cosines of some rows."""
         return self._cosines_at(self._places(rows), query)
 
+    def of(self, rows: NDArray[np.integer[Any]]) -> Floats:
+        """The vectors of some rows, of length 1; zeros for those without meaning."""
+        places = self._places(rows)
+        found: Floats = self.vectors[places] * self.scales[places, None]
+        return found
+
     def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
         whole = len(places) == len(self.vectors)
         chosen = self.vectors if whole else self.vectors.take(places, axis=0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
 from memolith.index.file_table import FileTable
+from memolith.index.groups import group_vectors
 from memolith.index.live import NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
 from memolith.index.rows import FIND, INSERT, MOVE, NEWER, Rows, clean, pack_vector, with_sum
@@ -140,6 +141,11 @@ class SqliteIndex:
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
         """The tokens of chunks nominated last, one after the other, and how many each has."""
         return tokens_of(self._nominated_from, keys)
+
+    @_going_on
+    def chat_vectors(self, chats: Column) -> Vectors:
+        """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
+        return group_vectors([live.segment for live in self._nominated_from], chats)
 
     @_going_on
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:

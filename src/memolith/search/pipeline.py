@@ -74,7 +74,7 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
     considered = traced[-1][1]
     reading = Reading(parts.index, parts.read_texts, parts.digest)
-    chats = rank_sessions(considered)[: situation.limit]
+    chats = rank_sessions(considered, parts.index.chat_vectors)[: situation.limit]
     _find_at_once(reading, considered, chats, situation.limit)
     read, rest = reading.read(
         considered, len(considered) if plan.phrases else situation.limit, filters
@@ -93,7 +93,7 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         )
     left = _of(considered, read, rest)
     if left is not considered:
-        chats = rank_sessions(left)[: situation.limit]
+        chats = rank_sessions(left, parts.index.chat_vectors)[: situation.limit]
     return SearchResult(
         hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
         sessions=_sessions(reading, left, chats),

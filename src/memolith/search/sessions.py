@@ -1,4 +1,9 @@
-"""Which chats answer as a whole: by their best turns, and by all that was said in them."""
+"""Which chats answer as a whole: by their best turn, by all that was said in them, and by chats like them.
+
+Chats that are about the same thing tend to answer the same questions. So each is judged by a little of
+what the others have, as far as they are like it: one that goes on with a matter in other words is
+found with the chats that name it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from memolith.search.candidates import Candidates
+    from collections.abc import Callable
+
+    from memolith.interfaces import Column, Vectors
+    from memolith.search.candidates import Candidates, Floats
+
+# How much the score of chats like it counts for a chat, against 1 for both.
+OTHERS = 0.2
+# So many of the best are compared with each other.
+_COMPARED = 64
+_TINY = np.float32(1e-6)
 
 
-def rank_sessions(candidates: Candidates) -> list[tuple[int, float]]:
+def rank_sessions(
+    candidates: Candidates, vectors_of: Callable[[Column], Vectors] | None = None
+) -> list[tuple[int, float]]:
     """Of each chat among the candidates, best first: the place of its best turn, and its score.
 
-    A chat has the best vote of each kind that any of its turns has; who said it does not matter here.
+    As a whole a chat has the best vote of each kind that any of its turns has; who said it does not
+    matter for that. Its best turn counts as much.
     """
     turns = np.flatnonzero(candidates.signals.chat)
     if not len(turns):
@@ -21,13 +38,38 @@ def rank_sessions(candidates: Candidates) -> list[tuple[int, float]]:
     _, first, chat = np.unique(
         candidates.signals.chat[turns], return_index=True, return_inverse=True
     )
-    votes = np.zeros((len(first), candidates.votes.shape[1]))
-    lift = np.zeros(len(first))
-    np.maximum.at(votes, chat, candidates.votes[turns])
-    np.maximum.at(lift, chat, candidates.lift[turns])
     best = turns[first]
-    voters = candidates.weights.sum() + candidates.group_voters[best]
-    total = votes @ candidates.weights + candidates.group_votes[best]
-    score = total / np.maximum(1, voters) + lift
+    score = (_as_a_whole(candidates, turns, chat, best) + candidates.score[best]) / 2
+    order = np.lexsort((best, -score))[:_COMPARED]
+    if vectors_of is not None and len(order) > 1:
+        meant = vectors_of(candidates.signals.chat[best[order]])
+        score[order] += OTHERS * (_of_others(meant, score[order]) - score[order])
     order = np.lexsort((best, -score))
     return list(zip(best[order].tolist(), score[order].tolist(), strict=True))
+
+
+def _as_a_whole(candidates: Candidates, turns: Column, chat: Column, best: Column) -> Floats:
+    votes = np.zeros((len(best), candidates.votes.shape[1]))
+    lift = np.zeros(len(best))
+    np.maximum.at(votes, chat, candidates.votes[turns])
+    np.maximum.at(lift, chat, candidates.lift[turns])
+    voters = candidates.weights.sum() + candidates.group_voters[best]
+    total = votes @ candidates.weights + candidates.group_votes[best]
+    whole: Floats = total / np.maximum(1, voters) + lift
+    return whole
+
+
+def _of_others(meant: Vectors, score: Floats) -> Floats:
+    """For each chat the mean score of the others, the more alike the more it counts."""
+    meant = _unit(meant)
+    apart = _unit(meant - meant.mean(axis=0))  # what all have in common makes none alike
+    alike = np.square(np.maximum(apart @ apart.T, 0))
+    np.fill_diagonal(alike, 0)
+    total = alike.sum(axis=1)
+    others: Floats = np.where(total > 0, alike @ score / np.maximum(total, _TINY), score)
+    return others
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    result: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
+    return result
