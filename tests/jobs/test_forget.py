@@ -70,6 +70,25 @@ def test_no_file_holds_it_any_more_wherever_it_had_got_to(root: str) -> None:
         assert memory.doctor().healthy
 
 
+def test_a_chat_in_which_somebody_named_the_id_stays_in_its_backup(root: str) -> None:
+    with Memory(root, settings={"chat.max_entries": 2}) as memory:
+        record = memory.remember(WORDS)
+        memory.log_turn("What did you save?", f"I saved it as {record.id}.")
+        for number in range(3):  # until older turns move to the archive
+            memory.log_turn(f"question {number}", "answer")
+        before = {path: Path(root, path).read_bytes() for path in chats(root, record.id)}
+        assert len(before) >= 2
+        report = memory.forget(record.id)
+        assert not set(report.files) & set(before)
+        assert {path: Path(root, path).read_bytes() for path in before} == before
+        (backup, *_) = memory.backups()
+        assert memory.restore(backup.name)  # its SHA-256 is still right
+
+
+def chats(root: str, record_id: str) -> list[str]:
+    return [path for path in holding(root, record_id) if path.endswith(".jsonl")]
+
+
 def test_backups_stay_whole_without_it(memory: Memory) -> None:
     record = memory.remember(WORDS)
     memory.remember("kept")

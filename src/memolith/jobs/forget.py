@@ -11,6 +11,7 @@ from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifes
 from memolith.files.document import Document
 from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
+from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
@@ -116,8 +117,8 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
     left = _lines_without(Document.parse(living, data), record)
     if left == data and any(found.id == record.id for found in records_in(living, data)):
         return None  # the file is the note itself
-    if not path.endswith((".md", MANIFEST)) and record.id.encode() in data:
-        return None  # a torn line in quarantine
+    if path.startswith(f"{QUARANTINE}/") and record.id.encode() in data:
+        return None  # one torn line, and nobody else's words
     return left
 
 
