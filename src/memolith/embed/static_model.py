@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import struct
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memolith.embed.word_pieces import MARK, WordPieces
 from memolith.errors import EmbeddingError
 from memolith.interfaces import WORD_START
 from memolith.text.in_english import in_english
@@ -37,9 +38,10 @@ _MOST_STRETCHES = 1_000_000  # a word with the marks around it; some bytes each
 _ROOM = 120_000  # rows that are there but cost nothing while they are zeros
 _LONGEST_WORD = 100
 _WORDS_AT_ONCE = 500
+# So many new words at once are worth loading the library for.
+_FEW_WORDS = 1_000
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
 STOP_WORD = 0.3
-_MARK = "\u2581"
 
 
 class StaticModel:
@@ -53,7 +55,9 @@ class StaticModel:
         """Find the package's data without importing the package, which would cost a second."""
         folder = _package_folder(_PACKAGE)
         self._table = _open_table(os.path.join(folder, _WEIGHTS))
-        self._tokenizer = _open_tokenizer(os.path.join(folder, _TOKENIZER))
+        self._tokenizer_path = os.path.join(folder, _TOKENIZER)
+        self._pieces = _open_pieces(self._tokenizer_path)
+        self._tokenizer = None if self._pieces else _open_tokenizer(self._tokenizer_path)
         # Zeros cost no memory before something is written in their place.
         self._weighted = np.zeros(self._table.shape, np.float32)
         self._is_weighted = np.zeros(len(self._table), np.bool_)
@@ -90,7 +94,7 @@ class StaticModel:
             self._first = np.zeros((len(self._table), dimensions), np.float32)
             self._is_first[:] = False
         if not self._is_first[tokens].all():
-            new = np.unique(tokens[~self._is_first[tokens]])
+            new = _those_not(self._is_first, tokens)
             self._weigh(new)
             weights = self._stop_word_weights()[new, None]
             self._first[new] = self._weighted[new, :dimensions] * weights
@@ -102,9 +106,8 @@ class StaticModel:
         """How much each token counts: less if a word that says nothing is this one token."""
         if self._token_weights is None:
             self._token_weights = np.ones(len(self._table), np.float32)
-            whole = [[form] for word in stop_words() for form in (word, word.capitalize())]
-            single = [tokens for tokens in self.spell(whole) if len(tokens) == 2]
-            self._token_weights[np.frombuffer(b"".join(single), "<u2") - WORD_START] = STOP_WORD
+            whole = [form for word in stop_words() for form in (word, word.capitalize())]
+            self._token_weights[self._single(whole)] = STOP_WORD
         return self._token_weights
 
     def _forget(self) -> None:
@@ -136,7 +139,7 @@ class StaticModel:
         """Weigh the vectors of tokens by how much they tell, those not met before."""
         if self._is_weighted[ids].all():
             return
-        new = np.unique(ids[~self._is_weighted[ids]])
+        new = _those_not(self._is_weighted, ids)
         # Tokens are numbered as they were learned, the commonest first: the logarithm of the
         # number is a fair guess at how much a token tells, from nothing but the vocabulary.
         told = np.log(new + 1.0).astype(np.float32)[:, None]
@@ -149,28 +152,58 @@ class StaticModel:
             grown[: len(self._sums)] = self._sums
             self._sums = grown
 
-    def _tokenise(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The tokens of all words, and where each word begins.
+    def _single(self, words: Sequence[str]) -> list[int]:
+        """The tokens of those words that are one token."""
+        if self._pieces is not None:
+            return self._pieces.single(words)
+        spelled = [tokens for tokens in self.spell([[word] for word in words]) if len(tokens) == 2]
+        return [token - WORD_START for token in np.frombuffer(b"".join(spelled), "<u2").tolist()]
 
-        Some hundred words at once: a call for each costs twenty times as much. A word's first token
-        begins with a mark; a word that has the mark inside would upset the count, so it loses it.
-        """
-        ids: list[int] = []
-        starts: list[int] = []
-        for at in range(0, len(words), _WORDS_AT_ONCE):
-            text = " ".join(word.replace(_MARK, "_") for word in words[at : at + _WORDS_AT_ONCE])
-            encoding = self._tokenizer.encode(text, add_special_tokens=False)
-            starts += [
-                len(ids) + number
-                for number, token in enumerate(encoding.tokens)
-                if token.startswith(_MARK)
-            ]
-            ids += encoding.ids
-        if len(starts) != len(words):
-            raise EmbeddingError(
-                "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
-            )
-        return np.array(ids), np.array(starts)
+    def _tokenise(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The tokens of all words, and where each word begins."""
+        few = self._tokenizer is None and len(words) <= _FEW_WORDS
+        if self._pieces is not None and few and not any("<" in word for word in words):
+            spelled = [self._pieces.spell(word.replace(MARK, "_")) for word in words]
+            sizes = [len(tokens) for tokens in spelled]
+            return np.array(list(chain.from_iterable(spelled))), np.cumsum([0, *sizes[:-1]])
+        if self._tokenizer is None:
+            self._tokenizer = _open_tokenizer(self._tokenizer_path)
+        return _tokenise(self._tokenizer, words)
+
+
+def _tokenise(
+    tokenizer: Tokenizer, words: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same by the library.
+
+    Some hundred words at once: a call for each costs twenty times as much. A word's first token
+    begins with a mark; a word that has the mark inside would upset the count, so it loses it.
+    """
+    ids: list[int] = []
+    starts: list[int] = []
+    for at in range(0, len(words), _WORDS_AT_ONCE):
+        text = " ".join(word.replace(MARK, "_") for word in words[at : at + _WORDS_AT_ONCE])
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        starts += [
+            len(ids) + number
+            for number, token in enumerate(encoding.tokens)
+            if token.startswith(MARK)
+        ]
+        ids += encoding.ids
+    if len(starts) != len(words):
+        raise EmbeddingError(
+            "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
+        )
+    return np.array(ids), np.array(starts)
+
+
+def _those_not(
+    known: NDArray[np.bool_], tokens: NDArray[np.integer[Any]]
+) -> NDArray[np.integer[Any]]:
+    """Each of the tokens that is not known, once."""
+    asked = np.zeros_like(known)
+    asked[tokens] = True
+    return np.flatnonzero(asked & ~known)
 
 
 def _cut(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[bytes]:
@@ -226,6 +259,13 @@ def _open_table(path: str) -> NDArray[np.float16]:
             f"The default model cannot be read: {error}.",
             hint=_REINSTALL,
         ) from error
+
+
+def _open_pieces(path: str) -> WordPieces | None:
+    try:
+        return WordPieces.load(path)
+    except (OSError, ValueError):
+        return None  # the library says what is wrong with it
 
 
 def _open_tokenizer(path: str) -> Tokenizer:

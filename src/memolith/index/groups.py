@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.nearest import stretches
+from memolith.index.nearest import first_of_each, stretches
 from memolith.index.postings import K1, B
 from memolith.interfaces import USER
 
@@ -100,7 +100,7 @@ class GroupSums:
         role = segment.columns["role"][rows]
         keys = segment.keys[rows] + np.where(role == USER, 0, 1 << 60)
         order = np.argsort(role != USER, kind="stable")  # rows, and so keys, ascend already
-        first = order[np.unique(places[order], return_index=True)[1]]
+        first = order[first_of_each(places[order])]
         nearness = segment.nearest.cosines(rows[first], vector)
         earlier = keys[first] < self._title_keys[places[first]]
         groups = places[first][earlier]  # each of them once

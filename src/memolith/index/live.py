@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.index.nearest import stretches
+from memolith.index.nearest import distinct, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ class LiveSegment:
         if vector is None:
             return Nominees.of(self.segment, rows, scores[rows], np.zeros(len(rows), np.float32))
         near, _ = self.segment.nearest.search(vector, limit, mask)
-        rows = np.union1d(rows, near).astype(np.int64)
+        rows = distinct(np.concatenate([rows, near]))
         return Nominees.of(
             self.segment, rows, scores[rows], self.segment.nearest.cosines(rows, vector)
         )

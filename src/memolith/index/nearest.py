@@ -135,6 +135,23 @@ def stretches(
     return numbers
 
 
+def distinct(values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Each value once, ascending; `np.unique` does more, and loads more."""
+    ordered = np.sort(values).astype(np.int64)
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
+
+
+def first_of_each(values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Where each value stands first, the values ascending."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return order[is_first]
+
+
 def _total(vectors: Bytes, scales: Floats) -> Floats:
     total = np.zeros(vectors.shape[1] if vectors.ndim == 2 else 0, np.float32)
     for at in range(0, len(vectors), 8192):

@@ -9,6 +9,7 @@ import numpy as np
 from memolith.index.asked import asked_of
 from memolith.index.groups import GroupSums, group_bm25
 from memolith.index.live import Nominees
+from memolith.index.nearest import distinct
 from memolith.index.rows import FILES
 from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
 
@@ -67,7 +68,7 @@ def _around(
     vector: Vectors | None,
 ) -> list[Floats]:
     """For each chunk what speaks for its group: its words, those of the user, how it begins."""
-    groups = np.unique(grouped)
+    groups = distinct(grouped)
     groups = groups[groups > 0]
     sums = GroupSums(groups, asked.terms)
     for live in segments:

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from memolith.index.groups import Groups
-from memolith.index.nearest import Nearest
+from memolith.index.nearest import Nearest, distinct
 from memolith.index.postings import Postings
 from memolith.index.tokens import TokenLists
 
@@ -89,8 +89,7 @@ class Segment:
         at = np.searchsorted(self.keys, wanted)
         here = at < len(self.keys)
         at, wanted = at[here], wanted[here]
-        found: NDArray[np.int64] = np.unique(at[self.keys[at] == wanted])
-        return found
+        return distinct(at[self.keys[at] == wanted])
 
     def save(self, path: str) -> None:
         """Write the arrays to a new file, whole or not at all."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
+from typing import TYPE_CHECKING
 
 from memolith.index.choose import has_index
 
-TemporaryFolder = tempfile.TemporaryDirectory[str]
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    TemporaryFolder = TemporaryDirectory[str]
 
 
 def temporary_folder(folder: str) -> TemporaryFolder | None:
@@ -17,4 +20,6 @@ def temporary_folder(folder: str) -> TemporaryFolder | None:
         place = os.path.dirname(place)
     if os.access(place, os.W_OK) or not os.path.isdir(place) or has_index(folder):
         return None
-    return tempfile.TemporaryDirectory(prefix="memolith-index-", ignore_cleanup_errors=True)
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="memolith-index-", ignore_cleanup_errors=True)
