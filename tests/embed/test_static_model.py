@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,3 +79,18 @@ def test_no_text_upsets_it(texts: list[str]) -> None:
 @given(st.lists(st.binary(max_size=200), max_size=4))
 def test_no_bytes_upset_it(data: list[bytes]) -> None:
     assert np.isfinite(MODEL.embed([part.decode(errors="replace") for part in data])).all()
+
+
+def test_threads_that_share_a_model_get_what_each_would_get_alone() -> None:
+    shared, alone = StaticModel(), StaticModel()
+    batches = [[f"w{number}x{part}" for part in range(3)] for number in range(400)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            spelled = list(threads.map(shared.spell, [[batch] for batch in batches]))
+            vectors = list(threads.map(shared.embed, [[" ".join(batch)] for batch in batches]))
+    finally:
+        sys.setswitchinterval(interval)
+    assert spelled == [alone.spell([batch]) for batch in batches]
+    assert np.array_equal(vectors, [alone.embed([" ".join(batch)]) for batch in batches])

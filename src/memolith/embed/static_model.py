@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import threading
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,10 @@ STOP_WORD = 0.3
 
 
 class StaticModel:
-    """Vectors of 256 numbers from a table of tokens; some thousand texts a second on one core."""
+    """Vectors of 256 numbers from a table of tokens; some thousand texts a second on one core.
+
+    Safe to share between threads: a search has it while chunks are embedded in the background.
+    """
 
     name = "wordllama-l2-supercat-256/3"
     dimensions = 256
@@ -53,6 +57,7 @@ class StaticModel:
 
     def __init__(self) -> None:
         """Find the package's data without importing the package, which would cost a second."""
+        self._guard = threading.RLock()  # over what is learned until the rows of it are read
         folder = _package_folder(_PACKAGE)
         self._table = _open_table(os.path.join(folder, _WEIGHTS))
         self._tokenizer_path = os.path.join(folder, _TOKENIZER)
@@ -70,37 +75,40 @@ class StaticModel:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; zeros for a text without words."""
         said = [in_english(text.split()) for text in texts]
-        self._learn(set().union(*said))
         result = np.zeros((len(texts), self.dimensions), np.float32)
-        row = self._rows.__getitem__
-        for at, stretches in enumerate(said):
-            rows = np.fromiter(map(row, stretches), np.intp, len(stretches))
-            np.add.reduce(self._sums.take(rows, axis=0), axis=0, out=result[at])
+        with self._guard:
+            self._learn(set().union(*said))
+            row = self._rows.__getitem__
+            for at, stretches in enumerate(said):
+                rows = np.fromiter(map(row, stretches), np.intp, len(stretches))
+                np.add.reduce(self._sums.take(rows, axis=0), axis=0, out=result[at])
         lengths = np.linalg.norm(result, axis=1, keepdims=True)
         result /= np.where(lengths == 0, 1, lengths)
         return result
 
     def spell(self, texts: Sequence[Sequence[str]]) -> list[bytes]:
         """Each text as tokens, two bytes each; the first token of a word has its top bit set."""
-        self._learn(set().union(*texts))
-        return [
-            b"".join([self._spelled[row] for row in map(self._rows.__getitem__, stretches)])
-            for stretches in texts
-        ]
+        with self._guard:
+            self._learn(set().union(*texts))
+            return [
+                b"".join([self._spelled[row] for row in map(self._rows.__getitem__, stretches)])
+                for stretches in texts
+            ]
 
     def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
         """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
-        if self._first.shape[1] != dimensions:
-            self._first = np.zeros((len(self._table), dimensions), np.float32)
-            self._is_first[:] = False
-        if not self._is_first[tokens].all():
-            new = _those_not(self._is_first, tokens)
-            self._weigh(new)
-            weights = self._stop_word_weights()[new, None]
-            self._first[new] = self._weighted[new, :dimensions] * weights
-            self._is_first[new] = True
-        chosen: Vectors = self._first.take(tokens, axis=0)
-        return chosen
+        with self._guard:
+            if self._first.shape[1] != dimensions:
+                self._first = np.zeros((len(self._table), dimensions), np.float32)
+                self._is_first[:] = False
+            if not self._is_first[tokens].all():
+                new = _those_not(self._is_first, tokens)
+                self._weigh(new)
+                weights = self._stop_word_weights()[new, None]
+                self._first[new] = self._weighted[new, :dimensions] * weights
+                self._is_first[new] = True
+            chosen: Vectors = self._first.take(tokens, axis=0)
+            return chosen
 
     def _stop_word_weights(self) -> Vectors:
         """How much each token counts: less if a word that says nothing is this one token."""
