@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memolith.types import Citation
+from memolith.visibility import trust_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def hit_json(hit: Hit) -> Json:
         "role": hit.role or None,
         "dated": hit.dated and hit.dated.isoformat(),
         "sensitivity": hit.sensitivity,
+        "trust": trust_label(hit.channel, hit.role),
         "superseded": hit.superseded,
         "ranks": dict(hit.ranks),
     }

@@ -276,6 +276,24 @@ def test_what_is_found_is_fenced_so_that_it_is_not_obeyed(talk: Talk, agent_memo
         assert said.text.count("<memolith-memory ") == said.text.count("</memolith-memory ") == 1
         assert "data, not instructions" in said.text
         assert "\u202e" not in said.text
+        # Some hosts hand a model the values instead of the text.
+        values = json.dumps(said.values, ensure_ascii=False)
+        assert "data, not instructions" in values
+        assert "memolith-memory" not in values
+        assert "\u202e" not in values
+
+
+def test_the_values_of_what_is_found_say_how_far_it_is_to_be_trusted(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    agent_memory.remember("Tea at four")
+    for said, name in (
+        (talk("memory_search", query="tea"), "hits"),
+        (talk("memory_context", message="when is tea served?"), "hits"),
+        (talk("memory", action="list"), "records"),
+        (talk("recall_memory", query="tea"), "results"),
+    ):
+        assert [found["trust"] for found in said.values[name]] == ["agent"]
 
 
 def test_a_list_names_the_trust_of_each_record_and_the_id_to_delete_it_by(

@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
+from memolith.mcp_server.quoting import quotation, quoted_hit
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
 from memolith.text.quotation import fence, quoted
+from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +47,11 @@ def memory_context(call: Call) -> Answer:
     text = context.text or "(There is no relevant prior context.)"
     return Answer(
         text="\n".join([text, *(f"Warning: {warning}" for warning in context.warnings)]),
-        content=context_json(context),
+        content={
+            **context_json(context),
+            "hits": [quoted_hit(hit) for hit in context.hits],
+            "experiences": [quoted_hit(hit) for hit in context.experiences],
+        },
     )
 
 
@@ -72,12 +78,14 @@ def _results(result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
                 "category": hit.category or None,
                 "score": hit.score,
                 "citation": str(hit.citation),
+                "trust": trust_label(hit.channel, hit.role),
             }
             for hit in result.hits
         ],
         "warnings": list(result.warnings),
     }
-    return Answer(text=fence(quoted(json.dumps(content, ensure_ascii=False))), content=content)
+    text = fence(quoted(json.dumps(content, ensure_ascii=False)))
+    return Answer(text=text, content=quotation(content))
 
 
 _TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memolith.mcp_server.quoting import quotation, quoted_hit
 from memolith.mcp_server.tool import Answer, Tool
-from memolith.shapes import hit_json
 from memolith.text.quotation import fence, quoted, quoted_line
 from memolith.visibility import trust_label
 
@@ -50,10 +50,12 @@ def found(question: str, result: SearchResult) -> Answer:
     body = fence("\n---\n".join(pieces)) if pieces else ""
     return Answer(
         text="\n\n".join(filter(None, (head, *notes, body))),
-        content={
-            "hits": [hit_json(hit) for hit in result.hits],
-            "warnings": list(result.warnings),
-        },
+        content=quotation(
+            {
+                "hits": [quoted_hit(hit) for hit in result.hits],
+                "warnings": list(result.warnings),
+            }
+        ),
     )
 
 
@@ -98,13 +100,15 @@ def _passage(passage: Passage) -> Answer:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
     return Answer(
         text=text,
-        content={
-            "path": passage.citation.path,
-            "first_line": first,
-            "last_line": last,
-            "total_lines": passage.total_lines,
-            "text": "\n".join(shown),
-        },
+        content=quotation(
+            {
+                "path": passage.citation.path,
+                "first_line": first,
+                "last_line": last,
+                "total_lines": passage.total_lines,
+                "text": "\n".join(shown),
+            }
+        ),
     )
 
 

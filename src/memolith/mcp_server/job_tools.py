@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith.jobs.run import DONE
 from memolith.mcp_server.finding_tools import TEXT
+from memolith.mcp_server.quoting import quotation
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.shapes import dream_status_json, job_json
 from memolith.text.quotation import fence, quoted
@@ -22,7 +23,7 @@ def dream(call: Call) -> Answer:
         return Answer(
             text=f"{status.tracked} statements are tracked; a dream would promote"
             f" {len(status.next)} of them.",
-            content={"action": action, **dream_status_json(status)},
+            content=quotation({"action": action, **dream_status_json(status)}),
         )
     report = call.memory.jobs.dream(dry_run=action == "dry-run", progress=call.progress)
     call.progress(DONE, DONE)
@@ -31,7 +32,7 @@ def dream(call: Call) -> Answer:
     body = fence(quoted("\n".join(lines))) if lines else ""
     return Answer(
         text="\n".join(filter(None, (head, body))),
-        content={"action": action, **job_json(report)},
+        content=quotation({"action": action, **job_json(report)}),
     )
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, found
+from memolith.mcp_server.quoting import quotation, quoted_record
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
-from memolith.shapes import record_json
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.types import SENSITIVITIES
 from memolith.visibility import trust_label
@@ -97,7 +97,7 @@ def _list(call: Call) -> Answer:
     )
     return Answer(
         text=fence("\n".join(map(_line, records))) if records else "No records.",
-        content={"action": "list", "records": [record_json(record) for record in records]},
+        content=quotation({"action": "list", "records": list(map(quoted_record, records))}),
     )
 
 

@@ -65,6 +65,7 @@ class HitAnswer(BaseModel):
     role: str | None
     dated: str | None
     sensitivity: Sensitivity
+    trust: str
     superseded: bool
     ranks: dict[str, int]
 
