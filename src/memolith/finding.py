@@ -154,13 +154,15 @@ class Finder:
 
     def purge(self) -> None:
         """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
-        with self._guard:
-            self._again_if_replaced(lambda: self._sync(None))
-            self._again_if_replaced(lambda: self._open_index().purge())
-        if os.path.exists(self._cache_path):
-            from memolith.index.vector_cache import forget_all
+        try:
+            with self._guard:
+                self._again_if_replaced(lambda: self._sync(None))
+                self._again_if_replaced(lambda: self._open_index().purge())
+        finally:
+            if os.path.lexists(self._cache_path):
+                from memolith.index.vector_cache import forget_all
 
-            forget_all(self._cache_path)
+                forget_all(self._cache_path)
 
     def _sync(
         self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf

@@ -12,7 +12,7 @@ from memolith.index import segments as module
 from memolith.index.postings import pack_terms, term_hash
 from memolith.index.segment import COLUMNS, Row, Segment
 from memolith.index.sqlite import SqliteIndex
-from memolith.interfaces import FileChange
+from memolith.interfaces import FileChange, IndexReplacedError
 from tests.index.samples import MODEL, keys_of, make_chunk, put, texts_at
 
 if TYPE_CHECKING:
@@ -143,6 +143,23 @@ def test_a_purge_leaves_nothing_of_a_removed_chunk_in_any_file(tmp_path: Path) -
     assert not any(number in path.read_bytes() for path in tmp_path.iterdir())
     assert len(keys_of(index, "all")) == 39
     index.close()
+
+
+def test_a_purge_leaves_nothing_in_the_log_for_a_reader_who_does_not_stop(tmp_path: Path) -> None:
+    index, reader = (SqliteIndex(str(tmp_path), MODEL) for _ in range(2))
+    put(index, make_chunk("all n7", "7.md"), make_chunk("all n8", "8.md"))
+    number = term_hash("n7").to_bytes(8, "little")
+    reader._db.execute("BEGIN")
+    assert reader._database.one("SELECT count(*) FROM chunks") == 2
+    assert any(number in path.read_bytes() for path in tmp_path.iterdir())
+    index.replace_files([FileChange("7.md", None)])
+    index._db.set_busy_timeout(10)
+    index.purge()
+    assert not any(number in path.read_bytes() for path in tmp_path.iterdir())
+    with pytest.raises(IndexReplacedError):
+        index.files()  # made anew from the files of the memory
+    for one in (index, reader):
+        one.close()
 
 
 @pytest.mark.usefixtures("small")

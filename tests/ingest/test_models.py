@@ -11,6 +11,8 @@ import pytest
 
 from memolith import Memory
 from memolith.embed import endpoint
+from memolith.errors import IndexUnavailableError
+from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
 from memolith.ingest import model
 from tests.embed.model_server import model_server, openai_answer, vector_of
@@ -183,4 +185,28 @@ def test_a_damaged_or_foreign_cache_is_no_cache_and_no_error(tmp_path: Path) -> 
         path.write_bytes(content)
         assert CachedEmbedder(inner, str(path)).embed(["milk"]).any()
         forget_all(str(path))
+        assert not path.exists() or b"not a database" not in path.read_bytes()
     assert CachedEmbedder(inner, str(tmp_path / "no" / "folder.db")).embed(["milk"]).any()
+
+
+def test_no_vector_is_kept_by_a_reader_who_does_not_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_cache, "_BUSY_MILLISECONDS", 10)
+    path = tmp_path / "vectors.db"
+    CachedEmbedder(Counting(), str(path)).embed(["tea"])
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN")
+    assert list(reader.execute("SELECT count(*) FROM vectors")) == [(1,)]
+    kept = np.array(vector_of("tea"), "<f4").tobytes()
+    assert any(kept in file.read_bytes() for file in tmp_path.iterdir())
+    forget_all(str(path))
+    assert not any(kept in file.read_bytes() for file in tmp_path.iterdir())
+    reader.close()
+
+
+def test_vectors_that_cannot_be_deleted_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    path.mkdir()
+    with pytest.raises(IndexUnavailableError, match="vectors of what was forgotten"):
+        forget_all(str(path))

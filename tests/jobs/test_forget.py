@@ -126,6 +126,39 @@ def test_a_file_that_a_killed_writer_left_keeps_nothing_of_it(memory: Memory) ->
     assert holding(memory.root) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "short-term-recall.json",
+        "short-term-recall.json.damaged-20261114T030000",
+        "phase-signals.json",
+        "phase-signals.json.damaged-20261114T030000",
+    ],
+)
+def test_what_is_known_of_recalls_and_cannot_be_read_keeps_nothing_of_it(
+    name: str, memory: Memory
+) -> None:
+    record = memory.remember(WORDS)
+    path = f"memory/.dreams/{name}"
+    put(memory.root, path, f'{{"entries": {{"1": {{"snippet": "{WORDS}"'.encode())
+    put(memory.root, "memory/.dreams/mine.txt", b"by hand\n")
+    assert path in memory.forget(record.id).files
+    assert holding(memory.root) == []
+    assert holding(memory.root, "by hand") == ["memory/.dreams/mine.txt"]
+
+
+def test_entries_beside_one_that_cannot_be_read_are_kept(memory: Memory) -> None:
+    record = memory.remember(WORDS)
+    moment = "2026-11-14T14:03:22.118Z"
+    entry = {"path": "MEMORY.md", "startLine": 1, "endLine": 1, "lastRecalledAt": moment}
+    entries = {"1": {**entry, "snippet": "kept"}, "2": {"snippet": WORDS, "path": 7}}
+    content = json.dumps({"version": 1, "entries": entries}).encode()
+    put(memory.root, "memory/.dreams/short-term-recall.json", content)
+    memory.forget(record.id)
+    assert holding(memory.root) == []
+    assert "memory/.dreams/short-term-recall.json" in holding(memory.root, "kept")
+
+
 def test_a_damaged_copy_of_the_line_goes_too(memory: Memory) -> None:
     record = memory.remember(WORDS)
     line = encode_line(record)

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
+    from memolith.files.folder import Folder
+
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
 RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
 SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
+_ASIDE = ".damaged-"
 # Larger was never ours; parsing it would only cost memory.
 _MOST_BYTES = 128_000_000
 MOST_DAYS = 16
@@ -120,6 +123,18 @@ def encode_signals(state: RecallState) -> bytes:
     """`phase-signals.json`: the strength of each entry, from 0 to 1."""
     lines = (f"  {json.dumps(key)}: {round(value, 4)}" for key, value in state.signals.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def name_aside(path: str, now: datetime) -> str:
+    """The name under which a file that cannot be read is kept."""
+    return f"{path}{_ASIDE}{now:%Y%m%dT%H%M%S}"
+
+
+def set_aside(folder: Folder) -> Iterator[str]:
+    """The files that could not be read, and were kept under another name."""
+    for path in folder.walk(DREAMS_FOLDER, suffix="", deep=False):
+        if path.startswith((f"{RECALLS}{_ASIDE}", f"{SIGNALS}{_ASIDE}")):
+            yield path
 
 
 def without_record(state: RecallState, record_id: str, claim: str) -> RecallState:

@@ -186,7 +186,9 @@ class SqliteIndex:
     def purge(self) -> None:
         """Leave nothing of removed chunks in any file; needed when something was forgotten."""
         self._segments.maintain(purge=True)
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
+            # Somebody reads and does not stop, so the log keeps it: the next generation has none.
+            self._database.renew()
 
     @_guarded
     def clear(self) -> None:

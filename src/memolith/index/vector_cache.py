@@ -5,6 +5,7 @@ A file of its own, apart from the index and its generations. It may be deleted a
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -12,6 +13,9 @@ from zlib import crc32
 
 import apsw
 import numpy as np
+
+from memolith.errors import IndexUnavailableError
+from memolith.index import generations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,13 +109,34 @@ _DIMENSIONS = "dimensions"
 
 
 def forget_all(path: str) -> None:
-    """Delete every vector, so that nothing of a forgotten text is left."""
+    """Delete every vector, so that nothing of a forgotten text is left; with the file, if need be.
+
+    Raises IndexUnavailableError when neither can be done.
+    """
+    if _empty(path):
+        return
+    for part in ("", "-wal", "-shm"):  # whoever has it open goes on with a cache of his own
+        generations.discard(path + part)
+    if os.path.lexists(path):
+        raise IndexUnavailableError(
+            f"{path} cannot be emptied: it may still hold vectors of what was forgotten.",
+            path=path,
+            hint="Delete this file; nothing else is kept in it.",
+        )
+
+
+def _empty(path: str) -> bool:
+    """Whether all rows are gone, from the log too: a reader who does not stop keeps them there."""
     db = _open(path)
-    if db is not None:
-        with suppress(apsw.Error):
-            db.pragma("secure_delete", 1)
-            db.execute("DELETE FROM vectors")
-            db.pragma("wal_checkpoint(TRUNCATE)")
+    if db is None:
+        return False
+    try:
+        db.pragma("secure_delete", 1)
+        db.execute("DELETE FROM vectors")
+        return not next(iter(db.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]
+    except apsw.Error:
+        return False
+    finally:
         db.close()
 
 

@@ -54,9 +54,9 @@ def forget(
             transaction.replace(path, left, stamp)
     removed = [path for path in touched if path not in changed]
     _mend_manifests(transaction, changed, removed)
+    touched += _forget_recalls(transaction, record)
     for path in removed:
         transaction.remove(path, folder.stamp(path))
-    _forget_recalls(transaction, record)
     for path in (*folder.walk(STAGING, suffix=""), FINGERPRINTS):
         # What a killed writer left behind, and digests of what is there: nobody needs either.
         if path not in transaction.staged():
@@ -82,8 +82,11 @@ def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str:
     return forgotten.supersedes if forgotten.supersedes in holds else ""
 
 
-def _forget_recalls(transaction: Transaction, record: Record) -> None:
-    """Take the record out of what is known of past recalls; no backup has that."""
+def _forget_recalls(transaction: Transaction, record: Record) -> list[str]:
+    """Take the record out of what is known of past recalls; no backup has that.
+
+    What cannot be read might hold it, so that goes as a whole; returns where.
+    """
     folder = transaction.folder
     claim = claim_key(record.text)
     for path in (recall_log.OLDER_LOG, recall_log.LOG):
@@ -94,13 +97,16 @@ def _forget_recalls(transaction: Transaction, record: Record) -> None:
             transaction.replace(path, left, stamp)
     state = recall_state.read_state(folder.read)
     left_state = recall_state.without_record(state, record.id, claim)
-    if len(left_state.entries) == len(state.entries):
-        return
-    for path, data in (
-        (recall_state.RECALLS, recall_state.encode_recalls(left_state)),
-        (recall_state.SIGNALS, recall_state.encode_signals(left_state)),
-    ):
-        transaction.replace(path, data, folder.stamp(path))
+    if len(left_state.entries) != len(state.entries) or state.damaged:
+        for path, data in (
+            (recall_state.RECALLS, recall_state.encode_recalls(left_state)),
+            (recall_state.SIGNALS, recall_state.encode_signals(left_state)),
+        ):
+            transaction.replace(path, data, folder.stamp(path))
+    set_aside = list(recall_state.set_aside(folder))
+    for path in set_aside:
+        transaction.remove(path, folder.stamp(path))
+    return [*state.damaged, *set_aside]
 
 
 def _without(path: str, data: bytes, record: Record) -> bytes | None:

@@ -38,7 +38,7 @@ def settle(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, .
         if state.entries == before.entries and not rest.lightened and not before.damaged:
             return ()
         for path in before.damaged:
-            copy = f"{path}.damaged-{now:%Y%m%dT%H%M%S}"
+            copy = recall_state.name_aside(path, now)
             transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
         state = within_bounds(replace(state, signals=rest.signals, signals_at=now), now)
         if with_diary and rest.lightened:
