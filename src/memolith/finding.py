@@ -304,7 +304,7 @@ class Finder:
         why = f" {self._background.problem}" if self._background.problem else ""
         return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
 
-    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> None:
+    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
         embedder = self._model.another()
         warnings: list[str] = []
         with (
@@ -313,7 +313,7 @@ class Finder:
         ):
             embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
             index.maintain()
-        self._background.problem = " ".join(warnings)
+        return " ".join(warnings)
 
     @contextmanager
     def _roots(self) -> Iterator[Roots]:

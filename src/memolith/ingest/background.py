@@ -14,10 +14,13 @@ _PATIENCE_SECONDS = 2.0
 
 
 class Background:
-    """One thread at a time that works until it is done, or told to stop."""
+    """A thread that works until it is done, or told to stop; for use under a lock.
 
-    def __init__(self, work: Callable[[Callable[[], bool]], None]) -> None:
-        """`work` is given a function that tells whether it is to stop."""
+    One is at work at a time. Beside it, one that was stopped may still be at its last batch.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], bool]], str]) -> None:
+        """`work` is given a function that tells whether it is to stop; it returns what went wrong."""
         self._work = work
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -26,8 +29,11 @@ class Background:
     def start(self) -> None:
         """Begin, unless it is at work already."""
         if self._thread is None or not self._thread.is_alive():
-            self._stopped.clear()
-            self._thread = threading.Thread(target=self._run, name="memolith-embed", daemon=True)
+            # Each run has its own: one that still is at its last batch stays stopped.
+            self._stopped = stopped = threading.Event()
+            self._thread = threading.Thread(
+                target=self._run, args=(stopped,), name="memolith-embed", daemon=True
+            )
             self._thread.start()
 
     def stop(self) -> None:
@@ -37,8 +43,10 @@ class Background:
             self._thread.join(_PATIENCE_SECONDS)
             self._thread = None
 
-    def _run(self) -> None:
+    def _run(self, stopped: threading.Event) -> None:
         try:
-            self._work(self._stopped.is_set)
+            problem = self._work(stopped.is_set)
         except MemolithError as error:  # the next search tells, and begins again
-            self.problem = error.message
+            problem = error.message
+        if not stopped.is_set():
+            self.problem = problem
