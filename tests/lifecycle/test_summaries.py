@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -108,6 +108,28 @@ def test_small_talk_is_worth_nothing(chatter: str) -> None:
 )  # fmt: skip
 def test_what_tells_something_is_no_small_talk(said: str) -> None:
     assert worth(said) > 0
+
+
+def test_one_pattern_does_not_crowd_out_the_others_and_all_the_time_is_told_of() -> None:
+    start = date(2026, 1, 1)
+    said = [
+        (n, f"{('Ana', 'Ben', 'Dora')[n % 3]} decided to meet Chen at {9 + n % 9}:{n % 59:02}")
+        for n in range(360)
+    ]
+    said += [(40 * n, f"The invoice {n} of Acme costs {70 + n} euros") for n in range(9)]
+    said += [(100, "Luis moved to Porto"), (200, "The boiler was replaced by Gomez")]
+    records = [
+        Statement(text=text, ids=(f"id{n}",), day=start + timedelta(days=day))
+        for n, (day, text) in enumerate(sorted(said))
+    ]
+    lines = RuleBased().summarise(records, 2600).statements
+    told = [line.text for line in lines]
+    meetings = sum("decided" in text for text in told)
+    assert "Luis moved to Porto" in told
+    assert "The boiler was replaced by Gomez" in told
+    assert sum("invoice" in text for text in told) == 9
+    assert meetings >= 12
+    assert len({line.day.month for line in lines if "decided" in line.text}) >= 10
 
 
 def test_a_unit_or_a_path_ends_a_sentence_and_a_title_does_not() -> None:

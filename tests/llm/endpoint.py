@@ -65,6 +65,7 @@ class Endpoint:
         notes = notes_of(prompt)
         lines = {
             "good": "\n".join(notes[:200]),
+            "every tenth": "\n".join(notes[::10]),
             "chatty": "Sure! Here you are:\n" + "\n".join(notes) + "\nAnything else?",
             "empty": "",
             "half": "\n".join(notes[: max(1, len(notes) // 5)])[:-9],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -47,6 +48,43 @@ def test_a_good_answer_is_taken_with_its_cost() -> None:
     path, headers, asked = endpoint.asked[0]
     assert (path, asked["model"]) == ("/v1/chat/completions", "small")
     assert headers["Authorization"] == "Bearer the-key"
+
+
+MANY = [
+    Statement(
+        text=f"Ana decided to pay {n} euros to the shop in street number {n}",
+        ids=(f"id{n}",),
+        day=date(2026, 11, 1 + n % 28),
+    )
+    for n in range(3_000)
+]
+
+
+def test_what_is_too_long_for_one_question_is_asked_part_by_part_and_then_as_a_whole() -> None:
+    with Endpoint("every tenth").running() as endpoint:
+        summary = model(endpoint).summarise(MANY, 5_000)
+    prompts = [str(asked["messages"]) for _, _, asked in endpoint.asked]
+    assert len(prompts) == 6
+    assert all(len(prompt) < 70_000 for prompt in prompts)
+    assert all(f"[{note.ids[0]}]" in "".join(prompts[:-1]) for note in MANY)
+    assert 30 <= len(summary.statements) <= 32
+    assert summary.tokens == 6 * 321
+
+
+def test_of_very_much_the_rules_leave_out_copies_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_compatible, "_MOST_QUESTIONS", 2)
+    copies = [replace(note, text="Heartbeat OK") for note in MANY]
+    with Endpoint("every tenth").running() as endpoint:
+        model(endpoint).summarise([*copies, *MANY[:500]], 5_000)
+    assert len(endpoint.asked) == 1
+
+
+def test_answers_to_parts_that_are_no_summaries_are_not_asked_for_again() -> None:
+    with (
+        Endpoint("good").running() as endpoint,
+        pytest.raises(SummariserError, match="longer than asked"),
+    ):
+        model(endpoint).summarise(MANY, 5_000)
 
 
 def test_words_around_the_lines_are_left_out() -> None:

@@ -16,6 +16,7 @@ from memolith import clock
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
+from memolith.llm.rule_based import RuleBased
 from memolith.text.summary_text import read_lines, summary_lines
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 2_000_000  # of an answer: more is no summary
 _MOST_NOTES_CHARS = 60_000  # of one question
+_MOST_QUESTIONS = (
+    12  # of one summary; of what is longer, the rules leave out chatter and copies first
+)
+_LEAST_CHARS = 300  # that may be answered to a part
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 _PAUSE_SECONDS = 0.5
 # So often in a row without an answer, and the rest of the job is written by rules at once.
@@ -46,12 +51,28 @@ class OpenAiCompatible:
         return self._config.model
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
-        """Ask once for all statements; retried while the endpoint is busy."""
+        """Ask once, or part by part if there is too much for one question, and then for the whole."""
+        parts = list(_parts(statements))
+        if len(parts) > _MOST_QUESTIONS:
+            parts = list(_parts(_shortened(parts)))
+        if len(parts) == 1:
+            return self._summarise_part(parts[0], max_chars)
+        share = max(_LEAST_CHARS, 2 * max_chars // len(parts))
+        answers = [self._summarise_part(part, share) for part in parts]
+        lines = [line for answer in answers for line in answer.statements]
+        if _chars(lines) > _MOST_NOTES_CHARS:
+            raise SummariserError("Its answers to the parts are much longer than asked for.")
+        whole = self._summarise_part(lines, max_chars)
+        tokens = sum(answer.tokens for answer in (*answers, whole))
+        return Summary(statements=whole.statements, tokens=tokens)
+
+    def _summarise_part(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """Ask for a summary of so many as fit a question; retried while the endpoint is busy."""
+        if not statements:
+            raise SummariserError("There was nothing in its answers.")
         if self._failures >= _PATIENCE:
             raise SummariserError("It did not answer before.")
         notes = summary_lines(statements)
-        if len(notes) > _MOST_NOTES_CHARS:
-            raise SummariserError(f"{len(notes):,} characters are too many for one question.")
         prompt = load_prompt("summarise", max_chars=str(max_chars), notes=notes)
         try:
             answer = self._ask(prompt)
@@ -112,6 +133,30 @@ class OpenAiCompatible:
     @property
     def _endpoint(self) -> str:
         return f"{self._config.url.rstrip('/')}/chat/completions"
+
+
+def _parts(statements: Sequence[Statement]) -> Iterator[list[Statement]]:
+    """The statements in order, as many together as fit one question."""
+    part: list[Statement] = []
+    room = _MOST_NOTES_CHARS
+    for statement in statements:
+        chars = _chars([statement])
+        if chars > room and part:
+            yield part
+            part, room = [], _MOST_NOTES_CHARS
+        part.append(statement)
+        room -= chars
+    yield part
+
+
+def _shortened(parts: Sequence[Sequence[Statement]]) -> list[Statement]:
+    """What the rules keep of each part, as much as may be asked for in all."""
+    share = (_MOST_QUESTIONS - 1) * _MOST_NOTES_CHARS // (2 * len(parts))
+    return [line for part in parts for line in RuleBased().summarise(part, share).statements]
+
+
+def _chars(statements: Sequence[Statement]) -> int:
+    return len(summary_lines(statements)) + 1
 
 
 @contextmanager

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import date
 
 from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.sentences import matters, sentences, worth
+from memolith.text.sentences import claims, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
 _LONGEST = 280
 _LONGEST_LINE = 420
 _PARTS = 12  # the time a summary tells of is seen as so many parts
+_FAR_APART = (0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11)
 # Numbers need not add up: these are only the order in which sentences are taken.
 _BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _NAMED_FIRST = 0.75  # a sentence that begins with a name
 _ENOUGH_WORDS = 6  # fewer are in many a sentence by chance
 _SHARED = 0.5  # of the words of a sentence, by any that repeats it
+_MOST_OF_A_PATTERN = (
+    4  # sentences that differ in names and numbers only, before others have had their turn
+)
+_PATTERN_WORDS = 5
 _PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 
 
@@ -36,6 +42,8 @@ class _Candidate:
     worth: float
     place: int
     words: frozenset[str]
+    numbers: frozenset[str]
+    pattern: tuple[str, ...]
     tells: bool
 
 
@@ -103,6 +111,8 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
                 worth=value + named + _BY_CATEGORY.get(statement.category, 0.0),
                 place=place,
                 words=frozenset(words(text)),
+                numbers=_numbers(text),
+                pattern=_pattern(text, begins_with_name=bool(named)),
                 tells=value + named > _PLAIN or not tells_more,
             )
 
@@ -126,41 +136,81 @@ def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
 def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
     """What must not be missing first, then one sentence of each record, then the rest.
 
-    What tells nothing by itself comes last: it is only there to understand the others by.
+    What tells nothing by itself comes last: it is only there to understand the others by. Sentences after
+    one pattern, such as thirty appointments, do not crowd out what was said only once.
     """
     heard: set[str] = set()
-    first, second, rest = [], [], []
-    for candidate in sorted(candidates, key=lambda one: (-one.worth, one.place)):
+    of_pattern = Counter[tuple[str, ...]]()
+    parts: tuple[list[_Candidate], ...] = ([], [], [], [])
+    first, second, more, rest = parts
+    best_first = sorted(candidates, key=lambda one: (-one.worth, one.place))
+    for candidate in _each_pattern_over_time(best_first):
+        is_usual = of_pattern[candidate.pattern] >= _MOST_OF_A_PATTERN
+        of_pattern[candidate.pattern] += 1
         if matters(candidate.statement.text):
-            first.append(candidate)
+            (more if is_usual else first).append(candidate)
         elif candidate.tells and not heard.issuperset(candidate.statement.ids):
-            second.append(candidate)
+            (more if is_usual else second).append(candidate)
         else:
             rest.append(candidate)
         heard.update(candidate.statement.ids)
-    return [one for part in (first, second, rest) for one in _spread_over_time(part)]
+    for part in parts:
+        part.sort(key=lambda one: (-one.worth, one.place))
+    return [one for part in parts for one in _by_turns(_spread_over_time(part), _kind)]
+
+
+def _pattern(text: str, *, begins_with_name: bool) -> tuple[str, ...]:
+    """The first words of a sentence that are no names and no numbers: what it has of its kind."""
+    names = {word for name in claims(text) for word in words(name)}
+    found = [word for word in words(text) if word not in names and word.isalpha()]
+    return tuple(found[begins_with_name:][:_PATTERN_WORDS])
 
 
 def _spread_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
     """The best of each part of the time, then the second best of each: no part is left untold."""
-    days = [one.statement.day for one in candidates]
-    if not days:
-        return []
+    return _by_turns(candidates, _part_of_time(candidates))
+
+
+def _each_pattern_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The same for each pattern by itself; the parts in an order that begins far apart."""
+    part = _part_of_time(candidates)
+    apart = sorted(candidates, key=lambda one: _FAR_APART[part(one)])
+    return _by_turns(apart, lambda one: (part(one), one.pattern))
+
+
+def _part_of_time(candidates: list[_Candidate]) -> Callable[[_Candidate], int]:
+    days = [one.statement.day for one in candidates] or [date.min]
     first, span = min(days), (max(days) - min(days)).days + 1
-    taken = Counter[int]()
+    return lambda one: (one.statement.day - first).days * _PARTS // span
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if any(char.isdigit() for char in word))
+
+
+def _kind(candidate: _Candidate) -> object:
+    return candidate.pattern
+
+
+def _by_turns(
+    candidates: list[_Candidate], kind_of: Callable[[_Candidate], object]
+) -> list[_Candidate]:
+    """The first of each kind, then the second of each, and so on: no kind crowds out the others."""
+    taken = Counter[object]()
     ranked = []
     for candidate in candidates:
-        part = (candidate.statement.day - first).days * _PARTS // span
-        ranked.append((taken[part], candidate))
-        taken[part] += 1
+        kind = kind_of(candidate)
+        ranked.append((taken[kind], candidate))
+        taken[kind] += 1
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _says_no_more(candidate: _Candidate, other: _Candidate) -> bool:
     """Whether one is a near copy of the other, or repeats it whole with words around it."""
     text, said = candidate.statement.text, other.statement.text
+    # Soon seen: another number is another fact, and most have little in common.
     shared = len(other.words & candidate.words)
-    if shared < _SHARED * len(other.words):  # soon seen, and most have little in common
+    if candidate.numbers != other.numbers or shared < _SHARED * len(other.words):
         return False
     if is_near_copy(text, said):
         return True
@@ -179,7 +229,7 @@ def _join(kept: _Candidate, other: _Candidate, room: int) -> int:
     kept.statement = replace(other.statement if newer else before, ids=ids)
     kept.worth = max(kept.worth, other.worth)
     if newer:
-        kept.words = other.words
+        kept.words, kept.numbers = other.words, other.numbers
     return longer if newer else 0
 
 

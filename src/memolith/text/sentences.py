@@ -46,6 +46,9 @@ _TALK = re.compile(
     r"charl\w+|hablamos (?:del tiempo|de todo|un|del fin)|saludo|dio las gracias|explique\b|entendio\b|"
     r"seguimos (?:con|igual)|comentamos (?:varias|algunas))"
 )
+_WEATHER = re.compile(
+    r"^(?:\w+ ){0,3}(?:chatted|talked|hablamos|charlamos) (?:a bit |un poco )?(?:about the weather|del tiempo)\b"
+)
 _DECISION = re.compile(
     r"\b(?:decid\w*|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
     r"rejected?|cancel\w*|switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use|instead of|"
@@ -113,7 +116,7 @@ def worth(sentence: str) -> float:
     most = 3 if numbers or called else 8  # longer ones have something to say as well
     if not words or (len(words) <= most and not numbers and _SMALL_TALK.match(plain)):
         return 0.0
-    if not numbers and not called and _TALK.match(plain):
+    if not numbers and (_WEATHER.match(plain) or (not called and _TALK.match(plain))):
         return 0.0
     told: float = sum(
         weight
