@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from memolith.memory import Memory
 
@@ -18,7 +18,8 @@ def _in_thread(
 ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
     @wraps(method)
     async def call(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
+        of_memory = getattr(self.memory, method.__name__)  # a subclass may have its own
+        return cast("R", await asyncio.to_thread(of_memory, *args, **kwargs))
 
     return call
 

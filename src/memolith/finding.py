@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _FEW_FILES = 300
 # A search believes the kernel that nothing has changed, for at most so long.
 _BELIEVED_SECONDS = 2.0
+# Who closes waits so long for a search that runs; a search that is late must not hold up its caller.
+_PATIENCE_SECONDS = 0.3
 # Where the kernel cannot tell, of many files a second search right after the first does not look
 # again; an edit is still found long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02
@@ -78,6 +80,7 @@ class Finder:
         self._looked = _NEVER
         self._hint = ChangeHint()
         self._temporary: TemporaryFolder | None = None
+        self._closing = False
 
     def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""
@@ -86,7 +89,7 @@ class Finder:
             if config.index != before.index:
                 self.look_again()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
-                self.close()  # the index is opened for the model it is searched with
+                self._close()  # the index is opened for the model it is searched with
                 self._model = self._new_model()
 
     def look_again(self) -> None:
@@ -94,17 +97,26 @@ class Finder:
         self._looked = _NEVER
 
     def close(self) -> None:
-        """Let go of the index."""
-        with self._guard:
-            self._background.stop()
-            self._hint.close()
-            self._looked = _NEVER
-            if self._index is not None:
-                self._index.close()
-                self._index = None
-            if self._temporary is not None:
-                self._temporary.cleanup()
-                self._temporary = None
+        """Let go of the index: at once, or when a search that has lost its caller ends."""
+        self._closing = True
+        if not self._guard.acquire(timeout=_PATIENCE_SECONDS):
+            return
+        try:
+            self._close()
+        finally:
+            self._guard.release()
+
+    def _close(self) -> None:
+        self._closing = False
+        self._background.stop()
+        self._hint.close()
+        self._looked = _NEVER
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
@@ -133,8 +145,11 @@ class Finder:
                     lambda: self._search(question, limit, filters, explain=explain)
                 )
             except IndexUnavailableError as error:
-                self.close()
+                self._close()
                 return SearchResult(hits=(), warnings=(f"{error.message} Nothing was searched.",))
+            finally:
+                if self._closing:
+                    self._close()
 
     def status(self) -> IndexStatus:
         """How the index stands to the files; nothing is made or changed."""
@@ -149,7 +164,7 @@ class Finder:
             try:
                 return work()
             except IndexReplacedError:
-                self.close()
+                self._close()
         return work()
 
     def purge(self) -> None:
@@ -257,7 +272,7 @@ class Finder:
     def _open_embedder(self) -> Embedder | None:
         embedder = self._model.open() if self._config.search.meaning else None
         if self._index is not None and embedder is not self._indexed_by:
-            self.close()  # the model answers again
+            self._close()  # the model answers again
         return embedder
 
     def _status(self) -> IndexStatus:

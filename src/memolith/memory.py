@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date
@@ -27,6 +28,9 @@ else:
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
 
+# Two threads that search first at the same moment share one index.
+_opening = allocate_lock()
+
 
 class Memory(TrackedStore):
     """One agent's memory: plain Markdown files in one folder.
@@ -44,6 +48,8 @@ class Memory(TrackedStore):
     def close(self) -> None:
         """Let go of files, index and model; a later call opens them again."""
         super().close()
+        if self._recaller is not None:
+            self._recaller.close()
         if self._finder is not None:
             self._finder.close()
 
@@ -327,14 +333,25 @@ class Memory(TrackedStore):
         if recaller is None or recaller.config is not self.config.context:
             from memolith.context.recall import Recaller
 
-            self._recaller = recaller = Recaller(
-                self.root, self.config.context, self._search_now, self._note_shown, self._clock
-            )
+            with _opening:
+                recaller, old = self._recaller, self._recaller
+                if recaller is None or recaller.config is not self.config.context:
+                    self._recaller = recaller = Recaller(
+                        self.root,
+                        self.config.context,
+                        self._search_now,
+                        self._note_shown,
+                        self._clock,
+                    )
+                    if old is not None:
+                        old.close()
         return recaller
 
     def _open_finder(self) -> Finder:
         if self._finder is None:
             from memolith.finding import Finder
 
-            self._finder = Finder(self.root, self.config, self._clock)
+            with _opening:
+                if self._finder is None:
+                    self._finder = Finder(self.root, self.config, self._clock)
         return self._finder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith.context.deadline import in_time
@@ -23,8 +23,17 @@ _ASKED_FOR_AT_LEAST = 200
 _NEAREST = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found by the deadline."""
+
+    memories: tuple[Hit, ...] = ()
+    experiences: tuple[Hit, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
 class Searches:
-    """The memories, turns of this chat and experiences that answer a message."""
+    """The searches for memories, turns of this chat and experiences that answer a message."""
 
     def __init__(self, search: Search, filters: Filters, question: str, may_see: MaySee) -> None:
         """`may_see` decides which hits count."""
@@ -33,32 +42,37 @@ class Searches:
         self._question = question
         self._may_see = may_see
         self._missing = ""
-        self.memories: list[Hit] = []
-        self.experiences: list[Hit] = []
-        self.warnings: tuple[str, ...] = ()
+        self._is_over = False  # nobody waits any more
+        # Replaced as a whole: another thread looks at it when the time is over.
+        self._found = Found()
 
-    def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> None:
+    def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> Found:
         """Search for at most so long; what is missing then is said in the warnings."""
+        if in_time(lambda: self._run(limit, experiences, chat), seconds):
+            return self._found
+        self._is_over = True
+        found = self._found
+        late = (
+            f"The search for {self._missing} took longer than {seconds:g} seconds and goes on in"
+            " the background; this answer is without it."
+        )
+        return replace(found, warnings=(*found.warnings, late))
 
-        def work() -> None:
-            self._missing = "memories"
-            self.memories = self._found(self._filters, limit)
-            if chat is not None:
-                self._missing = "what was said in this chat"
-                turns = self._found(replace(self._filters, chat=chat), limit)
-                self.memories = _merged(self.memories, turns)[:limit]
-            if experiences:
-                self._missing = "past experiences"
-                only = replace(self._filters, category="experience")
-                self.experiences = self._found(only, experiences)
+    def _run(self, limit: int, experiences: int, chat: str | None) -> None:
+        self._missing = "memories"
+        memories = self._hits(self._filters, limit)
+        self._found = replace(self._found, memories=tuple(memories))
+        if chat is not None and not self._is_over:
+            self._missing = "what was said in this chat"
+            turns = self._hits(replace(self._filters, chat=chat), limit)
+            self._found = replace(self._found, memories=tuple(_merged(memories, turns)[:limit]))
+        if experiences and not self._is_over:
+            self._missing = "past experiences"
+            only = replace(self._filters, category="experience")
+            hits = self._hits(only, experiences)
+            self._found = replace(self._found, experiences=tuple(hits))
 
-        if not in_time(work, seconds):
-            self.warnings += (
-                f"The search for {self._missing} took longer than {seconds:g} seconds and goes on in"
-                " the background; this answer is without it.",
-            )
-
-    def _found(self, filters: Filters, limit: int) -> list[Hit]:
+    def _hits(self, filters: Filters, limit: int) -> list[Hit]:
         hits, enough = self._asked_for(2 * limit + _ASKED_FOR_MORE, filters, limit)
         if not enough:
             hits, _ = self._asked_for(max(4 * limit, _ASKED_FOR_AT_LEAST), filters, limit)
@@ -67,7 +81,8 @@ class Searches:
     def _asked_for(self, most: int, filters: Filters, limit: int) -> tuple[list[Hit], bool]:
         """The hits that may be seen, and whether asking for more would add none."""
         found = self._search(self._question, most, filters)
-        self.warnings = tuple(dict.fromkeys((*self.warnings, *found.warnings)))
+        warnings = tuple(dict.fromkeys((*self._found.warnings, *found.warnings)))
+        self._found = replace(self._found, warnings=warnings)
         hits = [hit for hit in found.hits if _speaks_for_itself(hit) and self._may_see(hit)]
         return hits[:limit], len(hits) >= limit or len(found.hits) < most
 

@@ -62,16 +62,16 @@ def turn_context(
         return True
 
     searches = Searches(search, filters, " ".join(queries), may_see)
-    searches.run(
+    found = searches.run(
         config.max_results if turn.limit is None else max(0, turn.limit),
         config.experiences,
         turn.chat,
         config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds,
     )
-    experiences = list(_once(searches.experiences, ()))
+    experiences = list(_once(found.experiences, ()))
     digest = Digest(
         queries[0],
-        list(_once(searches.memories, experiences)),
+        list(_once(found.memories, experiences)),
         experiences,
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
     )
@@ -82,7 +82,7 @@ def turn_context(
         queries=queries,
         left_out=digest.left_out,
         held=len(held),
-        warnings=searches.warnings + _warning(len(held)),
+        warnings=found.warnings + _warning(len(held)),
     )
 
 

@@ -19,25 +19,24 @@ V1 = "/api/v1"
 RECALL_PATH = "/api/memory/semantic-recall"
 RPC_PATH = "/rpc"
 
-# Error → its kind, as every surface names it, and its status. The nearest class above counts.
-STATUSES: Mapping[type[Exception], tuple[str, int]] = {
-    errors.ConfigError: ("config", 422),
-    errors.ProfileError: ("profile", 404),
-    errors.PathOutsideProfileError: ("path", 403),
-    errors.FileFormatError: ("file-format", 409),
-    errors.NotFoundError: ("not-found", 404),
-    errors.RefusedError: ("refused", 422),
-    errors.TextTooLargeError: ("refused", 413),
-    errors.ForgottenError: ("refused", 409),
-    errors.WriterBusyError: ("busy", 503),
-    errors.FileChangedError: ("changed", 409),
-    errors.JobFailedError: ("job-failed", 409),
-    errors.BackupDamagedError: ("backup-damaged", 409),
-    errors.StorageError: ("storage", 507),
-    errors.IndexUnavailableError: ("index", 503),
-    errors.EmbeddingError: ("embedding", 503),
-    errors.SummariserError: ("summariser", 503),
-    errors.JobFailedError: ("job", 503),
+# The status of each error. The nearest class above counts.
+STATUSES: Mapping[type[Exception], int] = {
+    errors.ConfigError: 422,
+    errors.ProfileError: 404,
+    errors.PathOutsideProfileError: 403,
+    errors.FileFormatError: 409,
+    errors.NotFoundError: 404,
+    errors.RefusedError: 422,
+    errors.TextTooLargeError: 413,
+    errors.ForgottenError: 409,
+    errors.WriterBusyError: 503,
+    errors.FileChangedError: 409,
+    errors.JobFailedError: 409,
+    errors.BackupDamagedError: 409,
+    errors.StorageError: 507,
+    errors.IndexUnavailableError: 503,
+    errors.EmbeddingError: 503,
+    errors.SummariserError: 503,
 }
 
 
@@ -71,20 +70,20 @@ class Answer(Response):
             return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
-def status_of(error: Exception) -> tuple[str, int]:
-    """Kind and status of an error.
+def status_of(error: Exception) -> int:
+    """The status of an error.
 
     >>> status_of(errors.BackupNotFoundError("No backup.", name="x"))
-    ('not-found', 404)
+    404
     """
     if isinstance(error, RequestError):
-        return error.kind, error.status
-    return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), ("bug", 500))
+        return error.status
+    return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), 500)
 
 
 def error_answer(error: Exception, path: str, headers: Mapping[str, str] | None = None) -> Answer:
     """The answer to a request that failed, in the form that callers of this path expect."""
-    _, status = status_of(error)
+    status = status_of(error)
     detail = detail_of(error)
     content: Json = {"error": detail}
     # Two routes are older than we are, and keep the form of errors that their callers know.
@@ -98,10 +97,9 @@ def error_answer(error: Exception, path: str, headers: Mapping[str, str] | None 
 
 def detail_of(error: Exception) -> dict[str, str]:
     """What the caller is told; of a bug, nothing but that it was one."""
-    kind, _ = status_of(error)
     if not isinstance(error, errors.MemolithError | RequestError):
-        return {"kind": kind, "message": "The server failed.", "hint": "Its log says how."}
-    detail = {"kind": kind, "message": error.message, "hint": error.hint}
+        return {"kind": "bug", "message": "The server failed.", "hint": "Its log says how."}
+    detail = {"kind": error.kind, "message": error.message, "hint": error.hint}
     if isinstance(error, errors.VersionConflictError):
         detail |= {"given": error.given, "current": error.current}
     return detail

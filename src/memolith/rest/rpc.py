@@ -87,9 +87,8 @@ def rpc(body: JsonBody, memory: TheMemory) -> Answer:
         request = _read(RpcRequest, body)
         result = _call(memory, request)
     except (MemolithError, RequestError) as error:
-        kind, status = status_of(error)
-        log.info("msg=rpc audit=%s ok=false kind=%s", audit, kind)
-        return Answer({**given, **rpc_failure(detail_of(error), audit)}, status)
+        log.info("msg=rpc audit=%s ok=false kind=%s", audit, error.kind)
+        return Answer({**given, **rpc_failure(detail_of(error), audit)}, status_of(error))
     log.info("msg=rpc audit=%s ok=true method=%s", audit, request.method)
     return Answer({**given, "auditId": audit, "ok": True, "result": result})
 
