@@ -10,6 +10,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import MemolithError, NotFoundError, ProfileError, RecordNotFoundError
 from tests.conftest import StoppedTime
+from tests.crash.workers import LiveWorker, Order
 
 
 def texts(memory: Memory, **wanted: bool) -> list[str]:
@@ -225,3 +226,32 @@ def test_correcting_what_was_corrected_already_corrects_the_newest(memory: Memor
     third = memory.supersede(first.id, "Cem owns the key")
     assert third.supersedes == second.id
     assert [found.text for found in memory.records()] == ["Cem owns the key"]
+
+
+def test_correcting_follows_a_successor_into_the_archive(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    note = memory.save_note("Ana owns the key", category="note")
+    stopped_time.advance(days=1)
+    second = memory.supersede(note.id, "Ben owns the key")
+    stopped_time.advance(days=1)
+    memory.remember("filler")
+    with Memory(memory.root, settings={"trim.max_records": 1}, clock=memory._clock) as small:
+        small.trim()
+    Path(memory.root, "memory", "2026-11-16.md").unlink()  # archived by hand, elsewhere
+    third = memory.supersede(note.id, "Cem owns the key")
+    assert third.supersedes == second.id
+
+
+def test_two_processes_that_correct_the_same_record_leave_one_chain(tmp_path: Path) -> None:
+    with Memory(tmp_path / "root") as memory:
+        first = memory.remember("version 0")
+        steps = [{"do": "supersede", "record_id": first.id, "text": f"v{n}"} for n in range(12)]
+        order = Order(root=tmp_path / "root", steps=steps)
+        with (
+            LiveWorker(order, tmp_path / "one") as one,
+            LiveWorker(order, tmp_path / "two") as two,
+        ):
+            assert (one.finish(), two.finish()) == (0, 0)
+        assert len(memory.records(include_past=True)) == 25
+        assert len(memory.records()) == 1

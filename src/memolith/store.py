@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -123,21 +123,15 @@ class Store:
         self, record_id: str, text: str, *, sensitivity: labels.Sensitivity | None = None
     ) -> Record:
         """Write a newer record that takes the place of an older one; the old one stays as history."""
-        from memolith.files.lookup import find_record
+        from memolith.files.lookup import find_newest
 
-        with self._existing() as folder:
-            old = find_record(folder, record_id)
-        # Whoever corrects what was corrected already means the newest: there is one at a time.
-        newer = {found.supersedes: found for found in self._all_records()}
-        seen = {old.id}
-        while old.id in newer and newer[old.id].id not in seen:
-            old = newer[old.id]
-            seen.add(old.id)
-        draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
-        return self._append(replace(draft, keywords=old.keywords, supersedes=old.id))
+        def successor(folder: Folder) -> Record:
+            old = find_newest(folder, record_id, self.config.trim.archive_path)
+            draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
+            return replace(draft, keywords=old.keywords, supersedes=old.id)
 
-    def _all_records(self) -> tuple[Record, ...]:
-        return self.records(include_secret=True, include_past=True)
+        self._existing().close()
+        return self._append(self._draft(text, "note", "main", "private-user"), successor)
 
     def save_note(  # noqa: PLR0913 - each names one field of the record
         self,
@@ -381,9 +375,13 @@ class Store:
             provenance=Provenance(channel=self._channel, sensitivity=sensitivity),
         )
 
-    def _append(self, draft: Record) -> Record:
+    def _append(self, draft: Record, final: Callable[[Folder], Record] | None = None) -> Record:
+        """Write a record; `final` makes it under the lock, of what nobody can change meanwhile."""
         gate.check_record(draft, self.config.store.max_record_bytes)
         with self._writing() as transaction:
+            if final is not None:
+                draft = final(transaction.folder)
+                gate.check_record(draft, self.config.store.max_record_bytes)
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             record = self._journal.append(transaction, draft, reuse=self._reuses)
             trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)

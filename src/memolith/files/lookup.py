@@ -76,3 +76,32 @@ def find_record(folder: Folder, record_id: str) -> Record:
     if len(record_id) < _SHORTEST_PREFIX:
         hint = f"Give at least {_SHORTEST_PREFIX} characters of it: memolith list"
     raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
+
+
+def find_newest(folder: Folder, record_id: str, archive: str) -> Record:
+    """The record with this id, or the last of those that took its place, wherever they stand.
+
+    Whoever corrects what was corrected already means the newest: under the lock there is one.
+    """
+    found = find_record(folder, record_id)
+    newer: dict[str, Record] = {}
+    for path in dict.fromkeys((*memory_files(folder), archive)):
+        for record in _successors(path, folder.read(path) or b""):
+            known = newer.get(record.supersedes or "")
+            if known is None or record.created > known.created:
+                newer[record.supersedes or ""] = record
+    seen: set[str] = set()
+    while found.id in newer and found.id not in seen:
+        seen.add(found.id)
+        found = newer[found.id]
+    return found
+
+
+def _successors(path: str, data: bytes) -> Iterator[Record]:
+    """The records of a file that took the place of another; few lines say that they did."""
+    word = b"supersedes"
+    if word not in data:
+        return
+    if not (path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2):  # no note
+        data = b"\n".join(line for line in data.split(b"\n") if word in line)
+    yield from (record for record in records_in(path, data) if record.supersedes)
