@@ -42,7 +42,7 @@ def promoted(memory: Memory) -> object:
 
 def experiences_taken_in(memory: Memory) -> object:
     memory.remember("The operator prefers dark theme")
-    memory.remember("The operator likes a dark theme")
+    memory.remember("The operator prefers the dark themes")
     memory.remember("Luis fed the cat of the neighbour")
     memory.jobs.extract_experiences()
     return len(memory.experiences())
