@@ -151,6 +151,16 @@ class Finder:
                 if self._closing:
                     self._close()
 
+    def with_known_categories(self, result: SearchResult, category: str) -> SearchResult:
+        """The same result; if there is no such category, it says which there are."""
+        with self._guard:
+            known = self._again_if_replaced(lambda: self._open_index().categories())
+        if category.casefold() in {name.casefold() for name in known}:
+            return result
+        there = f"There are: {', '.join(sorted(known))}." if known else "There are no records yet."
+        unknown = f"No record has the category {category!a}. {there}"
+        return replace(result, warnings=(*result.warnings, unknown))
+
     def status(self) -> IndexStatus:
         """How the index stands to the files; nothing is made or changed."""
         with self._guard:

@@ -266,6 +266,10 @@ class Index(Protocol):
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
         ...
 
+    def categories(self) -> set[str]:
+        """The categories that records have, as of what was nominated last."""
+        ...
+
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of."""
         ...

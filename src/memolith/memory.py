@@ -85,7 +85,7 @@ class Memory(TrackedStore):
         from memolith.retrieval import Filters, SearchResult
 
         if not self.profile.exists:
-            return SearchResult(hits=())
+            return SearchResult(hits=(), warnings=self.profile.missing)
         filters = Filters(
             category=category,
             session=session,
@@ -98,6 +98,8 @@ class Memory(TrackedStore):
             now=None if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
+        if category is not None and not result.hits:
+            result = self._open_finder().with_known_categories(result, category)
         self._note_shown(result.hits, text, "search")
         return result
 
@@ -188,7 +190,7 @@ class Memory(TrackedStore):
         from memolith.retrieval import SearchResult
 
         if not self.profile.exists:
-            return SearchResult(hits=())
+            return SearchResult(hits=(), warnings=self.profile.missing)
         filters = self._filters(category="experience", session=session)
         found = self._open_finder().search(text, max(0, limit), filters)
         self._note_shown(found.hits, text, "experiences")
@@ -323,7 +325,7 @@ class Memory(TrackedStore):
         self, question: str, limit: int, filters: retrieval.Filters
     ) -> retrieval.SearchResult:
         if not self.profile.exists:
-            return retrieval.SearchResult(hits=())
+            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
         finder = self._open_finder()
         finder.look_again()
         return finder.search(question, limit, filters)

@@ -37,6 +37,13 @@ class Profile:
         return os.path.isdir(self.root)
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """A warning for whoever named a folder that is not there: the path may be mistyped."""
+        if self.exists or self.found_by not in ("argument", "environment"):
+            return ()
+        return (f"There is no memory at {self.root}: the folder does not exist.",)
+
+    @property
     def settings_file(self) -> str:
         """The settings of this profile; the file need not exist."""
         return os.path.join(self.root, PROFILE_FILE)

@@ -84,6 +84,25 @@ def test_a_value_is_set_and_says_where(config: Run, root: str) -> None:
     assert (written["written"], written["value"], written["file"]) == (6, 6, file)
 
 
+def test_a_setting_is_taken_out_again_and_everything_else_stays(config: Run, root: str) -> None:
+    file = os.path.join(root, "memolith.toml")
+    config("set", "trim.max_chars", "7")
+    with open(file, "a") as settings:
+        settings.write("# kept\n")
+    config("set", "trim.max_records", "5")
+    code, out, _ = config("unset", "trim.max_records")
+    assert (code, out.splitlines()[1]) == (0, "It is now: trim.max_records = 0  (default)")
+    assert config("get", "trim.max_chars")[1] == "7\n"
+    with open(file) as settings:
+        assert "# kept" in settings.read()
+    code, out, notes = config("unset", "trim.max_records")
+    assert (code, out) == (0, "")
+    assert notes == f"trim.max_records is not set in {file}; it comes from: default\n"
+    _, out, _ = config("unset", "trim.max_chars", "--json")
+    assert (json.loads(out)["removed"], json.loads(out)["origin"]) == (True, "default")
+    assert config("unset", "trim.no_such")[0] != 0
+
+
 def test_options_may_stand_anywhere(config: Run, tmp_path: Path) -> None:
     user_file = tmp_path / "home" / ".memolith" / "config.toml"
     for words in (("--user", "trim.max_chars", "5"), ("trim.max_chars", "6", "--user")):
@@ -132,7 +151,7 @@ def test_a_mistake_is_named_and_changes_nothing(
 def test_a_line_that_makes_no_sense_is_a_usage_error(config: Run, words: tuple[str, ...]) -> None:
     code, out, err = config(*words)
     assert (code, out) == (2, "")
-    helps = ("memolith config", "Did you mean --origin?", "Use one of show, get, set, path.")
+    helps = ("memolith config", "Did you mean --origin?", "Use one of show, get, set, unset, path.")
     assert any(words in err.splitlines()[-1] for words in helps)
 
 

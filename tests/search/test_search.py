@@ -151,6 +151,33 @@ def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     assert filled.search("release").trace == ()
 
 
+def test_a_stage_that_had_nothing_to_do_says_so_and_repeats_no_values(filled: Memory) -> None:
+    trace = {stage.stage: stage for stage in filled.search("release", explain=True).trace}
+    for name in ("days", "phrases", "diversify"):
+        assert trace[name].note == "nothing to do"
+        assert not any(trace[name].found)
+    assert trace["weigh"].note == ""
+    assert all("words" in found for found in trace["weigh"].found)
+
+
+def test_a_category_is_found_in_any_case_and_one_that_is_not_there_is_said(filled: Memory) -> None:
+    filled.remember("Tea at five", category="habit")
+    assert [hit.text for hit in filled.search("tea", category="Habit").hits] == ["Tea at five"]
+    (warning,) = filled.search("tea", category="habits").warnings
+    assert warning.startswith("No record has the category 'habits'. There are: ")
+    assert "habit," in warning or "habit." in warning
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with Memory(root=tmp_path / "mistyped") as memory:
+        said = (f"There is no memory at {tmp_path}/mistyped: the folder does not exist.",)
+        assert memory.search("tea").warnings == said
+        assert memory.session_start().warnings == said
+        assert memory.context("Which tea do I like best?").warnings == said
+        memory.remember("Tea at five")
+        assert not memory.search("tea").warnings
+
+
 def test_chats_that_answer_are_ranked_as_a_whole(filled: Memory) -> None:
     assert filled.search("peanuts allergic").sessions[0].chat == "health"
 

@@ -82,6 +82,18 @@ def test_the_record_itself_takes_the_place_of_a_better_copy() -> None:
     assert order(once(candidates(copy, other))) == [1, 2]
 
 
+def test_hidden_copies_leave_no_gaps_in_ranks() -> None:
+    hits = candidates(
+        candidate(1, 0.9, record=9, words_rank=1, meaning_rank=2),
+        candidate(2, 0.8, record=8, words_rank=2),
+        candidate(3, 0.7, words_rank=3, meaning_rank=1),
+    )
+    shown = once(hits)
+    assert order(shown) == [2, 3]
+    assert shown.signals.words_rank.tolist() == [1, 2]
+    assert shown.signals.meaning_rank.tolist() == [2, 1]
+
+
 def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
     hits = candidates(candidate(1, words=20, meaning=0.3), candidate(2, words=10, meaning=0.9))
     assert order(weigh()(SITUATION, hits)) == [2, 1]

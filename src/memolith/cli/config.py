@@ -24,6 +24,7 @@ memolith config show --origin
 memolith config get trim.max_records
 memolith config set trim.max_records 500
 memolith config set profile.timezone Europe/Madrid --user
+memolith config unset trim.max_records
 memolith config path"""
 
 
@@ -37,10 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     get = actions.add_parser("get", help="KEY: the value of one setting")
     get.add_argument("--origin", action="store_true", help="also where the value comes from")
     change = actions.add_parser("set", help="KEY VALUE: write a setting into its file")
-    for action in (get, change):
+    unset = actions.add_parser("unset", help="KEY: take a setting out of its file")
+    for action in (get, change, unset):
         action.add_argument("key", metavar="KEY", help="such as trim.max_records")
     change.add_argument("value", metavar="VALUE", help="true, false, a number or text")
-    change.add_argument("--user", action="store_true", help="for all of your profiles")
+    for action in (change, unset):
+        action.add_argument("--user", action="store_true", help="for all of your profiles")
     actions.add_parser("path", help="the two files that settings are read from")
 
 
@@ -53,6 +56,8 @@ def run(args: Arguments) -> int:
         _get(args, loaded)
     elif args.action == "set":
         _set(args, profile, loaded)
+    elif args.action == "unset":
+        _unset(args, profile, loaded)
     else:
         _path(args, profile)
     return 0
@@ -111,6 +116,21 @@ def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
     if now.origins[args.key] != file:
         output.note(f"Not in effect here, because of: {now.origins[args.key]}")
         output.note(f"There it says: {_line(now, args.key)}")
+
+
+def _unset(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
+    from memolith.files.settings_file import remove_setting
+
+    removed = remove_setting(profile, loaded.config.store, args.key, for_user=args.user)
+    file = profile.user_settings_file if args.user else profile.settings_file
+    _, now = _open(args)
+    if args.json:
+        output.say_json({**_setting_json(now, args.key), "removed": removed, "file": file})
+    elif removed:
+        output.say(output.bold("Unset"), f"  {args.key}  in {file}")
+        output.say(f"It is now: {_line(now, args.key)}  ({now.origins[args.key]})")
+    else:
+        output.note(f"{args.key} is not set in {file}; it comes from: {now.origins[args.key]}")
 
 
 def _path(args: Arguments, profile: Profile) -> None:

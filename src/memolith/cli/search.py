@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.marking import Marker
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
+from memolith.clock import Clock
 from memolith.shapes import hit_json, trace_json
 from memolith.text.cleaning import clean
 
@@ -16,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
+    from datetime import date
 
     from memolith.cli.usage import Arguments
     from memolith.retrieval import Hit, SearchResult
@@ -39,8 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--category", metavar="NAME", help="only records of this category")
     parser.add_argument("--session", metavar="ID", help="only this session")
     parser.add_argument("--chat", metavar="ID", help="only this chat")
-    parser.add_argument("--since", metavar="DAY", help="not older than this day (2026-01-31)")
-    parser.add_argument("--until", metavar="DAY", help="not newer than this day")
+    parser.add_argument(
+        "--since", metavar="DAY", help='not older: 2026-01-31, yesterday, "last week"'
+    )
+    parser.add_argument("--until", metavar="DAY", help="not newer than the last of these days")
     parser.add_argument("--as-of", metavar="DAY", help="the memory as it was on this day")
     parser.add_argument("--path", metavar="PATH", help="only this file, or files in this folder")
     parser.add_argument("--include-secret", action="store_true", help="also secret ones")
@@ -51,15 +53,19 @@ def run(args: Arguments) -> int:
     """Print the hits."""
     text = text_of(args.text, EXAMPLE.partition("\n")[0])
     with open_memory(args) as memory:
+        today = Clock(memory.config.profile.timezone).today()
+        since, _ = _days(args.since, "--since", today)
+        _, until = _days(args.until, "--until", today)
+        _, as_of = _days(args.as_of, "--as-of", today)
         result = memory.search(
             text,
             args.limit,
             category=args.category,
             session=args.session,
             chat=args.chat,
-            since=_day(args.since, "--since"),
-            until=_day(args.until, "--until"),
-            as_of=_day(args.as_of, "--as-of"),
+            since=since,
+            until=until,
+            as_of=as_of,
             path=args.path,
             include_secret=args.include_secret,
             explain=args.explain,
@@ -105,7 +111,9 @@ def _why(hit: Hit) -> str:
 def _show_trace(result: SearchResult) -> None:
     for stage in result.trace:
         output.say()
-        output.say(output.bold(stage.stage), f"  {stage.note}")
+        output.say(output.bold(stage.stage), f"  {stage.note}" if stage.note else "")
+        if stage.note:
+            continue  # the same as before
         output.table(
             (f"{place:>2}", f"{score:.4f}", where, _values(found))
             for place, ((where, score), found) in enumerate(
@@ -118,12 +126,16 @@ def _values(found: Mapping[str, float]) -> str:
     return " · ".join(f"{name} {value:.4g}" for name, value in found.items())
 
 
-def _day(text: str | None, option: str) -> date | None:
+def _days(text: str | None, option: str, today: date) -> tuple[date | None, date | None]:
+    """The first and the last day that an option names: 2026-01-31, yesterday, "la semana pasada"."""
     if text is None:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
+        return None, None
+    from memolith.text.dates import LIKELY, find_days, without_days
+
+    named = find_days(text, today)
+    if len(named) != 1 or named[0].confidence < LIKELY or without_days(text, named).strip():
         raise UsageError(
-            f"{option} {text!a} is not a day.", hint="Write it like 2026-01-31."
-        ) from None
+            f"{option} {text!a} is not a day.",
+            hint='Write it like 2026-01-31, yesterday, "last week" or "hace 3 días".',
+        )
+    return named[0].first, named[0].last

@@ -72,7 +72,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
             f"{start.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
         )
     if not profile.exists:
-        return SessionContext(text="")
+        return SessionContext(text="", warnings=profile.missing)
     budget, cost = _measure(config.context, start)
     with Folder(profile.root) as folder:
         reader = _Reader(folder, clock, config.context, start, budget)

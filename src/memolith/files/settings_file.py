@@ -27,9 +27,26 @@ def write_setting(
     """
     setting = known_setting(name, ARGUMENT)
     value = checked(setting, text, ARGUMENT)
-    path = profile.user_settings_file if for_user else profile.settings_file
     if not for_user:
         check_trust(setting, profile)
+    _write(profile, store, name, value, for_user=for_user)
+    return value
+
+
+def remove_setting(
+    profile: Profile, store: StoreConfig, name: str, *, for_user: bool = False
+) -> bool:
+    """Take a setting out of the file that `write_setting` puts it into; False if it is not in it."""
+    known_setting(name, ARGUMENT)
+    path = profile.user_settings_file if for_user else profile.settings_file
+    return os.path.exists(path) and _write(profile, store, name, None, for_user=for_user)
+
+
+def _write(
+    profile: Profile, store: StoreConfig, name: str, value: Value | None, *, for_user: bool
+) -> bool:
+    """Change the file; None takes the setting out. Returns whether there was anything to do."""
+    path = profile.user_settings_file if for_user else profile.settings_file
     root, file = os.path.split(path)
     with (
         Folder(root, create=True, durable=store.durability == "full") as folder,
@@ -37,34 +54,45 @@ def write_setting(
     ):
         stamp = folder.stamp(file)
         before = folder.read(file) or b""
-        transaction.replace(file, _changed(path, before, name, value), stamp)
+        after = _changed(path, before, name, value)
+        if value is None and after == before:
+            return False
+        transaction.replace(file, after, stamp)
         transaction.commit()
-    return value
+    return True
 
 
-def _changed(path: str, before: bytes, name: str, value: Value) -> bytes:
+def _changed(path: str, before: bytes, name: str, value: Value | None) -> bytes:
     section, key = name.split(".")
     tables = parse_toml(path, before)
     table = tables.get(section, {})
     if isinstance(table, dict):
+        if value is None and key not in table:
+            return before
         after = _edited(before.decode("utf-8-sig"), section, key, value).encode()
         # The editor is checked by the parser that will read the file: an unusual layout may fool it.
-        if parse_toml(path, after) == {**tables, section: {**table, key: value}}:
+        others = {other: kept for other, kept in table.items() if other != key}
+        wanted = others if value is None else {**table, key: value}
+        if parse_toml(path, after) == {**tables, section: wanted}:
             return after
+    by_hand = f"remove {key}" if value is None else f"write {key} = {toml_value(value)}"
     raise ConfigError(
         f"{path} is written in a way that cannot be changed safely",
         setting=name,
         origin=path,
-        hint=f"Change it by hand: under [{section}] write {key} = {toml_value(value)}",
+        hint=f"Change it by hand: under [{section}] {by_hand}",
     )
 
 
-def _edited(text: str, section: str, key: str, value: Value) -> str:
+def _edited(text: str, section: str, key: str, value: Value | None) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         document = tomlkit.parse(text)
+        if value is None:
+            del document[section][key]
+            return tomlkit.dumps(document)
         if section not in document:
             document[section] = tomlkit.table()
         document[section][key] = value

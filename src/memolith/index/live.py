@@ -42,7 +42,7 @@ class NumberedFilters:
         """Translate; a name the index does not know becomes a number that nothing has."""
         until = min(filter(None, (filters.until, filters.as_of)), default=None)
         return cls(
-            category=_number(filters.category, number),
+            category=_number_in_any_case(filters.category, number),
             session=_number(filters.session, number),
             chat=_number(filters.chat, number),
             files=None if files is None else np.asarray(files, dtype=np.uint32),
@@ -55,6 +55,13 @@ class NumberedFilters:
 
 def _number(name: str | None, number: Mapping[str, int]) -> int | None:
     return None if name is None else number.get(name, 0)
+
+
+def _number_in_any_case(name: str | None, number: Mapping[str, int]) -> int | None:
+    if name is None or name in number:
+        return _number(name, number)
+    folded = name.casefold()
+    return next((number[known] for known in number if known.casefold() == folded), 0)
 
 
 def _seconds(moment: datetime | None) -> int | None:

@@ -148,6 +148,14 @@ class SqliteIndex:
         return group_vectors([live.segment for live in self._nominated_from], chats)
 
     @_going_on
+    def categories(self) -> set[str]:
+        """The categories that records have, as of what was nominated last."""
+        columns = [live.segment.columns["category"] for live in self._nominated_from]
+        names = self._names_by_number()
+        found = {names.get(number, "") for column in columns for number in set(column.tolist())}
+        return found - {""}
+
+    @_going_on
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()

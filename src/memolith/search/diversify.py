@@ -32,7 +32,7 @@ def diversify(mmr_lambda: float) -> Stage:
             return candidates
         order = _reordered(candidates.score[:compared].tolist(), copies, mmr_lambda)
         order += range(len(order), len(candidates))
-        return replace(candidates, held_back=True).take(order)
+        return replace(candidates, held_back=True, why={}).take(order)
 
     return stage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,17 +26,45 @@ def fuse(signals: Signals, k: int = RRF_K, words: float = 1.0, meaning: float = 
 
 
 def once(candidates: Candidates) -> Candidates:
-    """A record that stands in several files, once: in the place of the best, and no copy if possible."""
-    numbers = candidates.signals.record
+    """A record that stands in several files, once: in the place of the best, and no copy if possible.
+
+    Ranks are counted again, so that hidden copies leave no gaps in them.
+    """
+    signals = candidates.signals
+    numbers = signals.record
     records = (numbers[numbers > 0] // 2).tolist()  # see `Signals.record`
     if len(set(records)) == len(records):
         return candidates
     place = np.arange(len(numbers))
-    same = np.where(numbers == 0, -1 - place, numbers // 2)
-    _, best = np.unique(same, return_index=True)
+    _, same = np.unique(np.where(numbers == 0, -1 - place, numbers // 2), return_inverse=True)
+    first = np.unique(same, return_index=True)[1]  # the place of the best of each
     order = np.lexsort((place, numbers % 2, same))
     chosen = order[np.unique(same[order], return_index=True)[1]]
-    return candidates.take(chosen[np.argsort(best)])
+    kept = candidates.take(chosen[np.argsort(first)])
+    ranks = {
+        name: _renumbered(_best_of_each(same, getattr(signals, name))[np.argsort(first)])
+        for name in ("words_rank", "meaning_rank")
+    }
+    counted = replace(kept.signals, **ranks)
+    return replace(kept, signals=counted, why=_raw(counted))
+
+
+def _best_of_each(same: Column, ranks: Column) -> Column:
+    """The least rank of each record; 0, which is none, only if it has no other."""
+    none = np.iinfo(ranks.dtype).max
+    best = np.full(same.max() + 1, none, ranks.dtype)
+    np.minimum.at(best, same, np.where(ranks > 0, ranks, none))
+    return np.where(best == none, 0, best)
+
+
+def _renumbered(ranks: Column) -> Column:
+    """The same order without gaps.
+
+    >>> _renumbered(np.array([4, 0, 1])).tolist()
+    [2, 0, 1]
+    """
+    taken = np.unique(ranks[ranks > 0])
+    return np.where(ranks > 0, np.searchsorted(taken, ranks) + 1, 0)
 
 
 def _reciprocal(ranks: Column, k: int) -> NDArray[np.floating[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.text.folding import bare_letters
@@ -46,7 +47,8 @@ def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
         return candidates
     held = [sum(found) for found in _held(situation.phrases, candidates)]
     most = max(held, default=0)
-    return candidates.take([at for at, count in enumerate(held) if count == most])
+    holding = [at for at, count in enumerate(held) if count == most]
+    return replace(candidates.take(holding), why={})
 
 
 def _held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> list[list[bool]]:

@@ -105,8 +105,13 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
 def _staged(
     stages: Sequence[tuple[str, Stage]], situation: Situation, candidates: Candidates
 ) -> list[tuple[str, Candidates]]:
-    """The candidates after each stage."""
-    return [(name, candidates := stage(situation, candidates)) for name, stage in stages]
+    """The candidates after each stage; one that had nothing to do went by no values."""
+    result = []
+    for name, stage in stages:
+        after = stage(situation, candidates)
+        candidates = replace(after, why={}) if after is candidates else after
+        result.append((name, candidates))
+    return result
 
 
 def _nominate(parts: Parts, plan: QueryPlan, filters: Filters, warnings: list[str]) -> Nomination:
@@ -176,13 +181,16 @@ def _sessions(
 def _traced(reading: Reading, stages: Sequence[tuple[str, Candidates]]) -> Iterator[StageTrace]:
     shown = [(name, candidates.take(slice(_TRACED))) for name, candidates in stages]
     found = reading.find({key for _, some in shown for key in some.signals.keys.tolist()})
+    before: list[int] = []
     for name, candidates in shown:
         keys, scores = candidates.signals.keys.tolist(), candidates.score.tolist()
+        idle, before = keys == before and not candidates.why, keys
         known = [at for at, key in enumerate(keys) if key in found]
         yield StageTrace(
             stage=name,
             order=tuple((str(found[keys[at]].chunk.citation), scores[at]) for at in known),
             found=tuple(_why(candidates, at) for at in known),
+            note="nothing to do" if idle else "",
         )
 
 

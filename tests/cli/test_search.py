@@ -1,0 +1,35 @@
+"""search: days in words, and what is said when nothing can be found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+
+def found(memolith: Run, *words: str) -> list[str]:
+    return [hit["text"] for hit in memolith("search", "tea", "--json", *words).json["hits"]]
+
+
+def test_days_may_be_named_in_words(memolith: Run) -> None:
+    memolith("config", "set", "profile.timezone", "UTC")
+    memolith("remember", "Tea at five")
+    # A record of this moment: the day may end while the test runs, a week does not matter.
+    assert found(memolith, "--since", "hace 3 días") == ["Tea at five"]
+    assert found(memolith, "--since", "last week", "--until", "next week") == ["Tea at five"]
+    assert found(memolith, "--until", "last week") == []
+    assert found(memolith, "--as-of", "el mes pasado") == []
+    today = datetime.now(UTC).date()
+    assert found(memolith, "--since", str(today - timedelta(days=1))) == ["Tea at five"]
+
+
+@pytest.mark.parametrize("text", ["soon", "yesterday and last week", "tea yesterday", "2026-13-01"])
+def test_what_names_no_days_is_refused_with_examples(memolith: Run, text: str) -> None:
+    outcome = memolith("search", "tea", "--since", text, "--json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.error["message"] == f"--since {text!r} is not a day."
+    assert '"last week"' in outcome.error["hint"]
