@@ -187,12 +187,19 @@ def test_hand_written_words_without_a_newline_are_not_torn(prose: bytes, memory:
     assert not Path(memory.root, ".memolith", "quarantine").exists()
 
 
-def test_a_whole_record_without_a_newline_is_not_torn(memory: Memory) -> None:
-    memory.remember("before")
+@pytest.mark.parametrize("around", [(b"", b""), (b"  ", b""), (b"\t", b" \t"), (b" ", b"\r")])
+def test_a_whole_record_without_a_newline_is_not_torn(
+    around: tuple[bytes, bytes], memory: Memory
+) -> None:
+    memory.remember("first")
+    line = encode_line(memory.remember("before"))
     file = Path(memory.root, "MEMORY.md")
-    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    last = around[0] + line.rstrip(b"\n") + around[1]
+    file.write_bytes(file.read_bytes().replace(line, last))
     memory.remember("after")
-    assert [record.text for record in memory.records()] == ["before", "after"]
+    assert [record.text for record in memory.records()] == ["first", "before", "after"]
+    assert last + b"\n" in file.read_bytes()
+    assert not Path(memory.root, ".memolith", "quarantine").exists()
 
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])

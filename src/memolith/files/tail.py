@@ -62,7 +62,7 @@ def _is_torn(line: bytes) -> bool:
     if written != line:
         return True
     try:
-        parse_json(line[2:])
+        parse_json(line.strip(b" \t\r")[2:])  # a person may have indented it
     except RecordFormatError:
         return True
     return False

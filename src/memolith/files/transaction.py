@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """The steps of one change, made under the writer lock. Nothing happens before `commit`,
-    and nothing is promised before the `with` block has ended without an error.
+    """The steps of one change, made under the writer lock. Nothing is written before `commit` (but
+    `append` moves a line torn by a crash to quarantine, whatever comes of the change), and nothing
+    is promised before the `with` block has ended without an error.
     """
 
     def __init__(self, handles: Handles, lock_timeout_seconds: float) -> None:
