@@ -83,11 +83,14 @@ def build(name: str, folder: Path, size: int) -> Figures:
             [model.embed(texts[at : at + 1000]) for at in range(0, size, 1000)]
         )
     (folder.parent / f"questions-{size}.json").write_text(json.dumps(corpus.questions(QUESTIONS)))
-    cpu, wall = _cpu(), time.perf_counter()
+    before, wall = _cpu(), time.perf_counter()
     contender.build(folder, texts, vectors)
-    cpu, wall = _cpu() - cpu, time.perf_counter() - wall
+    mine, others = (now - then for now, then in zip(_cpu(), before, strict=True))
+    wall = time.perf_counter() - wall
     return {
-        "build, chunks per CPU second": round(size / cpu),
+        "build, chunks per CPU second": round(size / (mine + others)),
+        # Of several processes the busiest decides, if each has a core: that can be told on a busy machine.
+        "build, chunks per second on two cores": round(size / max(mine, others)),
         "build, chunks per second": round(size / wall),
     }
 
@@ -122,10 +125,10 @@ def ask(name: str, folder: Path, size: int, started: float) -> Figures:
     }
 
 
-def _cpu() -> float:
-    """CPU seconds of this process and of those it started and that have ended."""
+def _cpu() -> tuple[float, float]:
+    """CPU seconds of this process, and of those it started and that have ended."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return time.process_time(), children.ru_utime + children.ru_stime
 
 
 def _rank(times: list[float], percent: int) -> float:

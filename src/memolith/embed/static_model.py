@@ -10,6 +10,7 @@ import json
 import os
 import struct
 import threading
+from array import array
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from memolith.text.stopwords import is_stop_word, stop_words
 from memolith.text.tokens import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
@@ -88,12 +89,22 @@ class StaticModel:
 
     def spell(self, texts: Sequence[Sequence[str]]) -> list[bytes]:
         """Each text as tokens, two bytes each; the first token of a word has its top bit set."""
+        sizes = [len(stretches) for stretches in texts]
         with self._guard:
             self._learn(set().union(*texts))
-            return [
-                b"".join([self._spelled[row] for row in map(self._rows.__getitem__, stretches)])
-                for stretches in texts
-            ]
+            row = self._rows.__getitem__
+            rows = np.fromiter(map(row, chain.from_iterable(texts)), np.intp, sum(sizes))
+            data, ends = self._tokens_of(rows)
+        bounds = np.append(0, ends)[np.cumsum([0, *sizes])]
+        return [data[start:stop] for start, stop in pairwise(bounds.tolist())]
+
+    def _tokens_of(self, rows: NDArray[np.intp]) -> tuple[bytes, NDArray[np.int64]]:
+        """The tokens of words, one after the other, and where those of each end."""
+        bounds = np.frombuffer(self._bounds, np.int64)
+        starts, sizes = bounds[rows], bounds[rows + 1] - bounds[rows]
+        ends = np.cumsum(sizes)
+        at = np.arange(int(sizes.sum())) + np.repeat(starts - ends + sizes, sizes)
+        return np.frombuffer(self._tokens, "<u2")[at].tobytes(), 2 * ends
 
     def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
         """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
@@ -122,7 +133,8 @@ class StaticModel:
         # What stands between spaces, as it stands there, and its row in the array below.
         self._rows: dict[str, int] = {}
         self._words: dict[str, int] = {"": 0}  # the same for bare words; none is zeros
-        self._spelled = [b""]  # their tokens, by row
+        # Their tokens one after the other, and where those of each row end; the first row has none.
+        self._tokens, self._bounds = array("H"), array("q", [0, 0])
         self._sums = np.zeros((_ROOM, self.dimensions), np.float32)
 
     def _learn(self, stretches: Iterable[str]) -> None:
@@ -140,7 +152,11 @@ class StaticModel:
             _add_up(self._weighted, ids, starts, sums)
             sums[[is_stop_word(word) for word in new]] *= STOP_WORD
             self._words |= zip(new, range(first, first + len(new)), strict=True)
-            self._spelled += _cut(ids, starts)
+            marked = ids.astype("<u2")
+            marked[starts] += np.uint16(WORD_START)
+            end = len(self._tokens)
+            self._tokens.frombytes(marked.tobytes())
+            self._bounds.extend((end + np.append(starts[1:], len(ids))).tolist())
         self._rows |= {stretch: self._words[word] for stretch, word in bare.items()}
 
     def _weigh(self, ids: NDArray[np.integer[Any]]) -> None:
@@ -212,15 +228,6 @@ def _those_not(
     asked = np.zeros_like(known)
     asked[tokens] = True
     return np.flatnonzero(asked & ~known)
-
-
-def _cut(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[bytes]:
-    """The tokens of each word as bytes, its first one marked."""
-    marked = ids.astype("<u2")
-    marked[starts] += np.uint16(WORD_START)
-    data = marked.tobytes()
-    bounds = [*(2 * starts).tolist(), len(data)]
-    return (data[start:stop] for start, stop in pairwise(bounds))
 
 
 def _add_up(

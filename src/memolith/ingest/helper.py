@@ -1,4 +1,7 @@
-"""A second process that prepares every other batch of a large sync, so that two cores have work.
+"""A second process that has the model work through a large sync, so that two cores have work.
+
+This one reads the files, takes them apart into terms and stores them. So each process learns new words
+for one purpose; by turns, both would have to learn all of them for both.
 
 A program of its own, started like any command: no fork of a process with threads, no second run of the
 user's main module. It ends when its input does, so it never outlives us; and whatever goes wrong with it
@@ -17,15 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith import clock
-from memolith.ingest.preparing import Prepared, Preparer, Said
+from memolith.ingest.preparing import Said, embed, spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memolith.interfaces import Embedder
+    from memolith.interfaces import Embedder, Vectors
 
-# Both processes have to learn the words: in 8 MB that eats up all that the second one gains.
-MUCH_BYTES = 50_000_000
+# To start it takes as long as it gains in a megabyte or two.
+MUCH_BYTES = 5_000_000
 _PATIENCE_SECONDS = 60.0
 _LENGTH = struct.Struct("<Q")
 _MOST_BYTES = 1 << 31
@@ -67,8 +70,8 @@ class Helper:
         self._write(marshal.dumps([tuple(chunk) for chunk in chunks]))
         self.busy = True
 
-    def take(self) -> Prepared:
-        """What it made of the batch; raises HelperError."""
+    def take(self) -> tuple[list[Vectors], list[bytes]]:
+        """The vectors and tokens of the batch; raises HelperError."""
         if not self._welcomed:
             if self._read().decode(errors="replace") != self._model:
                 raise HelperError("another model")
@@ -76,11 +79,11 @@ class Helper:
         self.busy = False
         try:
             # From the pipe of a process that we started and that runs our own code.
-            terms, vectors, dimensions, tokens = marshal.loads(self._read())  # noqa: S302
-            rows = np.frombuffer(vectors, np.float32).reshape(len(terms), dimensions)
+            vectors, dimensions, tokens = marshal.loads(self._read())  # noqa: S302
+            rows = np.frombuffer(vectors, np.float32).reshape(len(tokens), dimensions)
         except (ValueError, TypeError, EOFError) as error:
             raise HelperError("no answer to our question") from error
-        return Prepared(terms, list(rows), tokens)
+        return list(rows), tokens
 
     def close(self) -> None:
         """End it."""
@@ -133,15 +136,13 @@ def serve() -> None:
     from memolith.embed.static_model import StaticModel
 
     model = StaticModel()
-    preparer = Preparer(model, model)
     _answer(model.name.encode())
     source = sys.stdin.buffer
     while head := source.read(_LENGTH.size):
         chunks = marshal.loads(source.read(*_LENGTH.unpack(head)))  # noqa: S302 - from our parent
-        done = preparer.prepare([Said(*chunk) for chunk in chunks], [])
-        vectors = np.array(done.vectors, np.float32)
-        made = (list(done.terms), vectors.tobytes(), model.dimensions, list(done.tokens))
-        _answer(marshal.dumps(made))
+        said = [Said(*chunk) for chunk in chunks]
+        vectors = np.array(embed(model, said, []), np.float32)
+        _answer(marshal.dumps((vectors.tobytes(), model.dimensions, spell(model, said))))
 
 
 def _answer(data: bytes) -> None:

@@ -55,10 +55,14 @@ class Preparer:
     def prepare(self, chunks: Sequence[Said], warnings: list[str]) -> Prepared:
         """What the index needs of these chunks; a model that fails is a warning."""
         return Prepared(
-            terms=self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in chunks]),
+            terms=self.terms(chunks),
             vectors=embed(self._embedder, chunks, warnings),
             tokens=spell(self._word_vectors, chunks),
         )
+
+    def terms(self, chunks: Sequence[Said]) -> list[bytes]:
+        """What of it needs no model."""
+        return self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in chunks])
 
 
 def embed(

@@ -14,7 +14,7 @@ from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
 from memolith.ingest.helper import HelperError, start_helper
-from memolith.ingest.preparing import Preparer, Said, embed, spell
+from memolith.ingest.preparing import Prepared, Preparer, Said, embed, spell
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.reports import SyncReport
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from memolith.files.roots import Roots
     from memolith.ingest.helper import Helper
-    from memolith.ingest.preparing import Prepared
     from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.retrieval import Chunk, Turn
     from memolith.types import Record, Stamp
@@ -174,7 +173,8 @@ class _Work:
         self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
         self._touched: list[FileChange] = []
         self._waiting = 0
-        self._away: _Batch | None = None  # what the helper is at
+        # What the helper is at: the batch, what is new in it, and its terms.
+        self._away: tuple[_Batch, list[Said], list[bytes]] | None = None
         self.helper: Helper | None = None
         self.indexed = 0
         self.chunks = 0
@@ -206,50 +206,55 @@ class _Work:
     def store(self) -> None:
         """Put all that was cut so far into the index."""
         self._store_batch()
-        self._take_back()
+        self._put(self._take_back())
 
     def _store_batch(self) -> None:
         if self._touched:
             self._replace(self._touched)
         batch = _Batch(self._cut, {path: self._identities(path) for path in self._cut})
         self._cut, self._touched, self._waiting = {}, [], 0
-        if not batch.files or self._give_away(batch):
+        if not batch.files:
             return
-        prepared = self._preparer.prepare(batch.new(), self._warnings)
-        self._take_back()
-        self._put(batch, prepared)
+        done = self._take_back()
+        given = self._give_away(batch)  # the helper is at this one while the one before is stored
+        self._put(done)
+        if not given:
+            self._put((batch, self._preparer.prepare(batch.new(), self._warnings)))
 
-    def _put(self, batch: _Batch, prepared: Prepared) -> None:
-        self._replace(list(batch.changes(prepared, self._known)))
+    def _put(self, done: tuple[_Batch, Prepared] | None) -> None:
+        if done is not None:
+            batch, prepared = done
+            self._replace(list(batch.changes(prepared, self._known)))
 
     def _replace(self, changes: Sequence[FileChange]) -> None:
         self.overtaken.update(self._index.replace_files(changes))
 
     def _give_away(self, batch: _Batch) -> bool:
-        """Have the helper prepare a batch, if it has nothing else to do."""
-        if self.helper is None or self._away is not None:
+        """Have the helper begin with a batch, and make its terms meanwhile."""
+        if self.helper is None:
             return False
+        new = batch.new()
         try:
-            self.helper.give(batch.new())
+            self.helper.give(new)
         except HelperError:
             self.close()
             return False
-        self._away = batch
+        self._away = batch, new, self._preparer.terms(new)
         return True
 
-    def _take_back(self) -> None:
-        """Store what the helper made; if it failed, what it should have made."""
+    def _take_back(self) -> tuple[_Batch, Prepared] | None:
+        """What the helper was at, and all that is needed of it, even if the helper failed."""
         if self._away is None:
-            return
-        batch, self._away = self._away, None
+            return None
+        (batch, new, terms), self._away = self._away, None
         try:
-            prepared = self.helper.take() if self.helper is not None else None
+            made = self.helper.take() if self.helper is not None else None
         except HelperError:
-            prepared = None
+            made = None
             self.close()
-        if prepared is None:
-            prepared = self._preparer.prepare(batch.new(), self._warnings)
-        self._put(batch, prepared)
+        if made is None:
+            return batch, self._preparer.prepare(new, self._warnings)
+        return batch, Prepared(terms, *made)
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
