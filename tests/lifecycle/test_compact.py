@@ -211,6 +211,48 @@ def test_what_no_longer_holds_is_archived_but_not_told(
     assert "ferry" not in summary.text
 
 
+@pytest.mark.parametrize("days", [1, 12, 50, 88])  # of a day, a week, a month later, and young
+@pytest.mark.parametrize("archived", [False, True])
+def test_what_was_corrected_is_not_told_whenever_the_correction_came(
+    root: str, clock: Clock, stopped_time: StoppedTime, *, days: int, archived: bool
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
+    old = memory.remember("Ana lives in Lima, house 12")
+    memory.remember("Ben signed invoice 4711 for 90 euros")
+    stopped_time.advance(days=days)
+    newer = encode_line(memory.supersede(old.id, "Ana lives in Oslo, house 7"))
+    memory.remember("The ferry to Bergen costs 40 euros")
+    if archived:
+        Path(root, ARCHIVE).parent.mkdir()
+        Path(root, ARCHIVE).write_bytes(newer)
+        Path(root, "MEMORY.md").write_bytes(memory_md(memory).replace(newer, b""))
+    stopped_time.advance(days=90 - days)
+    assert memory.jobs.compact().status == "done"
+    assert "4711" in Path(root, "LONGMEMORY.md").read_text()
+    assert "Lima" not in Path(root, "LONGMEMORY.md").read_text()
+    assert "Lima" not in memory_md(memory).decode()
+
+
+def test_what_was_told_before_it_was_corrected_is_told_no_more(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
+    old = memory.remember("Ana lives in Lima, house 12")
+    memory.remember("Ben signed invoice 4711 for 90 euros")
+    stopped_time.advance(days=40)
+    memory.jobs.compact()
+    assert "Lima" in Path(root, "LONGMEMORY.md").read_text()
+    memory.supersede(old.id, "Ana lives in Oslo, house 7")
+    memory.remember("The ferry to Bergen costs 40 euros")
+    stopped_time.advance(days=40)
+    memory.jobs.compact()
+    told = " ".join(record.text for record in memory.records())
+    for text in (told, Path(root, "LONGMEMORY.md").read_text()):
+        assert "4711" in text
+        assert "Oslo" in text
+        assert "Lima" not in text
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     by_rules = lived.jobs.compact(dry_run=True)

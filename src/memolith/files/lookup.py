@@ -49,10 +49,12 @@ def records_in(path: str, data: bytes) -> list[Record]:
 
 def superseded_in(folder: Folder, path: str) -> set[str]:
     """The ids that records of a file, such as the archive, have taken the place of."""
-    data = folder.read(path) or b""
-    if b'"supersedes":"' not in data:
-        return set()
-    return {record.supersedes for record in records_in(path, data) if record.supersedes}
+    return superseded_by(path, folder.read(path) or b"")
+
+
+def superseded_by(path: str, data: bytes) -> set[str]:
+    """The same, of a file's bytes."""
+    return {record.supersedes for record in _successors(path, data) if record.supersedes}
 
 
 def find_record(folder: Folder, record_id: str) -> Record:

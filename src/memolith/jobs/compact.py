@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memolith.files import long_memory
+from memolith.files import layout, long_memory
+from memolith.files.lookup import superseded_by
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_levels import LEVELS
@@ -14,7 +15,13 @@ from memolith.jobs.compact_plan import Scope, plan_compaction
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
-from memolith.jobs.summary_record import leaves_of, long_statements, statements_of, summary_record
+from memolith.jobs.summary_record import (
+    leaves_of,
+    long_statements,
+    statements_of,
+    still_true,
+    summary_record,
+)
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
@@ -32,6 +39,9 @@ if TYPE_CHECKING:
     from memolith.jobs.job import Reader, Snapshot
     from memolith.reports import Change
     from memolith.types import Record
+
+
+_NOTHING_LEFT = "- nothing that still holds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +77,7 @@ class CompactJob:
         self._by_hand = by_hand
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}
+        self._corrected: frozenset[str] = frozenset()  # records that a newer one took the place of
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
@@ -78,6 +89,10 @@ class CompactJob:
         if not plan.skipped:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
+            # Corrections may be of any age, so they are looked for wherever records stand.
+            places = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, self._archive)
+            found = (superseded_by(path, snapshot.read(path) or b"") for path in places)
+            self._corrected = frozenset().union(*found)
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
@@ -120,7 +135,7 @@ class CompactJob:
     def _write(self, group: Group, summariser: Summariser) -> _Written:
         parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
-        statements = statements_of(records, self._now, self._clock.day_of)
+        statements = statements_of(records, self._now, self._clock.day_of, self._corrected)
         summary, warning = checked_summary(summariser, statements, group.max_chars)
         return _Written(
             group=group,
@@ -177,11 +192,13 @@ class CompactJob:
             for statement in long_statements(one.group, told):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
         blocks = {}
-        for month, new in months.items():
-            old = read_summary(memory.blocks.get(month, ""), new[0].day, ())
-            known = [statement for statement in old if statement.ids]
-            merged = RuleBased().summarise([*known, *new], config.block_chars)
-            blocks[month] = summary_lines(merged.statements)
+        for month in sorted({*months, *memory.blocks}):
+            old = read_summary(memory.blocks.get(month, ""), self._now.date(), ())
+            cited = [statement for statement in old if statement.ids]
+            known = still_true(cited, self._corrected)
+            if month in months or known != cited:
+                merged = RuleBased().summarise([*known, *months.get(month, ())], config.block_chars)
+                blocks[month] = summary_lines(merged.statements) or _NOTHING_LEFT
         if not blocks:
             return ()
         after, dropped = memory.with_blocks(blocks, config.max_chars)

@@ -19,7 +19,7 @@ from memolith.values import replace
 from memolith.visibility import current
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import date, datetime
 
     from memolith.jobs.compact_levels import Group
@@ -31,17 +31,29 @@ _CHANNELS: dict[Trust, str] = {"user": "user", "agent": "system", "external": "e
 
 
 def statements_of(
-    records: Sequence[Record], now: datetime, day_of: Callable[[datetime], date]
+    records: Sequence[Record],
+    now: datetime,
+    day_of: Callable[[datetime], date],
+    corrected: Collection[str] = (),
 ) -> list[Statement]:
-    """What the records say that still holds; summaries are taken apart again."""
+    """What the records say that still holds; summaries are taken apart again.
+
+    `corrected` are ids whose successor may stand anywhere.
+    """
     found: list[Statement] = []
-    for record in current(records, now):
+    for record in current(records, now, corrected):
         day, ids = day_of(record.created), (short_id(record.id),)
         if record.category == "compaction":
             found += read_summary(record.text, day, ids)
         else:
             found.append(Statement(text=record.text, ids=ids, day=day, category=record.category))
-    return found
+    return still_true(found, corrected)
+
+
+def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> list[Statement]:
+    """The statements without those that rest on corrected records alone."""
+    gone = {short_id(record_id) for record_id in corrected}
+    return [one for one in statements if not one.ids or not gone.issuperset(one.ids)]
 
 
 def summary_record(
