@@ -141,6 +141,7 @@ class FileChange:
     # if another process has been there since: what that one read may be newer.
     seen: FileState | None = None
     if_as_seen: bool = False
+    is_appended: bool = False  # the chunks come behind those that are there
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,21 @@ def test_one_changed_file_costs_one_file(memory: Memory, folder: Path) -> None:
     assert (report.indexed, report.chunks, report.files) == (1, 1, 20)
 
 
+def test_one_more_record_in_a_large_file_costs_one_record(memory: Memory, folder: Path) -> None:
+    for number in range(50):
+        memory.remember(f"one heron{number}")
+    memory.sync()
+    memory.remember("one bittern")
+    report = memory.sync()
+    assert (report.indexed, report.chunks) == (2, 2)  # MEMORY.md and the log of the day
+    assert found(memory, "bittern") == [f"memory/{memory._clock.today()}.md#L51"]
+    log = folder / f"memory/{memory._clock.today()}.md"
+    log.write_text(log.read_text("utf-8").replace("heron7", "osprey7"), "utf-8")
+    assert memory.sync().chunks == 51
+    assert found(memory, "osprey7") == [f"memory/{memory._clock.today()}.md#L8"]
+    assert memory.index_status().chunks == 102
+
+
 def test_a_file_only_touched_is_read_but_not_indexed_again(memory: Memory, folder: Path) -> None:
     write(folder / "memory/a.md", "heron\n")
     memory.sync()

@@ -51,6 +51,32 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
     return chunks
 
 
+def chunk_appended(
+    path: str, data: bytes, before: int, day_of: Callable[[Record | Turn], date]
+) -> list[Chunk] | None:
+    """The chunks behind the first `before` bytes; None if they depend on what stands there.
+
+    A record stands for itself, so nothing behind one depends on anything before it.
+    """
+    begin = data.rfind(b"\n", 0, max(before - 1, 0)) + 1
+    last, tail = data[begin:before], data[before:]
+    is_markdown = path.endswith(".md") and not data.removeprefix(BOM).startswith(b"---")
+    if not is_markdown or not last.endswith(b"\n") or tail.startswith(BOM):
+        return None
+    if not list(Document.parse(path, last).records()) or _lines_of_template(path, tail):
+        return None
+    lines = data.count(b"\n", 0, before)
+    return [
+        replace(
+            chunk,
+            first_line=chunk.first_line + lines,
+            last_line=chunk.last_line + lines,
+            offset=chunk.offset + before,
+        )
+        for chunk in _markdown_chunks(path, tail, day_of)
+    ]
+
+
 def file_date(path: str) -> date | None:
     """The day in a file's name, as in `2026-04-09.md` or `2026-04-09-visit.md`."""
     found = _DATE_IN_NAME.fullmatch(path.rpartition("/")[2])

@@ -60,10 +60,18 @@ class FileTable:
 
     def restamp(self, path: str, state: FileState) -> None:
         """Note that a file whose content is the same has a new stamp, as part of a transaction."""
-        count = "SELECT chunks FROM files WHERE path = ?"
-        chunks = self._database.one(count, os.fsencode(path))
+        chunks = self._chunks(path)
         if chunks is not None:
             self.store(path, state, chunks)
+
+    def grow(self, path: str, state: FileState, chunks: int) -> int:
+        """Note that a file has so many chunks more, as part of a transaction; gives its number."""
+        return self.store(path, state, (self._chunks(path) or 0) + chunks)
+
+    def _chunks(self, path: str) -> int | None:
+        count = "SELECT chunks FROM files WHERE path = ?"
+        chunks: int | None = self._database.one(count, os.fsencode(path))
+        return chunks
 
     def remove(self, path: str) -> None:
         """Forget a file, as part of a transaction."""

@@ -244,6 +244,10 @@ class SqliteIndex:
         if change.state is not None and change.chunks is None:
             self._files.restamp(change.path, change.state)
             return True
+        if change.state is not None and change.chunks is not None and change.is_appended:
+            number = self._files.grow(change.path, change.state, len(change.chunks))
+            self._store_chunks(number, change.path, change.chunks, {})
+            return True
         known = self._known(self._files.number(change.path))
         if change.state is not None and change.chunks is not None:
             number = self._files.store(change.path, change.state, len(change.chunks))

@@ -13,9 +13,10 @@ from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
+from memolith.ingest.cutting import cut_file
 from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said, embed, spell
-from memolith.interfaces import FileChange, FileState, IndexedChunk
+from memolith.interfaces import FileChange, IndexedChunk
 from memolith.reports import SyncReport
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memolith.files.roots import Roots
+    from memolith.ingest.cutting import Cut
     from memolith.ingest.helper import Helper
-    from memolith.interfaces import Embedder, Index, WordVectors
+    from memolith.interfaces import Embedder, FileState, Index, WordVectors
     from memolith.retrieval import Chunk, Turn
     from memolith.types import Record, Stamp
 
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _CHUNKS_AT_ONCE = 512
 _FILES_AT_ONCE = 256
-_TICK = 50_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,11 @@ def _sync_once(
         if path not in known or known[path].stamp != stamp
     }
     work = _Work(sources, index, Preparer(embedder, sources.word_vectors), known, warnings)
-    much = sum(size for _, size, _ in changed.values())
+    # Most files that are known have grown at their end.
+    much = sum(
+        max(0, size - known[path].stamp[1]) if path in known else size
+        for path, (_, size, _) in changed.items()
+    )
     with closing(work):
         work.helper = start_helper(much, embedder if sources.word_vectors else None)
         for number, (path, stamp) in enumerate(changed.items(), 1):
@@ -115,9 +120,12 @@ def _as_seen(
     path: str,
     state: FileState | None = None,
     chunks: Sequence[IndexedChunk] | None = (),
+    *,
+    is_appended: bool = False,
 ) -> FileChange:
     """A change that is only made if no other process was there since we looked."""
-    return FileChange(path, state, chunks, seen=known.get(path), if_as_seen=True)
+    seen = known.get(path)
+    return FileChange(path, state, chunks, seen=seen, if_as_seen=True, is_appended=is_appended)
 
 
 def text_digest(text: str) -> bytes:
@@ -129,29 +137,31 @@ def text_digest(text: str) -> bytes:
 class _Batch:
     """Files that were cut; of each chunk its identity, and whether it has to be indexed."""
 
-    files: Mapping[str, tuple[FileState, list[Chunk]]]
+    files: Mapping[str, Cut]
     identities: Mapping[str, list[tuple[bytes, bool]]]
 
     def new(self) -> list[Said]:
         """What is said in chunks that have to be indexed."""
         return [
             Said.by(chunk)
-            for path, (_, chunks) in self.files.items()
-            for chunk, (_, is_new) in zip(chunks, self.identities[path], strict=True)
+            for path, cut in self.files.items()
+            for chunk, (_, is_new) in zip(cut.chunks or (), self.identities[path], strict=True)
             if is_new
         ]
 
     def changes(self, prepared: Prepared, known: Mapping[str, FileState]) -> Iterator[FileChange]:
         """What is indexed already is passed on without its terms, as often as it is there."""
         made = zip(prepared.terms, prepared.vectors, prepared.tokens, strict=True)
-        for path, (state, chunks) in self.files.items():
+        for path, cut in self.files.items():
             items = [
                 IndexedChunk(
                     chunk, text_digest(chunk.text), identity, *(next(made) if is_new else (None,))
                 )
-                for chunk, (identity, is_new) in zip(chunks, self.identities[path], strict=True)
+                for chunk, (identity, is_new) in zip(
+                    cut.chunks or (), self.identities[path], strict=True
+                )
             ]
-            yield _as_seen(known, path, state, items)
+            yield _as_seen(known, path, cut.state, items, is_appended=cut.is_appended)
 
 
 class _Work:
@@ -170,7 +180,7 @@ class _Work:
         self._preparer = preparer
         self._known = known
         self._warnings = warnings
-        self._cut: dict[str, tuple[FileState, list[Chunk]]] = {}
+        self._cut: dict[str, Cut] = {}
         self._touched: list[FileChange] = []
         self._waiting = 0
         # What the helper is at: the batch, what is new in it, and its terms.
@@ -191,15 +201,14 @@ class _Work:
         data = self._read(path, stamp)
         if data is None:
             return
-        state = FileState(_settled(stamp), blake2b(data, digest_size=16).hexdigest())
-        if path in self._known and self._known[path].digest == state.digest:
-            self._touched.append(_as_seen(self._known, path, state, None))
+        cut = cut_file(path, data, stamp, self._known.get(path), self._sources.day_of)
+        if cut.chunks is None:
+            self._touched.append(_as_seen(self._known, path, cut.state, None))
         else:
-            chunks = chunk_file(path, data, self._sources.day_of)
-            self._cut[path] = (state, chunks)
+            self._cut[path] = cut
             self.indexed += 1
-            self.chunks += len(chunks)
-            self._waiting += len(chunks)
+            self.chunks += len(cut.chunks)
+            self._waiting += len(cut.chunks)
         if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
             self._store_batch()
 
@@ -270,22 +279,15 @@ class _Work:
 
     def _identities(self, path: str) -> list[tuple[bytes, bool]]:
         """The identity of each chunk of a file, and whether it has to be indexed."""
-        there = self._index.identities(path) if path in self._known else Counter[bytes]()
+        cut, there = self._cut[path], Counter[bytes]()
+        if path in self._known and not cut.is_appended:
+            there = self._index.identities(path)
         found = []
-        for chunk in self._cut[path][1]:
+        for chunk in cut.chunks or ():
             identity = _identity(chunk)
             there[identity] -= 1
             found.append((identity, there[identity] < 0))
         return found
-
-
-def _settled(stamp: Stamp) -> Stamp:
-    """A stamp to know the file by, unless it is so fresh that a change may still get the same one.
-
-    File systems stamp files by a clock that ticks some hundred times a second.
-    """
-    inode, size, modified = stamp
-    return stamp if modified < clock.file_time() - _TICK else (inode, size, -1)
 
 
 def embed_waiting(
