@@ -41,6 +41,8 @@ def test_the_transcript_that_a_hook_names_is_read(memolith: Run, tmp_path: Path)
     path.write_text("\n".join(map(json.dumps, SAID)), encoding="utf-8")
     saved = memolith("flush", "--json", piped=hook(path)).json["saved"]
     assert [one["text"] for one in saved] == ["User: We decided to ship on Friday."]
+    (record,) = memolith("list", "--json").json["records"]
+    assert record["session"] == "1"
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "link", "pipe", "folder"])

@@ -37,6 +37,18 @@ def test_junk_recalled_once_is_not_promoted(life: Life) -> None:
     assert life.promoted() == []
 
 
+def test_near_misses_are_shown_and_not_promoted(life: Life) -> None:
+    life.write(
+        "memory/2026-11-11.md",
+        "- The API key of staging rotates every month\n- We decided to use PostgreSQL for billing\n"
+        "- The car needs new tyres before winter\n- Marta lives in Oulu with two cats\n",
+    )
+    life.ask("what did we decide for the API key?", "how often does the API key rotate?", days=4)
+    life.memory.jobs.dream()
+    (line,) = life.promoted()
+    assert "The API key of staging" in line
+
+
 def test_one_question_asked_all_day_is_one_recall(life: Life) -> None:
     for _ in range(20):
         life.memory.search("what does Cookie weigh?", limit=1)

@@ -203,3 +203,10 @@ def test_another_name_or_day_is_not_known_already() -> None:
     assert known.has("The team sends the report to all customers every Friday.")
     assert not known.has("The team sends its report to all customers every Monday")
     assert not known.has("Ana decided that the customer call will be led by Priya and nobody else")
+
+
+def test_a_number_within_a_longer_one_or_without_its_sign_is_not_known_yet() -> None:
+    known = Known(["Bus 450 goes to the harbour, every hour", "The balance of May was 5 euros"])
+    assert known.has("Bus 450 goes to the harbour")
+    assert not known.has("Bus 45 goes to the harbour")
+    assert not known.has("The balance of May was -5 euros")

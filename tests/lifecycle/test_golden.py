@@ -63,7 +63,10 @@ def test_a_dry_run_of_the_command_changes_no_byte(
     before = tree(root)
     code = main(["compact", "--dry-run", "--root", str(root), "--set", "compact.max_records=25"])
     assert (code, tree(root)) == (0, before)
-    assert "\n--- MEMORY.md\n" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "\nMEMORY.md:\n" in shown
+    assert "compaction: Summary of " in shown
+    assert shown.index("summaries") < shown.index("\nMEMORY.md:\n")
 
 
 def write_before() -> None:

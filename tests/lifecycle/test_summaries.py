@@ -92,7 +92,8 @@ def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_fo
     [
         "¡Hola!", "¿Algo más?", "How are you?", "That's all for today!", "We chatted a little.",
         "We talked about the weather.", "Heartbeat OK, nothing to report.", "Hablamos del tiempo.",
-        "The user said thanks.", "I explained how it works.", "Charlamos un rato.", "Claro.",
+        "Danke, alles klar!", "Guten Morgen!", "Merci !", "D'accord.", "Obrigado!", "Vielen Dank",
+        "We chatted about the weather in Lima.", "The user said thanks.", "I explained how it works.", "Charlamos un rato.", "Claro.",
     ],
 )  # fmt: skip
 def test_small_talk_is_worth_nothing(chatter: str) -> None:
@@ -108,6 +109,13 @@ def test_small_talk_is_worth_nothing(chatter: str) -> None:
 )  # fmt: skip
 def test_what_tells_something_is_no_small_talk(said: str) -> None:
     assert worth(said) > 0
+
+
+def test_code_is_not_flattened_into_a_line_and_the_words_around_it_stay() -> None:
+    text = "Ana fixed the build by pinning numpy.\n```sh\npip install numpy==1.26\nmake -j4\n```\nBen agreed."
+    (line,) = summarised(text)
+    assert line == "Ana fixed the build by pinning numpy. Ben agreed."
+    assert summarised("```\nmake release\nmake clean\n```") == ["`make release` …"]
 
 
 def test_one_pattern_does_not_crowd_out_the_others_and_all_the_time_is_told_of() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.transcript import read_transcript, transcript_path
+from memolith.cli.transcript import of_hook, read_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ memolith flush --prompt"""
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
     parser.add_argument("text", metavar="TEXT", nargs="*", help="the chat; - is standard input")
-    parser.add_argument("--session", metavar="ID", default="main", help="the session it belongs to")
+    parser.add_argument(
+        "--session", metavar="ID", help="the session it belongs to; else the hook's, or main"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show what would be saved")
     parser.add_argument("--prompt", action="store_true", help="print the text for an agent")
 
@@ -43,9 +45,11 @@ def run(args: Arguments) -> int:
             return 0
         text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
         problem = ""
-        if path := transcript_path(text):
+        path, session = of_hook(text)
+        if path:
             text, problem = read_transcript(path)
-        report = memory.jobs.flush(text, session=args.session, dry_run=args.dry_run)
+        named = args.session or session or "main"
+        report = memory.jobs.flush(text, session=named, dry_run=args.dry_run)
     warnings = [*filter(None, [problem]), *report.warnings]
     if args.json:
         saved = [{"id": one.id, "category": one.category, "text": one.text} for one in report.saved]

@@ -27,6 +27,8 @@ memolith jobs apply --last
 memolith jobs undo 20261115T030000.000Z-compact"""
 
 _LIMIT = 20
+_MOST_STEPS = 15
+_SHORT = 48  # characters of what a job did, in a list
 _ACTIONS = {
     "show": "what a job did",
     "diff": "its changes, line by line",
@@ -89,19 +91,24 @@ def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False)
         output.say("  look       ", again(args, f"jobs diff {report.id}"))
         output.say("  apply      ", again(args, f"jobs apply {report.id}"))
     if with_diff:
-        from memolith.jobs.changes import diff
+        from memolith.jobs.readable import readable_diff
 
-        output.say(diff(report.changes).rstrip("\n"))
+        for line in readable_diff(report.changes):
+            output.say(line)
 
 
 def _told(report: JobReport) -> Iterator[str]:
     if report.reason:
         yield report.reason
     if report.status not in ("undone", "declined"):  # what was planned holds no longer
-        yield from report.lines
         yield from (f"{name:<10} {number:,}" for name, number in report.counts.items())
+        yield from report.lines[:_MOST_STEPS]
+        if len(report.lines) > _MOST_STEPS:
+            yield f"… and {len(report.lines) - _MOST_STEPS:,} more"
 
 
+# The counts that tell what came of a job.
+_TOLD = ("compacted", "summaries", "promoted", "dropped", "added", "archived", "findings")
 _HEADINGS = {
     "planned": "Would do",
     "skipped": "Nothing to do",
@@ -130,7 +137,7 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
             (
                 report.id,
                 report.status,
-                report.reason or _in_short(report.lines) or ", ".join(report.files),
+                _in_short(report),
             )
             for report in jobs
         )
@@ -138,9 +145,13 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
         output.note("No jobs yet. What a job changes is kept here, and can be undone.")
 
 
-def _in_short(lines: tuple[str, ...]) -> str:
-    more = f", and {len(lines) - 1:,} more" if len(lines) > 1 else ""
-    return f"{lines[0]}{more}" if lines else ""
+def _in_short(report: JobReport) -> str:
+    """What it did in a few words; `show` tells all."""
+    counts = ", ".join(
+        f"{number:,} {name}" for name, number in report.counts.items() if name in _TOLD and number
+    )
+    text = report.reason or counts or ", ".join(report.files)
+    return text if len(text) <= _SHORT else f"{text[:_SHORT].rstrip()} …"
 
 
 def _diff(memory: Memory, job_id: str, *, include_secret: bool, as_json: bool) -> None:

@@ -10,23 +10,23 @@ import stat
 _MOST_BYTES = 16_777_216
 
 
-def transcript_path(text: str) -> str:
-    """The path of the transcript if the text is the JSON of a hook, else "".
+def of_hook(text: str) -> tuple[str, str]:
+    """The path of the transcript and the session if the text is the JSON of a hook, else "" twice.
 
-    >>> transcript_path('{"session_id": "1", "transcript_path": "/tmp/chat.jsonl"}')
-    '/tmp/chat.jsonl'
-    >>> transcript_path("User: hi")
-    ''
+    >>> of_hook('{"session_id": "1", "transcript_path": "/tmp/chat.jsonl"}')
+    ('/tmp/chat.jsonl', '1')
+    >>> of_hook("User: hi")
+    ('', '')
     """
     if not text.lstrip().startswith("{"):
-        return ""
+        return "", ""
     try:
         match json.loads(text):
-            case {"transcript_path": str(path), "session_id": str()}:
-                return path
+            case {"transcript_path": str(path), "session_id": str(session)}:
+                return path, session
     except (ValueError, RecursionError):
         pass
-    return ""
+    return "", ""
 
 
 def read_transcript(path: str) -> tuple[str, str]:

@@ -39,6 +39,9 @@ _MOST_HITS = 50
 _SHORT_NOTE_CHARS = 600
 # Own words and own meaning count up to 1 each in the score of a hit: see search/weigh.py.
 _NEAR_BY_MEANING_ALONE = 1.0
+# A hit answers if it is among the first and nearly as good as the best; others are near misses.
+_MOST_ANSWERS = 3
+_NEARLY_BEST = 0.75
 
 
 # Not frozen, though nobody changes it: a dream makes fifty thousand of them, in a third of the time.
@@ -76,8 +79,8 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
     asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
     best = max((hit.score for hit in hits), default=0.0)
     shown = [
-        [*_shown_row(hit, asked), int(_answers(hit, best))]
-        for hit in hits[:_MOST_HITS]
+        [*_shown_row(hit, asked), int(place < _MOST_ANSWERS and _answers(hit, best))]
+        for place, hit in enumerate(hits[:_MOST_HITS])
         if hit.sensitivity != "secret"
     ]
     if shown:
@@ -176,7 +179,7 @@ def _answers(hit: Hit, best: float) -> bool:
     the nearest, however far away it is.
     """
     is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _NEAR_BY_MEANING_ALONE
-    return is_match and hit.score >= best / 2
+    return is_match and hit.score >= _NEARLY_BEST * best
 
 
 def _answer(hit: Hit, asked: set[str]) -> Piece:

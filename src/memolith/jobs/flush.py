@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from memolith.text.budget import cut
 from memolith.text.folding import fold
 from memolith.text.quotation import without_recalled
 from memolith.text.sentences import sentences
-from memolith.text.similarity import is_near_copy
+from memolith.text.similarity import is_near_copy, signs
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
@@ -70,12 +71,18 @@ class Known:
             return True
         # Whoever contains it has all of its words, also the rarest.
         places = min((self._by_word.get(word, []) for word in said), key=len)
-        plain = _plain(text)
-        if any(plain in _plain(self._texts[place]) for place in places):
+        if any(_contains(self._texts[place], text) for place in places):
             return True
         rarest = sorted((self._by_word.get(word, []) for word in said), key=len)[:3]
         near = {place for found in rarest for place in found}
         return any(is_near_copy(text, self._texts[place]) for place in near)
+
+
+def _contains(known: str, text: str) -> bool:
+    """Whether a text has all words of another one after the other, and its signs: 45 is not in 450."""
+    if not Counter(signs(text)) <= Counter(signs(known)):
+        return False
+    return f" {_plain(text)} " in f" {_plain(known)} "
 
 
 def _plain(text: str) -> str:

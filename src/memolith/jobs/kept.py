@@ -26,8 +26,8 @@ _STATUSES: tuple[JobStatus, ...] = (
     "planned", "skipped", "proposed", "done", "failed", "undone", "declined",
 )  # fmt: skip
 _NO_LAST: dict[JobStatus | None, str] = {
-    "done": "Every job was undone already, or none has changed anything, so there is no",
-    "proposed": "No proposal waits, so there is no",
+    "done": "Every job was undone already, or none has changed anything: there is no",
+    "proposed": "No proposal waits: there is no",
 }
 # Any byte survives, and ordinary text stays readable.
 _BYTES = ("utf-8", "surrogateescape")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memolith.text.folding import fold
-from memolith.text.sentences import kind_of, worth
+from memolith.text.sentences import CHOSE, TURNS_TO, kind_of, worth
 
 # Of an assistant's sentence without decision or open end: how much it must tell to be a fact.
 _WORTH_OF_A_FACT = 3.0
@@ -16,8 +16,7 @@ _CATEGORIES = {
     "insight": "learned",
 }
 _AGENT_ITSELF = re.compile(
-    r"\b(?:i|ill|ive|im|yo|let me|voy a|he (?:decidido|elegido)|decidi|elegi)\b|"
-    r"^(?:will use|going with|switching to|moving to)\b"
+    rf"\b(?:i|ill|ive|im|yo|let me|voy a|he (?:{CHOSE})|decidi|elegi)\b|^(?:{TURNS_TO})\b"
 )
 _TOGETHER = re.compile(r"\b(?:you|your|we|our|user|tu|usted|nosotros|usuari[oa])\b")
 _REQUEST = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date
@@ -33,6 +34,7 @@ _MOST_OF_A_PATTERN = (
     4  # sentences that differ in names and numbers only, before others have had their turn
 )
 _PATTERN_WORDS = 5
+_CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 
 
@@ -97,7 +99,8 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
     small = small_words([statement.text for statement in statements])
     place = 0
     for statement in statements:
-        found = [(text, worth(text)) for text in sentences(_printable(statement.text))]
+        told = _without_code(_printable(statement.text))
+        found = [(text, worth(text)) for text in sentences(told)]
         tells_more = any(value > _PLAIN for _, value in found)
         for sentence, value in found:
             if value <= 0:
@@ -231,6 +234,18 @@ def _join(kept: _Candidate, other: _Candidate, room: int) -> int:
     if newer:
         kept.words, kept.numbers = other.words, other.numbers
     return longer if newer else 0
+
+
+def _without_code(text: str) -> str:
+    """The text without blocks of code: in one line they cannot be read, and the record has them.
+
+    Of a text that is nothing else, the first line of its code is left.
+    """
+    left = _CODE.sub("\n", text)
+    if left.strip():
+        return left
+    lines = [line.strip() for line in text.split("\n") if line.strip() and "```" not in line]
+    return f"`{lines[0]}` …" if lines else ""
 
 
 def _printable(text: str) -> str:

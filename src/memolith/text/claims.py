@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memolith.text.alternatives import choice
 from memolith.text.folding import fold
 
 TYPE_CHECKING = False
@@ -74,9 +75,13 @@ def claims(text: str) -> Iterator[Claim]:
     for sentence in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
         plain = " ".join(fold(sentence).replace("'", "").replace("’", "").split())
         if 5 <= len(plain) <= _MOST_CHARS:
-            found = _claim(plain.rstrip(" .!;,"))
+            bare = plain.rstrip(" .!;,")
+            found = _claim(bare)
             if found is not None:
                 yield found
+            if chosen := choice(bare):
+                who, about, what = chosen
+                yield Claim(f"{_bare(who)} chooses {about}", what)
 
 
 def _claim(plain: str) -> Claim | None:

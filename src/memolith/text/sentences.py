@@ -32,6 +32,9 @@ _SMALL_TALK = re.compile(
     r"no changes?|sin (?:cambios|novedades)|heartbeat(?:[ _]ok)?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
     r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
+    r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
+    r"tschuss|gerne|bitte|genau|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
+    r"ciao|grazie|prego|va bene|buon(?:giorno|asera)|obrigad[oa]|ola|bom dia|boa (?:tarde|noite))|"
     r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
 )
 # A sentence that tells that people talked, and not what was said.
@@ -49,11 +52,14 @@ _TALK = re.compile(
 _WEATHER = re.compile(
     r"^(?:\w+ ){0,3}(?:chatted|talked|hablamos|charlamos) (?:a bit |un poco )?(?:about the weather|del tiempo)\b"
 )
+# Words by which somebody turns to something, which may be a decision or an agent's next step.
+TURNS_TO = r"switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use"
+CHOSE = r"decid\w*|eligi\w+|elegi\w+|elegido"
 _DECISION = re.compile(
-    r"\b(?:decid\w*|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
-    r"rejected?|cancel\w*|switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use|instead of|"
-    r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|eligi\w+|"
-    r"elegi\w+|aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
+    rf"\b(?:{CHOSE}|{TURNS_TO}|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
+    r"rejected?|cancel\w*|instead of|"
+    r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|"
+    r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
 )
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|wants?|needs?|"

@@ -24,7 +24,8 @@ _LEAST_ALIKE = 0.3
 # One of these more or less turns a sentence into its opposite.
 NEGATIONS = frozenset(
     "no not never none nothing neither nor without dont doesnt didnt isnt arent wasnt werent cant cannot"
-    " couldnt wont wouldnt shouldnt hasnt havent hadnt ni nunca jamas nada nadie ningun ninguna sin tampoco".split()
+    " couldnt wont wouldnt shouldnt hasnt havent hadnt ni nunca jamas nada nadie ningun ninguna sin tampoco"
+    " nicht kein keine keinen keinem keiner nie niemals nichts ohne pas jamais aucun aucune non nao nunca".split()
 )
 
 
@@ -74,7 +75,7 @@ def is_near_copy(one: str, other: str) -> bool:
         return True
     mine, theirs = words(one), words(other)
     # Stems take longer, and most pairs have little in common.
-    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE or _signs(one) != _signs(other):
+    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE or signs(one) != signs(other):
         return False
     return _content(mine) == _content(theirs)
 
@@ -104,7 +105,7 @@ def tells_apart(one: str, other: str) -> bool:
     True
     """
     mine, theirs = words(one), words(other)
-    if _signs(one) != _signs(other):
+    if signs(one) != signs(other):
         return True
     if any(_weighs(word) for word in set(mine) ^ set(theirs)):
         return True
@@ -133,8 +134,12 @@ def _mean_the_same(one: str, other: str) -> bool:
     return other in expand([one]).get(one, ()) or one in expand([other]).get(other, ())
 
 
-def _signs(text: str) -> list[str]:
-    """The currencies of a text and the minus signs of its numbers: words do not show them."""
+def signs(text: str) -> list[str]:
+    """The currencies of a text and the minus signs of its numbers: words do not show them.
+
+    >>> signs("from -5 € to 7 $"), signs("2026-11-15")
+    (['$', '-', '€'], [])
+    """
     if not any(sign in text for sign in "-−€$£¥₹"):
         return []
     spaced = f" {text}"

@@ -58,7 +58,8 @@ def judge_all(night: Night) -> tuple[list[Judgement], list[Judgement]]:
     refused: list[Judgement] = []
     for judged in _ranked(night)[:_MOST_EXAMINED]:
         if len(chosen) >= night.config.max_per_run:
-            break
+            refused.append(_refused(judged, "enough for one night (dream.max_per_run)"))
+            continue
         found = _at_the_source(night, judged)
         if found.reason:
             refused.append(found)

@@ -1,0 +1,69 @@
+"""Changes as a person reads the files: records by their texts, archives in one line.
+
+`changes.diff` is exact to the byte; this is what one wants to see before saying yes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.files import layout
+from memolith.files.passages import HIDDEN
+from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.jobs.changes import split_lines
+from memolith.text.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memolith.reports import Change
+    from memolith.types import Record
+
+_MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
+_LONGEST = 110
+
+
+def readable_diff(changes: Iterable[Change]) -> Iterator[str]:
+    """The lines to print; what people read comes first, archives last."""
+    for change in sorted(changes, key=_is_archive):
+        if _is_archive(change):
+            lines = [line for hunk in change.hunks for line in split_lines(hunk.inserted)]
+            known = sum(_record(line) is not None for line in lines)
+            yield f"{change.path}: {counted(known, 'record')} added, word for word"
+            continue
+        yield f"{change.path}:"
+        for hunk in change.hunks:
+            gone = [row for line in split_lines(hunk.removed) for row in _rows(line)]
+            yield from (f"- {row}" for row in gone[:_MOST_LINES])
+            if len(gone) > _MOST_LINES:
+                yield f"- … and {counted(len(gone) - _MOST_LINES, 'line')} more"
+            for line in split_lines(hunk.inserted):
+                yield from (f"+ {row}" for row in _rows(line))
+
+
+def _is_archive(change: Change) -> bool:
+    return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
+
+
+def _rows(line: bytes) -> Iterator[str]:
+    """A line as it is read: of a record its day, category and text."""
+    record = _record(line)
+    if record is None:
+        yield line.decode(errors="backslashreplace").rstrip("\r\n")
+    elif record.sensitivity == "secret":
+        yield HIDDEN
+    else:
+        first, *more = record.text.split("\n")
+        yield _cut(f"{record.created.date().isoformat()} {record.category}: {first}")
+        yield from (_cut(f"  {row}") for row in more)
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return parse_line(line.rstrip(b"\r\n"))
+    except RecordFormatError:
+        return None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()} …"
