@@ -34,7 +34,8 @@ class EmbedConfig(Section):
 
     kind: str = setting(
         "default",
-        "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.",
+        "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked. "
+        "The same for all that use a memory: who uses another embeds everything anew.",
         one_of("default", "openai", "ollama"),
         trusted_only=True,
     )

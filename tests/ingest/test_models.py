@@ -210,3 +210,21 @@ def test_vectors_that_cannot_be_deleted_are_said(tmp_path: Path) -> None:
     path.mkdir()
     with pytest.raises(IndexUnavailableError, match="vectors of what was forgotten"):
         forget_all(str(path))
+
+
+def test_two_memories_with_different_models_never_mix_their_vectors(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with (
+        Memory(tmp_path, settings={"dream.track": False}) as ours,
+        Memory(tmp_path, settings=settings(server)) as theirs,
+    ):
+        for number, memory in enumerate((ours, theirs, ours, theirs)):
+            memory.remember(f"Bird {number} was seen")
+            memory.sync()
+            status = memory.index_status()
+            assert status.without_vector == 0
+            assert status.model.startswith("openai:" if memory is theirs else "wordllama")
+            sizes = "SELECT DISTINCT length(vector) FROM chunks"
+            (database,) = (tmp_path / ".memolith" / "index").glob("*.db")
+            assert len(list(apsw.Connection(str(database)).execute(sizes))) == 1

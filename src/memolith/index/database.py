@@ -48,6 +48,8 @@ _UNREADABLE = {
 }
 
 
+# What vectors are made for while no model has embedded anything.
+_NO_MODEL = ("", 256)
 _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
 
 
@@ -66,6 +68,7 @@ class Database:
     def __init__(self, folder: str) -> None:
         """Open it, or make it; raises IndexUnavailableError when neither can be done."""
         self.folder = os.path.realpath(folder)
+        self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
         for _ in range(_ATTEMPTS):
             try:
                 os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -116,6 +119,7 @@ class Database:
         """A transaction that takes the write lock at once: one that upgrades later can be refused."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
+            self.check_model()
             yield
             self.connection.execute("COMMIT")
         except BaseException:  # whatever it was, no transaction stays open; raised again
@@ -128,6 +132,25 @@ class Database:
         for row in self.connection.execute(statement, values):
             return row[0]
         return None
+
+    def stored_model(self) -> tuple[str, int]:
+        """The name of the model whose vectors are stored, and how many numbers they have."""
+        stored = dict(self.connection.execute("SELECT key, value FROM meta"))
+        try:
+            return str(stored["model"]), int(stored["dimensions"])
+        except KeyError:
+            return _NO_MODEL
+        except ValueError as error:
+            raise DamageError("model") from error
+
+    def check_model(self) -> None:
+        """Part of a transaction: another process may have opened the index for another model."""
+        if self.model is not None and self.stored_model() != self.model:
+            raise IndexReplacedError(
+                "The search index is made for another model now.",
+                path=self.folder,
+                hint="Give all that use this memory the same settings of [embed].",
+            )
 
     def size(self) -> int:
         """How many bytes its files take."""

@@ -92,6 +92,7 @@ class Segments:
 
     def _load(self) -> None:
         with self._db:  # one snapshot for all of it
+            self._database.check_model()
             ranges = self._ranges()
             removed = [key for (key,) in self._db.execute("SELECT key FROM removed")]
             covered = ranges[-1].last if ranges else 0
@@ -146,23 +147,29 @@ class Segments:
         path = os.path.join(self._database.folder, name)
         if rows:
             Segment.build(rows, self._dimensions).save(path)
-        with self._database.writing():
-            covering = [
-                part for part in self._ranges() if first <= part.last and part.first <= last
-            ]
-            faster = covering != replaced
-            if not faster:
-                self._db.executemany(
-                    "DELETE FROM segments WHERE name = ?", [(part.name,) for part in replaced]
-                )
-                if rows:
-                    self._db.execute("INSERT INTO segments VALUES (?, ?, ?)", (name, first, last))
-                self._db.execute(
-                    "DELETE FROM removed WHERE number <= ? AND key BETWEEN ? AND ?",
-                    (gone or 0, first, last),
-                )
+        faster = True
+        try:
+            with self._database.writing():
+                covering = [
+                    part for part in self._ranges() if first <= part.last and part.first <= last
+                ]
+                faster = covering != replaced
+                if not faster:
+                    self._db.executemany(
+                        "DELETE FROM segments WHERE name = ?", [(part.name,) for part in replaced]
+                    )
+                    if rows:
+                        self._db.execute(
+                            "INSERT INTO segments VALUES (?, ?, ?)", (name, first, last)
+                        )
+                    self._db.execute(
+                        "DELETE FROM removed WHERE number <= ? AND key BETWEEN ? AND ?",
+                        (gone or 0, first, last),
+                    )
+        finally:
+            if faster:
+                generations.discard(path)
         if faster:
-            generations.discard(path)
             return False
         for part in replaced:
             generations.discard(self._path(part))  # whoever still has it mapped keeps it

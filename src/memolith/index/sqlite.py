@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# What vectors are made for while no model has embedded anything.
-_NO_MODEL = ("", 256)
 
 
 def _guarded(
@@ -84,7 +82,7 @@ class SqliteIndex:
         self._names: dict[str, int] = {}
         self._numbers: dict[int, str] = {}
         with self._database.operation():
-            self._model, dimensions = self._adopt(model)
+            self._model, dimensions = self._database.model = self._adopt(model)
         # An index that may only be read keeps the vectors of another model: they mean nothing here.
         self._by_meaning = model in (None, (self._model, dimensions))
         self._segments = Segments(self._database, dimensions)
@@ -216,26 +214,17 @@ class SqliteIndex:
         )
 
     def _adopt(self, model: tuple[str, int] | None) -> tuple[str, int]:
-        there = self._stored_model()
+        there = self._database.stored_model()
         if model is None or model == there or not self._database.writable:
             return there
         with self._database.writing():
-            if self._stored_model() != model:
+            if self._database.stored_model() != model:
                 self._db.execute("UPDATE chunks SET vector = NULL WHERE vector IS NOT NULL")
                 self._db.execute("DELETE FROM segments")
                 self._db.execute("DELETE FROM removed")
                 for key, value in (("model", model[0]), ("dimensions", str(model[1]))):
                     self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
         return model
-
-    def _stored_model(self) -> tuple[str, int]:
-        stored = dict(self._db.execute("SELECT key, value FROM meta"))
-        try:
-            return str(stored["model"]), int(stored["dimensions"])
-        except KeyError:
-            return _NO_MODEL
-        except ValueError as error:
-            raise DamageError("model") from error
 
     def _replace(self, change: FileChange) -> bool:
         """Chunks that were there already only get their new places."""
