@@ -38,7 +38,14 @@ class EditableStore(Store):
         """
         from memolith.jobs.edit import Edit, write_file
 
-        edit = Edit(path=path, content=content, version=version, by_user=self._by_user)
+        store = self.config.store
+        edit = Edit(
+            path=path,
+            content=content,
+            version=version,
+            by_user=self._by_user,
+            max_record_bytes=store.max_record_bytes,
+        )
         with self._writing() as transaction:
-            keep = self.config.store.backups_kept
-            return write_file(transaction, edit, now=self._clock.now(), keep=keep)
+            now = self._clock.now()
+            return write_file(transaction, edit, now=now, keep=store.backups_kept)

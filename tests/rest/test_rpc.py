@@ -189,6 +189,43 @@ def test_an_agent_cannot_sign_a_record_as_the_user(
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "REFUSED")
 
 
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ('"text":"Ana owns the release key"', f'"text":"{"x" * 70_000}"'),
+        ('"text":"Ana owns the release key"', '"text":"  "'),
+        ('"sessionId":"main"', '"sessionId":""'),
+        ('"confidence":1', '"confidence":7'),
+    ],
+    ids=["too large", "empty", "no session", "too sure"],
+)
+def test_a_new_record_in_a_file_passes_the_gate(
+    client: TestClient, server_memory: Memory, given: str, instead: str
+) -> None:
+    server_memory.remember("Ana owns the release key")
+    read = call(client, "memory.getFile", path="MEMORY.md").json()["result"]
+    content = read["content"].replace(given, instead)
+    assert content != read["content"]
+    params = {"path": "MEMORY.md", "version": read["version"]}
+    answer = call(client, "memory.writeFile", content=content, **params)
+    assert answer.status_code in (413, 422)
+    assert answer.json()["error"]["code"] == "REFUSED"
+    same = call(client, "memory.writeFile", content=read["content"] + "Prose.\n", **params)
+    assert same.status_code == 200
+
+
+def test_prose_that_is_typed_into_a_whole_file_counts_as_the_users(
+    client: TestClient, server_memory: Memory
+) -> None:
+    server_memory.remember("Ana owns the release key")
+    read = call(client, "memory.getFile", path="MEMORY.md").json()["result"]
+    content = read["content"] + "\nThe ferry to Bergen leaves at noon.\n"
+    params = {"path": "MEMORY.md", "version": read["version"]}
+    assert call(client, "memory.writeFile", content=content, **params).status_code == 200
+    found = client.post("/api/v1/search", json={"text": "When does the ferry leave?"}).json()
+    assert [hit["trust"] for hit in found["hits"] if "ferry" in hit["text"]] == ["user"]
+
+
 def test_what_was_forgotten_does_not_come_back_this_way(
     client: TestClient, server_memory: Memory
 ) -> None:

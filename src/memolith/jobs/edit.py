@@ -29,12 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What a file shall say, and the version that its editor had read."""
+    """What a file shall say, and the version that its editor had read.
+
+    Prose in it counts as the user's, like an edit by hand: whole files are for editors in which a
+    person types, whatever they come in by. Records keep to the trust of their channel.
+    """
 
     path: str
     content: str
     version: str
     by_user: bool
+    max_record_bytes: int
 
 
 def daily_logs(profile: Profile) -> tuple[str, ...]:
@@ -79,7 +84,7 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
     after = _with_secrets(before, Document.parse(edit.path, _encoded(edit)))
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
-    _check_records(transaction, before, after, by_user=edit.by_user)
+    _check_records(transaction, before, after, edit)
     backup = ""
     if data is not None:
         backup = save_backup(folder, {edit.path: data}, reason="edit", now=now)
@@ -162,18 +167,18 @@ def _with_secrets(before: Document, after: Document) -> Document:
     return Document.parse(after.path, data)
 
 
-def _check_records(
-    transaction: Transaction, before: Document, after: Document, *, by_user: bool
-) -> None:
+def _check_records(transaction: Transaction, before: Document, after: Document, edit: Edit) -> None:
     """A record that is new in the file passes the gate, and no agent may sign it as the user."""
     known = {line.data.strip() for line in before.lines}
     for line, record in after.records():
         if line.data.strip() in known:
             continue
-        if not by_user and trust_in_file(record.provenance.channel) == "user":
+        gate.check_record(record, edit.max_record_bytes)
+        if edit.by_user:
+            continue
+        if trust_in_file(record.provenance.channel) == "user":
             raise RefusedError(
                 f"Line {line.number} is a record that says it came from the user.",
                 hint='Leave records as they are; a new one comes from "rest", or is remembered.',
             )
-        if not by_user:
-            gate.admit_forgotten(transaction, record, by_user=False)
+        gate.admit_forgotten(transaction, record, by_user=False)
