@@ -136,6 +136,6 @@ def group_vectors(segments: Sequence[Segment], groups: NDArray[np.int64]) -> Flo
         number = np.arange(len(places)) - np.searchsorted(places, places)  # within its group
         rows, places = rows[by_group][number < _SUMMED], places[number < _SUMMED]
         if len(rows):
-            filled, starts = np.unique(places, return_index=True)
-            sums[order[filled]] += np.add.reduceat(segment.nearest.of(rows), starts)
+            starts = first_of_each(places)
+            sums[order[places[starts]]] += segment.nearest.sums(rows, starts)
     return sums

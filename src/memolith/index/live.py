@@ -124,9 +124,7 @@ class LiveSegment:
         scores = self.segment.postings.score(words, size, self._scratch)
         if mask is not None:
             scores[~mask] = 0
-        rows = np.flatnonzero(scores)
-        if len(rows) > limit:
-            rows = rows[np.argpartition(-scores[rows], limit - 1)[:limit]]
+        rows = _best(scores, limit)
         if vector is None:
             return Nominees.of(self.segment, rows, scores[rows], np.zeros(len(rows), np.float32))
         near, _ = self.segment.nearest.search(vector, limit, mask)
@@ -185,6 +183,19 @@ def tokens_of(
         starts[here] = sum(map(len, found)) + np.cumsum(sizes[here]) - sizes[here]
         found.append(tokens)
     return np.concatenate(found)[stretches(starts, starts + sizes)], sizes
+
+
+def _best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """The rows with the best scores, of those that have any, in no certain order.
+
+    The best of every eighth row are not better than the best of all: below them nothing has to be looked at.
+    """
+    some = scores[::8]
+    least = np.partition(some, -limit)[-limit] if 0 < limit <= len(some) else 0
+    rows = np.flatnonzero(scores >= least if least > 0 else scores != 0)
+    if len(rows) > limit:
+        rows = rows[np.argpartition(-scores[rows], limit - 1)[:limit]] if limit else rows[:0]
+    return rows
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

@@ -7,6 +7,7 @@ they are sorted into clusters, and a search looks only into the nearest of these
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -92,11 +93,15 @@ class Nearest:
         """The cosines of some rows."""
         return self._cosines_at(self._places(rows), query)
 
-    def of(self, rows: NDArray[np.integer[Any]]) -> Floats:
-        """The vectors of some rows, of length 1; zeros for those without meaning."""
+    def sums(self, rows: NDArray[np.integer[Any]], starts: NDArray[np.integer[Any]]) -> Floats:
+        """The sum of the vectors, of length 1, of the rows from each start to the next."""
         places = self._places(rows)
-        found: Floats = self.vectors[places] * self.scales[places, None]
-        return found
+        chosen, scales = self.vectors.take(places, axis=0).astype(np.float32), self.scales[places]
+        sums = np.empty((len(starts), chosen.shape[1]), np.float32)
+        bounds = [*starts.tolist(), len(rows)]
+        for number, (start, stop) in enumerate(pairwise(bounds)):
+            np.dot(scales[start:stop], chosen[start:stop], out=sums[number])
+        return sums
 
     def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
         whole = len(places) == len(self.vectors)

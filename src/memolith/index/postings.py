@@ -127,7 +127,7 @@ class Postings:
         Postings of a rare term are looked up among the rows, the rows among those of a common one.
         """
         starts, stops = self._spans(terms)
-        places = np.zeros(len(self.lengths), np.int64)
+        places = np.zeros(len(self.lengths), np.int32)
         places[rows] = np.arange(1, len(rows) + 1)
         sizes = stops - starts
         rare = sizes <= _RARE * len(rows)
