@@ -134,6 +134,10 @@ class StageTrace:
     note: str = ""
 
 
+# Said where hits are only the nearest of what is there.
+WEAK = "Nothing found has much to do with the question; what is shown is only the nearest."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """The hits, best first; whatever was degraded stands in `warnings`."""
@@ -142,3 +146,8 @@ class SearchResult:
     sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
     warnings: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
+
+    @property
+    def weak(self) -> bool:
+        """Whether nothing found has much to do with the question."""
+        return WEAK in self.warnings

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.record_format import encode_line
+from memolith.retrieval import WEAK
 from tests.pace import cpu_seconds
 
 if TYPE_CHECKING:
@@ -208,7 +209,42 @@ def test_an_empty_memory_answers_nothing_and_makes_nothing(root: str) -> None:
     ids=lambda text: repr(text[:12]),
 )
 def test_any_text_is_a_question(filled: Memory, question: str) -> None:
-    assert filled.search(question).warnings == ()
+    assert filled.search(question).warnings in ((), (WEAK,))
+
+
+NONSENSE = (
+    "asdf qwer zxcv uiop?",
+    "flurbo wimwam grokle snibbit",
+    "Does the purple monkey dishwasher sing?",
+    "Xylophone zebra quantum marmalade",
+    "please blorp the fizzwick into the gonkulator",
+    "¿Qué tal el zumbido de los floripondios?",
+)
+
+
+@pytest.mark.parametrize("question", NONSENSE)
+def test_nonsense_finds_only_the_nearest_and_says_so(filled: Memory, question: str) -> None:
+    found = filled.search(question)
+    assert found.weak
+    assert found.warnings == (WEAK,)
+    handed_over = filled.context(question, deadline_seconds=60)
+    assert (handed_over.text, handed_over.warnings) == ("", ())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who loves carrots?",
+        "How heavy is Cookie?",
+        "¿Cuánto pesa el perro?",
+        "What do you know about the release?",
+        "What happened yesterday?",
+    ],
+)
+def test_a_question_that_has_to_do_with_the_memory_is_not_called_weak(
+    filled: Memory, question: str
+) -> None:
+    assert not filled.search(question).warnings
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -296,3 +332,23 @@ def test_synonyms_of_ones_own_come_from_a_file_of_the_profile(root: str) -> None
         found = memory.search("old server")
         assert found.hits[0].ranks["words"] == 1
         assert found.warnings == ("mine.tsv, line 2: write English words, a tab, Spanish words.",)
+
+
+def test_synonyms_of_ones_own_count_for_meaning_too_in_both_languages(root: str) -> None:
+    own = "kestrel, quarterly tax filing\t\nmanta\tpañalera, bolsa azul\n"
+    Path(root).mkdir(exist_ok=True)
+    Path(root, "mine.tsv").write_text(own)
+    with Memory(root, settings={"search.synonyms_path": "mine.tsv"}) as memory:
+        for text in (
+            "Quarterly tax filing is due on the 20th",
+            "The kestrel is a small falcon, she says",
+            "La bolsa azul está en el armario del pasillo",
+            "The library closes when the concert begins",
+            "Foxes were seen in the garden on Monday",
+        ):
+            memory.remember(text)
+        assert memory.search("When is kestrel due?").hits[0].text.startswith("Quarterly tax")
+        assert memory.search("Where is the manta?").hits[0].text.startswith("La bolsa azul")
+    with Memory(root) as memory:
+        assert memory.search("When is kestrel due?").hits[0].text.startswith("The kestrel")
+        assert memory.search("Where is the manta?").weak

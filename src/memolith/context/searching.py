@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith.context.deadline import in_time
+from memolith.retrieval import WEAK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,7 @@ class Searches:
         self._may_see = may_see
         self._missing = ""
         self._is_over = False  # nobody waits any more
+        self._is_weak = False  # what the last search found is only the nearest
         # Replaced as a whole: another thread looks at it when the time is over.
         self._found = Found()
 
@@ -61,6 +63,8 @@ class Searches:
     def _run(self, limit: int, experiences: int, chat: str | None) -> None:
         self._missing = "memories"
         memories = self._hits(self._filters, limit)
+        if self._is_weak:
+            return  # nobody asked for it: what is only the nearest is not handed over
         self._found = replace(self._found, memories=tuple(memories))
         if chat is not None and not self._is_over:
             self._missing = "what was said in this chat"
@@ -81,8 +85,10 @@ class Searches:
     def _asked_for(self, most: int, filters: Filters, limit: int) -> tuple[list[Hit], bool]:
         """The hits that may be seen, and whether asking for more would add none."""
         found = self._search(self._question, most, filters)
-        warnings = tuple(dict.fromkeys((*self._found.warnings, *found.warnings)))
-        self._found = replace(self._found, warnings=warnings)
+        self._is_weak = found.weak
+        warnings = dict.fromkeys((*self._found.warnings, *found.warnings))
+        warnings.pop(WEAK, None)
+        self._found = replace(self._found, warnings=tuple(warnings))
         hits = [hit for hit in found.hits if _speaks_for_itself(hit) and self._may_see(hit)]
         return hits[:limit], len(hits) >= limit or len(found.hits) < most
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Signals
-from memolith.retrieval import Hit, SearchResult, SessionHit, StageTrace
+from memolith.retrieval import WEAK, Hit, SearchResult, SessionHit, StageTrace
 from memolith.search.diversify import MORE
 from memolith.search.fuse import RRF_K, fuse, once
 from memolith.search.phrases import not_held
 from memolith.search.reading import Reading
+from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
@@ -58,12 +59,13 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     """The best hits for a plan; what could not be done is said in the warnings."""
     warnings: list[str] = []
     nominated = _nominate(parts, plan, filters, warnings)
+    rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     situation = replace(
         situation,
-        question=plan.text,
+        question=plan.meant,
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
-        rarity=dict(zip(plan.asked, nominated.rarity, strict=False)),
+        rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
         phrases=plan.phrases,
     )
     considered = once(
@@ -81,6 +83,8 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     )
     if len(read):
         warnings += not_held(plan.phrases, read)
+        if parts.by_words and is_weak(nominated, plan, read):
+            warnings.append(WEAK)
     shown = _staged(parts.text_stages, situation, read)
     if any(stage.held_back for _, stage in shown):
         # Some of the best were moved down: then others may come up, and are read too.
@@ -142,7 +146,7 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
     if parts.embedder is None:
         return None
     try:
-        vector = parts.embedder.embed([plan.text])[0]
+        vector = parts.embedder.embed([plan.meant])[0]
     except EmbeddingError as error:
         warnings.append(f"{error.message} Searched by words only.")
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.search.phrases import phrases_of
-from memolith.text.choices import choices
+from memolith.text.choices import choices, own_words
 from memolith.text.dates import LIKELY, find_days, without_days
 from memolith.text.stopwords import is_stop_word, keywords, language_of
 from memolith.text.tokens import words
@@ -27,7 +27,9 @@ MOST_WORDS = 32
 class QueryPlan:
     """A question, understood."""
 
-    text: str  # what is embedded
+    text: str
+    meant: str  # what is embedded: the text, and the user's own words for what it says
+    own: Mapping[str, str]  # each of these, and which of the words it stands for
     asked: Sequence[str]  # its words that say what it is about
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
@@ -68,5 +70,14 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     named = find_days(text, today, day_first=reader.day_first)
     days = tuple(found for found in named if found.confidence >= LIKELY)
     asked = _subjects(text, days, today)[:MOST_WORDS]
-    found = choices(asked, language=language_of(words(text)), extra=reader.synonyms)
-    return QueryPlan(text=text, asked=asked, words=found, days=days, phrases=phrases_of(text))
+    language = language_of(words(text))
+    own = own_words(asked, language, reader.synonyms)
+    return QueryPlan(
+        text=text,
+        meant=" ".join((text, *own)),
+        own=own,
+        asked=asked,
+        words=choices(asked, language=language, extra=reader.synonyms),
+        days=days,
+        phrases=phrases_of(text),
+    )

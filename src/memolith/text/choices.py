@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.text.in_english import in_english
 from memolith.text.synonyms import phrases, synonyms_of, without_stop_words
 from memolith.text.terms import stem, stems
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from memolith.text.synonyms import Synonym, Synonyms
 
 # A word itself counts fully. What only means the same counts less, so that it never beats the word.
+OWN = 0.9  # the user says it is the same
 TRANSLATION = 0.8
 SAME_LANGUAGE = 0.5
 # A word we can translate that also exists in the other language means something else there.
@@ -40,9 +42,33 @@ def choices(
     return result
 
 
+def own_words(
+    keywords: Sequence[str], language: Language | None, extra: Synonyms | None
+) -> dict[str, str]:
+    """What else the user's own synonyms say, word by word, each with a keyword it stands for.
+
+    Spanish ones are there in English too: so the default model reads what is written in Spanish.
+
+    >>> from memolith.text.synonyms import load_synonyms
+    >>> own_words(["zorro"], None, load_synonyms("zorro, the old server\\t"))
+    {'old': 'zorro', 'server': 'zorro'}
+    """
+    result = dict[str, str]()
+    for phrase in phrases(keywords) if extra else ():
+        for synonym in synonyms_of(phrase, language=language, extra=extra):
+            said = without_stop_words(synonym.text).split(" ") if synonym.is_own else []
+            if synonym.language == "es":
+                said += in_english(said)
+            for word in said:
+                if word and word not in keywords:
+                    result.setdefault(word, phrase.partition(" ")[0])
+    return result
+
+
 def _add(terms: dict[str, float], synonyms: Sequence[Synonym]) -> None:
     for synonym in synonyms:
         weight = TRANSLATION if synonym.is_translation else SAME_LANGUAGE
+        weight = OWN if synonym.is_own else weight
         parts = without_stop_words(synonym.text).split(" ")
         for part in parts:
             term = stem(part, synonym.language)

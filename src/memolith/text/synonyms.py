@@ -30,6 +30,7 @@ class Synonym:
     text: str
     language: Language
     is_translation: bool
+    is_own: bool = False  # said by the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,7 @@ def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Itera
             to = 1 - side if is_translation else side
             for text in source.meanings[number][to]:
                 if is_translation or text != phrase:
-                    yield Synonym(text, LANGUAGES[to], is_translation)
+                    yield Synonym(text, LANGUAGES[to], is_translation, source is not built_in())
 
 
 def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, int]]:

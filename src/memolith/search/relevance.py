@@ -1,0 +1,50 @@
+"""Whether a question has anything to do with this memory, or only gets what happens to be nearest.
+
+Something is always nearest. How near says little: in a large memory nonsense comes as near by meaning
+as many a good question does. Words tell it apart, each by how rare it is here, and one that stands
+nowhere most of all: the best chunk must have a fifth of what the question says, or three of its words.
+In a small memory every word that is known is frequent, so the words of the hits are counted too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.text.terms import term_counts
+
+if TYPE_CHECKING:
+    from memolith.interfaces import Nomination
+    from memolith.search.candidates import Candidates
+    from memolith.search.plan import QueryPlan
+
+# Of what the words of the question tell, the share that the best chunk must have …
+_SHARE = 0.2
+# … or as many words: of a long message nothing has a fifth.
+_WORDS = 3
+# Or it means the same: so much of the way from what is usual here to what is identical.
+_NEAR = 0.45
+# … or a hit has this share of the words, however frequent they are.
+_COUNTED = 0.3
+_LOOKED_AT = 4_000  # characters of a hit
+
+
+def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
+    """Whether nothing found has much to do with the question; of its days alone anything may tell."""
+    told = sum(found.rarity)
+    if not told or plan.days:
+        return False
+    enough = min(_SHARE, _WORDS / len(found.rarity)) * told
+    if found.signals.words.max(initial=0.0) >= enough:
+        return False
+    nearest = float(found.signals.meaning.max(initial=0.0))
+    if nearest - found.usual_meaning >= _NEAR * (1 - found.usual_meaning):
+        return False
+    least = _COUNTED * len(plan.words)
+    shown = zip(hits.texts, hits.chunks, strict=True)
+    return all(_counted(plan, text, chunk.heading) < least for text, chunk in shown)
+
+
+def _counted(plan: QueryPlan, *texts: str) -> float:
+    """How many words of the question stand in the texts, those by another name for less."""
+    terms = frozenset(term for text in texts for term in term_counts(text[:_LOOKED_AT]))
+    return sum(max((word[term] for term in terms & word.keys()), default=0) for word in plan.words)
