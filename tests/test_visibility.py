@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.types import SENSITIVITIES
-from memolith.visibility import current, trust, visible
+from memolith.visibility import current, may_see, trust, visible
 from tests.files.samples import NOON, make_record
 
 
@@ -19,6 +19,11 @@ def test_only_secrets_are_hidden_and_only_until_asked_for(sensitivity: str) -> N
     record = make_record(sensitivity=sensitivity)  # type: ignore[arg-type]
     assert visible(record, include_secret=True)
     assert visible(record, include_secret=False) == (sensitivity != "secret")
+
+
+def test_a_group_is_handed_only_what_is_public_and_nobody_a_secret() -> None:
+    assert [label for label in SENSITIVITIES if may_see(label, "group")] == ["public"]
+    assert [label for label in SENSITIVITIES if not may_see(label, "main")] == ["secret"]
 
 
 @pytest.mark.parametrize(

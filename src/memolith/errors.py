@@ -18,6 +18,8 @@ MemolithError                     message, hint
 ├── JobFailedError                a job could not be done; the files are as they were
 ├── SummariserError               a language model does not answer, or not as asked
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
+├── IndexUnavailableError         path: the index cannot be used now; the memory itself is untouched
+├── EmbeddingError                the embedding model cannot be loaded or does not answer
 └── StorageError                  path, errno: the disk or file system refused
     └── LocksUnavailableError     path: no kernel locks here, so we do not write
 """

@@ -17,6 +17,7 @@ from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import Known, extract
 from memolith.jobs.integrity import scan
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
+from memolith.jobs.schedule import note_runs
 from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
@@ -24,7 +25,8 @@ from memolith.llm.prompt_files import load_prompt
 from memolith.reports import Flushed, FlushReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
@@ -133,6 +135,11 @@ class Jobs:
         """Contradictions, stale and double records, broken citations, open secrets; no fixes."""
         with self._place.reading() as folder:
             return scan(folder, self._place.clock.now())
+
+    def note_runs(self, runs: Mapping[str, datetime]) -> None:
+        """Remember when a schedule ran each job."""
+        with self._place.writing() as transaction:
+            note_runs(transaction, runs)
 
     def unattended(self, name: str) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.

@@ -9,6 +9,7 @@ from memolith.errors import FileChangedError
 from memolith.files.layout import EXPERIENCES
 from memolith.late import late
 from memolith.types import Citation, Record
+from memolith.visibility import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class TrackedStore(EditableStore):
             return ()
         with self._existing() as folder:
             found = stored_experiences(folder.read(EXPERIENCES))
-        return tuple(record for record in found if record.sensitivity != "secret")
+        return tuple(record for record in found if visible(record, include_secret=False))
 
     def relationships(self) -> retrieval.Relationships:
         """Experiences and preferences in groups: by category, by session and by name."""

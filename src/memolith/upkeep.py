@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
-from memolith.jobs.schedule import Schedule, last_runs, note_runs
+from memolith.jobs.schedule import Schedule, last_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,7 +134,7 @@ def _run_due(memory: Memory, folder: Folder, watcher: _Watcher) -> Iterator[JobR
             and watcher.has_passed_limits(memory, folder)
         ):
             last[job] = clock.now()
-            note_runs(folder, last)  # before the run: one that kills us is not tried for ever
+            memory.jobs.note_runs(last)  # before the run: one that kills us is not tried for ever
             report = memory.jobs.unattended(job)
             _log(report)
             yield report

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from memolith.labels import Trust
+    from memolith.labels import Sensitivity, SessionKind, Trust
     from memolith.types import Record
 
 # Trust follows the channel a text came in by, never what the text says about itself.
@@ -37,9 +37,14 @@ def trust_label(channel: str, role: str = "") -> str:
     return f"external: {channel[:40]}" if known == "external" else known
 
 
+def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
+    """Whether a session of this kind is handed something: no secret, and a group only what is public."""
+    return sensitivity == "public" if kind == "group" else sensitivity != "secret"
+
+
 def visible(record: Record, *, include_secret: bool) -> bool:
     """Whether this record may be shown to whoever asks."""
-    return include_secret or record.sensitivity != "secret"
+    return include_secret or may_see(record.sensitivity)
 
 
 def shown_and_hidden(

@@ -42,6 +42,21 @@ def documented() -> dict[str, tuple[int, set[str]]]:
     }
 
 
+def drawn() -> dict[str, str]:
+    """Error → the one above it, as the tree at the head of errors.py shows them."""
+    above: list[str] = []
+    found = {}
+    for branch, name in re.findall(r"^([│├└─ ]*)(\w+Error)\b", errors.__doc__ or "", re.MULTILINE):
+        above[len(branch) // 4 :] = [name]
+        found[name] = above[-2] if len(above) > 1 else "Exception"
+    return found
+
+
+def test_the_tree_at_the_head_of_the_module_shows_every_error() -> None:
+    classes = [getattr(errors, name) for name in errors.__all__]
+    assert drawn() == {kind.__name__: kind.__base__.__name__ for kind in classes}
+
+
 def test_every_leaf_of_the_tree_is_looked_at() -> None:
     assert {"RecordNotFoundError", "LocksUnavailableError"} <= {leaf.__name__ for leaf in LEAVES}
 
@@ -76,14 +91,11 @@ def test_anything_else_is_a_bug() -> None:
 
 
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.__name__)
-def test_every_error_has_a_status_and_the_kind_the_command_line_gives_it(
-    leaf: type[MemolithError],
-) -> None:
-    kind, status = answers.status_of(instance(leaf))
-    assert kind == exit_codes.kind_of(instance(leaf))[0]
+def test_every_error_has_a_status_over_http(leaf: type[MemolithError]) -> None:
+    status = answers.status_of(instance(leaf))
     assert 400 <= status < 600
     assert status != 500
 
 
 def test_anything_else_is_a_bug_over_http_too() -> None:
-    assert answers.status_of(ValueError()) == ("bug", 500)
+    assert answers.status_of(ValueError()) == 500

@@ -116,6 +116,15 @@ def test_while_another_process_keeps_the_schedule_nothing_is_run(grown: Memory) 
     assert grown.jobs.list() == ()
 
 
+def test_the_schedule_is_written_only_under_the_writer_lock(grown: Memory) -> None:
+    # Whoever tidies up under the lock takes every staged file for one that was left behind.
+    with Memory(grown.root, settings={**ON, "store.lock_timeout_seconds": 0.1}) as impatient:
+        with grown._writing(), pytest.raises(WriterBusyError):
+            maintain(impatient)
+        with Folder(grown.root) as folder:
+            assert last_runs(folder) == {}
+
+
 def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -> None:
     done = threading.Event()
     scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())

@@ -16,7 +16,7 @@ from memolith.files.folder import Folder
 from memolith.text.quotation import fence, quoted, quoted_line, source
 from memolith.types import policy
 from memolith.values import dataclass
-from memolith.visibility import current, trust_in_file, trust_label, visible
+from memolith.visibility import current, may_see, trust_in_file, trust_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,9 +201,7 @@ class _Reader:
         return pieces
 
     def _may_see(self, record: Record) -> bool:
-        if not visible(record, include_secret=False):
-            return False
-        if self._start.kind == "group" and record.sensitivity != "public":
+        if not may_see(record.sensitivity, self._start.kind):
             return False
         outside = trust_in_file(record.provenance.channel) == "external"
         if outside and self._config.external == "hold":

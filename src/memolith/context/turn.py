@@ -12,7 +12,7 @@ from memolith.context.skipping import skip_reason
 from memolith.context_types import SESSION_KINDS, TurnContext
 from memolith.errors import RefusedError
 from memolith.values import dataclass
-from memolith.visibility import trust_in_file
+from memolith.visibility import may_see, trust_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,9 +88,9 @@ def turn_context(
 
 def _allowed(hit: Hit, turn: Turn) -> bool:
     """Not: secrets; what no longer holds; what a group must not see."""
-    if hit.sensitivity == "secret" or hit.superseded:
+    if hit.superseded or not may_see(hit.sensitivity, turn.kind):
         return False
-    return turn.kind != "group" or (bool(hit.record_id) and hit.sensitivity == "public")
+    return turn.kind != "group" or bool(hit.record_id)
 
 
 def _held(hit: Hit, turn: Turn, config: ContextConfig) -> bool:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from cronsim import CronSim
 
-from memolith.files import atomic_write, layout
-from memolith.files.folder import storage_error
+from memolith.files import layout
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.files.folder import Folder
+    from memolith.files.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +56,9 @@ def last_runs(folder: Folder) -> dict[str, datetime]:
         return {}
 
 
-def note_runs(folder: Folder, runs: Mapping[str, datetime]) -> None:
+def note_runs(transaction: Transaction, runs: Mapping[str, datetime]) -> None:
     """Remember when jobs were run; call while holding the schedule's lock."""
     content = {job: encode_time(when) for job, when in sorted(runs.items())}
-    try:
-        atomic_write.write_private_file(
-            folder, layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n"
-        )
-    except OSError as error:
-        raise storage_error(error, layout.SCHEDULE) from error
+    stamp = transaction.folder.stamp(layout.SCHEDULE)
+    transaction.replace(layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n", stamp)
+    transaction.commit()
