@@ -34,7 +34,7 @@ def lived(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
     """Forty days of life, with prose, protected records and a secret in between."""
     memory = Memory(root, clock=clock, settings=SMALL)
     memory.remember("Ana is allergic to nuts", category="fact")
-    memory.remember("The door code is 4711", sensitivity="secret")
+    memory.remember("The door code is xyzzy", sensitivity="secret")
     path = Path(root, "MEMORY.md")
     path.write_bytes(path.read_bytes() + b"## By hand\r\n\xff and a byte\n")
     live(memory, stopped_time, FORTY_DAYS)
@@ -109,7 +109,7 @@ def test_a_summary_cites_what_it_covers_and_keeps_what_matters(lived: Memory) ->
     assert "decided to meet" in text
     assert "Heartbeat" not in text
     assert "weather" not in text or "decided" in text
-    assert "4711" not in text
+    assert "xyzzy" not in text
     assert {str(record.metadata["level"]) for record in summaries} >= {"day", "week"}
     check_what_is_covered(lived)
 
@@ -218,7 +218,7 @@ def test_what_was_corrected_is_not_told_whenever_the_correction_came(
 ) -> None:
     memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 2})
     old = memory.remember("Ana lives in Lima, house 12")
-    memory.remember("Ben signed invoice 4711 for 90 euros")
+    memory.remember("Ben signed invoice xyzzy for 90 euros")
     stopped_time.advance(days=days)
     newer = encode_line(memory.supersede(old.id, "Ana lives in Oslo, house 7"))
     memory.remember("The ferry to Bergen costs 40 euros")
@@ -228,7 +228,7 @@ def test_what_was_corrected_is_not_told_whenever_the_correction_came(
         Path(root, "MEMORY.md").write_bytes(memory_md(memory).replace(newer, b""))
     stopped_time.advance(days=90 - days)
     assert memory.jobs.compact().status == "done"
-    assert "4711" in Path(root, "LONGMEMORY.md").read_text()
+    assert "xyzzy" in Path(root, "LONGMEMORY.md").read_text()
     assert "Lima" not in Path(root, "LONGMEMORY.md").read_text()
     assert "Lima" not in memory_md(memory).decode()
 
@@ -238,7 +238,7 @@ def test_what_was_told_before_it_was_corrected_is_told_no_more(
 ) -> None:
     memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
     old = memory.remember("Ana lives in Lima, house 12")
-    memory.remember("Ben signed invoice 4711 for 90 euros")
+    memory.remember("Ben signed invoice xyzzy for 90 euros")
     stopped_time.advance(days=40)
     memory.jobs.compact()
     assert "Lima" in Path(root, "LONGMEMORY.md").read_text()
@@ -248,7 +248,7 @@ def test_what_was_told_before_it_was_corrected_is_told_no_more(
     memory.jobs.compact()
     told = " ".join(record.text for record in memory.records())
     for text in (told, Path(root, "LONGMEMORY.md").read_text()):
-        assert "4711" in text
+        assert "xyzzy" in text
         assert "Oslo" in text
         assert "Lima" not in text
 

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
+from memolith.files.folder import Folder
+from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.files.lookup import find_record
 from memolith.types import policy
 from memolith.upkeep import Scheduler, maintain
+from tests.conftest import StoppedTime
 from tests.lifecycle.conftest import Slow
 from tests.lifecycle.life import text_of, undocumented_settings
-
-TESTS = Path(__file__).parents[1]
-# What the guide wants tested, and the test that does it.
-TESTED = {
-    "rolling window": "jobs/test_trim.py::test_kept_and_archived_together_are_what_there_was",
-    "session memory": "context/test_session_start.py::test_the_layers_come_in_order_under_their_labels",
-    "recall_memory": "mcp_server/test_tools.py::test_recalled_memories_have_the_shape_of_the_original_tool",
-    "heartbeat": "context/test_session_start.py::test_no_secret_is_ever_in_it",
-    "compaction: lock": "lifecycle/test_jobs.py::test_one_job_at_a_time",
-    "compaction: no block": "lifecycle/test_hand_edits.py::"
-    "test_r6_a_thousand_appends_during_a_slow_summary_are_all_there",
-    "LONGMEMORY inclusion": "context/test_session_start.py::test_the_newest_summaries_are_kept",
-    "experiences: add": "lifecycle/test_experiences.py::"
-    "test_records_become_experiences_with_session_category_time_and_names",
-    "experiences: query": "lifecycle/test_experiences.py::"
-    "test_experiences_are_asked_by_meaning_and_by_session",
-    "experiences: uniqueness": "lifecycle/test_experiences.py::"
-    "test_every_two_stored_experiences_are_below_the_threshold_or_tell_another_fact",
-}
 
 
 def test_sc1_settings_switch_compaction_and_experiences_on_and_off_and_are_documented(
@@ -131,7 +115,30 @@ def test_sc7_before_an_answer_past_experiences_are_handed_over_when_switched_on(
         assert "Relevant past experiences:" not in off.context(question, deadline_seconds=60).text
 
 
-@pytest.mark.parametrize("what", TESTED)
-def test_sc8_what_the_guide_wants_tested_has_a_test(what: str) -> None:
-    path, _, name = TESTED[what].partition("::")
-    assert f"def {name}(" in (TESTS / path).read_text("utf-8")
+def test_sc8_what_a_memory_could_do_before_it_still_does_beside_jobs(
+    grown: Memory, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    grown.remember("The door code is xyzzy", sensitivity="secret")
+    before = {record.id for record in grown.records(include_secret=True)}
+    with Folder(grown.root) as folder, OwnerLock(folder, JOB_LOCK):  # compaction: lock, no block
+        assert grown.jobs.compact().reason == "another job is running"
+        assert grown.remember("Written while a job runs").id
+    for job in ("compact", "dream", "experiences"):
+        assert grown.jobs.unattended(job).status in ("done", "skipped")
+    with Folder(grown.root) as folder:  # every record is still there, and can be opened
+        assert all(find_record(folder, record_id).text for record_id in before)
+    hits = grown.search("who owns the release key?").hits  # recall
+    assert hits[0].text == "Ana owns the release key"
+    start = grown.session_start()  # session memory, with LONGMEMORY in it
+    assert start.text.index("Long-term summary (LONGMEMORY):") < start.text.index("MEMORY.md")
+    for kind in ("main", "heartbeat"):
+        assert "xyzzy" not in grown.session_start(kind=kind).text
+    found = grown.query_experiences("release key").hits  # experiences: add, query, unique
+    assert found[0].category == "experience"
+    assert grown.jobs.extract_experiences().counts["added"] == 0
+    window = Memory(grown.root, clock=clock, settings={"trim.max_records": 20})  # rolling window
+    stopped_time.advance(days=1)
+    newest = window.remember("The newest record of all")
+    left = window.records(include_secret=True)
+    assert len(left) <= 20
+    assert left[-1].id == newest.id

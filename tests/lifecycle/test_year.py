@@ -40,7 +40,7 @@ def remember_a_day(
     if day % 15:
         return set()
     memory.remember(f"Fact {day}: Ana's badge is {day * 7}", category="fact")
-    memory.remember(f"The code of day {day} is {day}-4711", sensitivity="secret")
+    memory.remember(f"The code of day {day} is {day}-xyzzy", sensitivity="secret")
     return set(lines_of(memory.root, "MEMORY.md")[-2:])
 
 
@@ -70,7 +70,7 @@ def check_the_day(root: Path, protected: set[bytes]) -> None:
     if long_memory.exists():
         text = long_memory.read_text("utf-8")
         assert len(text) <= LIMITS["long_memory.max_chars"]
-        assert "4711" not in text
+        assert "xyzzy" not in text
 
 
 def test_a_year_of_hostile_summarisers_loses_nothing(

@@ -143,7 +143,7 @@ def test_a_whole_compaction_with_a_model(
             "store.durability": "fast",
         }
         memory = Memory(root, clock=clock, settings=settings)
-        memory.remember("The door code is 4711", sensitivity="secret")
+        memory.remember("The door code is xyzzy", sensitivity="secret")
         live(memory, stopped_time, 40)
         assert memory.jobs.compact(dry_run=True).status == "planned"
         assert endpoint.asked == []
@@ -151,7 +151,7 @@ def test_a_whole_compaction_with_a_model(
     assert report.status == "done"
     assert report.counts["tokens"] >= 321
     assert any("The rules wrote the summary." in warning for warning in report.warnings)
-    assert "4711" not in str(endpoint.asked)
+    assert "xyzzy" not in str(endpoint.asked)
     holders = [p for p in Path(root).rglob("*") if p.is_file() and b"the-key" in p.read_bytes()]
     assert holders == []
 
