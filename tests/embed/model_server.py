@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     Behaviour = Callable[[list[str]], tuple[int, bytes] | None]
 
 DIMENSIONS = 8
+_DRIPS = 1_200
 
 
 def vector_of(text: str) -> list[float]:
@@ -43,6 +45,8 @@ class ModelServer:
         self.keys: list[str | None] = []
         self.paths: list[str] = []
         self.behave: Behaviour = openai_answer
+        self.drips = False  # headers that come byte by byte, for a minute
+        self.dripped: list[bool] = []  # whether the asker waited for the last drop
 
 
 @contextmanager
@@ -55,6 +59,10 @@ def model_server() -> Iterator[ModelServer]:
             served.batches.append(content["input"])
             served.keys.append(self.headers["Authorization"])
             served.paths.append(self.path)
+            if served.drips:
+                served.dripped.append(False)
+                served.dripped[-1] = self.drip()
+                return
             answer = served.behave(content["input"])
             if answer is None:
                 self.close_connection = True
@@ -63,6 +71,15 @@ def model_server() -> Iterator[ModelServer]:
             self.send_header("Content-Length", str(len(answer[1])))
             self.end_headers()
             self.wfile.write(answer[1])
+
+        def drip(self) -> bool:
+            with suppress(OSError):  # whoever asked has gone
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                for _ in range(_DRIPS):
+                    self.wfile.write(b"x")
+                    time.sleep(0.05)
+                return True
+            return False
 
         def log_message(self, *_: object) -> None:
             pass

@@ -154,6 +154,23 @@ def test_a_slow_server_is_given_up_after_the_time_that_was_set(server: ModelServ
         embedder(server, timeout_seconds=0.2, retries=0).embed(["tea"])
 
 
+def test_a_server_whose_headers_drip_is_given_up(server: ModelServer) -> None:
+    server.drips = True
+    with pytest.raises(EmbeddingError, match=r"nothing whole came in 0\.3 s"):
+        embedder(server, timeout_seconds=0.3, retries=0).embed(["tea"])
+    assert server.dripped == [False]
+
+
+def test_an_answer_that_is_too_large_is_not_taken(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "_MOST_BYTES", 1_000)
+    server.behave = lambda _: (200, b" " * 2_000)
+    with pytest.raises(EmbeddingError, match="larger than 1,000 bytes"):
+        embedder(server, retries=1).embed(["tea"])
+    assert len(server.batches) == 1
+
+
 def test_a_server_that_failed_is_left_alone_for_a_while(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,16 +7,17 @@ import threading
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-import httpx2
 import numpy as np
 
 from memolith import clock
 from memolith.errors import EmbeddingError
+from memolith.http_post import NoAnswerError, Server, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memolith.config_index import EmbedConfig
+    from memolith.http_post import Answer
     from memolith.interfaces import Vectors
 
 _MOST_BYTES = 256 * 1024 * 1024  # of one answer
@@ -119,41 +120,32 @@ class EndpointEmbedder(ABC):
                 threading.Event().wait(min(pause, max(0.0, deadline - clock.monotonic())))
                 pause = min(_LONGEST_PAUSE, 2 * pause)
             try:
-                status, wait, body = self._send(texts)
-            except httpx2.HTTPError as error:
-                problem = f"{type(error).__name__}: {error}".rstrip(": ")
+                answer = self._send(texts)
+            except NoAnswerError as error:
+                problem = str(error)
                 continue
-            if status == 200:
-                return self._parsed(body)
-            problem = f"it answered with status {status}"
-            if status in _REFUSED:
-                raise _RefusedError(problem)
-            if status not in _AGAIN:
+            except TooLargeError as error:
+                problem = str(error)
                 break
-            pause = max(pause, min(wait, _LONGEST_PAUSE))
+            if answer.status == 200:
+                return self._parsed(answer.body)
+            problem = f"it answered with status {answer.status}"
+            if answer.status in _REFUSED:
+                raise _RefusedError(problem)
+            if answer.status not in _AGAIN:
+                break
+            pause = max(pause, min(answer.wait_seconds, _LONGEST_PAUSE))
         raise self._failure(problem)
 
-    def _send(self, texts: Sequence[str]) -> tuple[int, float, bytes]:
-        """Status, how long to wait before the next try, and body; within our time and size."""
+    def _send(self, texts: Sequence[str]) -> Answer:
         path, content = self._request(texts)
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        seconds = self._config.timeout_seconds
-        deadline = clock.monotonic() + seconds
-        pieces, size = [], 0
-        # No redirects: text and key go to the address that was configured, and nowhere else.
-        with (
-            httpx2.Client(timeout=seconds, follow_redirects=False, trust_env=False) as client,
-            client.stream(
-                "POST", self._config.url.rstrip("/") + path, json=content, headers=headers
-            ) as response,
-        ):
-            for piece in response.iter_bytes():
-                pieces.append(piece)
-                size += len(piece)
-                if size > _MOST_BYTES or clock.monotonic() > deadline:
-                    raise self._failure("its answer is too large, or takes too long")
-            wait = response.headers.get("retry-after", "")
-            return response.status_code, float(wait) if wait.isdecimal() else 0.0, b"".join(pieces)
+        server = Server(
+            url=self._config.url.rstrip("/") + path,
+            key=self._key,
+            seconds=self._config.timeout_seconds,
+            most_bytes=_MOST_BYTES,
+        )
+        return server.post(content)
 
     def _parsed(self, body: bytes) -> object:
         try:

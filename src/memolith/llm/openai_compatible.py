@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx2
-
-from memolith import clock
 from memolith.errors import SummariserError
+from memolith.http_post import NoAnswerError, Server, TooLargeError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
 from memolith.llm.rule_based import RuleBased
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memolith.config_jobs import LlmConfig
+    from memolith.http_post import Answer
 
 _MOST_BYTES = 2_000_000  # of an answer: more is no summary
 _MOST_NOTES_CHARS = 60_000  # of one question
@@ -87,52 +85,37 @@ class OpenAiCompatible:
         for attempt in range(self._config.retries + 1):
             if attempt:
                 threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
-            deadline = clock.monotonic() + self._config.timeout_seconds
             try:
-                status, body = self._send(prompt, deadline)
-            except httpx2.HTTPError as error:
-                problem = f"{type(error).__name__}: {error}"
-                if clock.monotonic() >= deadline:
-                    problem = f"Timeout: nothing whole came in {self._config.timeout_seconds:g} s."
+                answer = self._send(prompt)
+            except NoAnswerError as error:
+                problem = f"{error}."
                 continue
-            if status == 200:
-                return _parse(body)
-            problem = f"It answered with status {status}."
-            if status not in _AGAIN:
+            except TooLargeError as error:
+                problem = f"{error}."
+                break
+            if answer.status == 200:
+                return _parse(answer.body)
+            problem = f"It answered with status {answer.status}."
+            if answer.status not in _AGAIN:
                 break
         raise SummariserError(f"No answer from {self._config.url}. {problem}")
 
-    def _send(self, prompt: str, deadline: float) -> tuple[int, bytes]:
-        """The status and the body, within the time and size we allow, whatever the server does."""
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        content = {
-            "model": self._config.model,
-            "messages": [{"role": "user", "content": prompt}],
-            "temperature": 0,
-            "stream": False,
-        }
-        body = b""
-        # No redirects: text and key go to the address that was configured, and nowhere else.
-        with (
-            httpx2.Client(
-                timeout=self._config.timeout_seconds, follow_redirects=False, trust_env=False
-            ) as client,
-            _closing(client, self._config.timeout_seconds),
-            client.stream("POST", self._endpoint, json=content, headers=headers) as response,
-        ):
-            for piece in response.iter_bytes():
-                body += piece
-                if len(body) > _MOST_BYTES:
-                    raise SummariserError(f"The answer is larger than {_MOST_BYTES:,} bytes.")
-                if clock.monotonic() > deadline:
-                    raise SummariserError(
-                        f"The answer took longer than {self._config.timeout_seconds:g} seconds."
-                    )
-            return response.status_code, body
-
-    @property
-    def _endpoint(self) -> str:
-        return f"{self._config.url.rstrip('/')}/chat/completions"
+    def _send(self, prompt: str) -> Answer:
+        server = Server(
+            url=f"{self._config.url.rstrip('/')}/chat/completions",
+            key=self._key,
+            seconds=self._config.timeout_seconds,
+            most_bytes=_MOST_BYTES,
+        )
+        message = {"role": "user", "content": prompt}
+        return server.post(
+            {
+                "model": self._config.model,
+                "messages": [message],
+                "temperature": 0,
+                "stream": False,
+            }
+        )
 
 
 def _parts(statements: Sequence[Statement]) -> Iterator[list[Statement]]:
@@ -157,18 +140,6 @@ def _shortened(parts: Sequence[Sequence[Statement]]) -> list[Statement]:
 
 def _chars(statements: Sequence[Statement]) -> int:
     return len(summary_lines(statements)) + 1
-
-
-@contextmanager
-def _closing(client: httpx2.Client, seconds: float) -> Iterator[None]:
-    """Hang up when the time is over: headers that come byte by byte would keep us for ever."""
-    timer = threading.Timer(seconds, client.close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _parse(body: bytes) -> object:

@@ -1,0 +1,94 @@
+"""A question to a server over HTTP, within our time and size, whatever the server does."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx2
+
+from memolith import clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole answer, whatever its status."""
+
+    status: int
+    body: bytes
+    wait_seconds: float = 0.0  # for which the server asks to be left alone
+
+
+class NoAnswerError(Exception):
+    """Nothing whole came, for the reason in the text; asking again may help."""
+
+
+class TooLargeError(Exception):
+    """The answer is larger than allowed, and asking again will not help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where to ask, with which key, and how long and how large an answer may be."""
+
+    url: str
+    key: str
+    seconds: float
+    most_bytes: int
+
+    def post(self, content: Mapping[str, object]) -> Answer:
+        """Send JSON and read the answer; raises NoAnswerError or TooLargeError."""
+        deadline = clock.monotonic() + self.seconds
+        try:
+            return self._post(content, deadline)
+        except httpx2.HTTPError as error:
+            reason = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise NoAnswerError(self._late if clock.monotonic() >= deadline else reason) from error
+        except (RuntimeError, ValueError) as error:  # what a client closed in between may raise
+            if clock.monotonic() < deadline:
+                raise
+            raise NoAnswerError(self._late) from error
+
+    def _post(self, content: Mapping[str, object], deadline: float) -> Answer:
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        pieces, size = [], 0
+        # No redirects: text and key go to the address that was configured, and nowhere else.
+        with (
+            httpx2.Client(timeout=self.seconds, follow_redirects=False, trust_env=False) as client,
+            _closing(client, self.seconds),
+            client.stream("POST", self.url, json=content, headers=headers) as response,
+        ):
+            for piece in response.iter_bytes():
+                pieces.append(piece)
+                size += len(piece)
+                if size > self.most_bytes:
+                    raise TooLargeError(f"the answer is larger than {self.most_bytes:,} bytes")
+                if clock.monotonic() > deadline:
+                    raise NoAnswerError(self._late)
+            wait = response.headers.get("retry-after", "")
+            return Answer(
+                status=response.status_code,
+                body=b"".join(pieces),
+                wait_seconds=float(wait) if wait.isdecimal() else 0.0,
+            )
+
+    @property
+    def _late(self) -> str:
+        return f"Timeout: nothing whole came in {self.seconds:g} s"
+
+
+@contextmanager
+def _closing(client: httpx2.Client, seconds: float) -> Iterator[None]:
+    """Hang up when the time is over: headers that come byte by byte would keep us for ever."""
+    timer = threading.Timer(seconds, client.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
