@@ -82,6 +82,22 @@ def test_no_secret_is_ever_in_it(tmp_path: Path, kind: str) -> None:
         assert "canary" not in repr(memory.session_start(kind=kind, hook=hook))
 
 
+@pytest.mark.parametrize("ending", ["\n", ""])
+@pytest.mark.parametrize("hook", [False, True])
+def test_no_part_of_a_secret_or_foreign_line_longer_than_what_is_read(
+    tmp_path: Path, hook: bool, ending: str
+) -> None:
+    memory = memory_at(tmp_path, settings={"store.max_record_bytes": 300_000})
+    memory.remember("Tea at four")
+    for channel, sensitivity in (("cli", "secret"), ("telegram", "private-user")):
+        Memory(tmp_path, channel=channel, settings={"store.max_record_bytes": 300_000}).remember(
+            "canary " * 40_000 + channel, sensitivity=sensitivity
+        )
+        for path in tmp_path.rglob("*.md"):
+            path.write_bytes(path.read_bytes().rstrip(b"\n") + ending.encode())
+        assert "canary" not in memory.session_start(hook=hook).text
+
+
 def test_a_group_gets_what_is_public_and_nothing_else(tmp_path: Path) -> None:
     memory = memory_at(tmp_path)
     for sensitivity in ("public", "private-user", "operational", "secret"):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from memolith.retrieval import Hit
 
-_CITATION = re.compile(r"([^\s#⟨⟩]+)#L(\d+)(?:-L(\d+))?")
+_LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
+_NO_MARKS = str.maketrans("⟨⟩", "  ")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?")
 # A text that was cut is known by its beginning.
 _BEGINNING = 200
@@ -35,8 +37,7 @@ class Known:
             if _ID.fullmatch(item.strip()):
                 self._ids.add(item.strip()[:_SHORTEST])
                 continue
-            for path, first, last in _CITATION.findall(item):
-                lines = (int(first[:9]), int(last[:9] or first[:9]))
+            for path, lines in _citations(item):
                 self._places.setdefault(path, []).append(lines)
             texts.append(quoted(one_line(item)))
         self._text = "\n".join(texts)
@@ -51,3 +52,13 @@ class Known:
                 return True
         beginning = quoted(one_line(hit.text[: _BEGINNING * 2]))[:_BEGINNING]
         return bool(beginning) and beginning in self._text
+
+
+def _citations(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Paths and lines; word by word, because one pattern would search a long word again and again."""
+    for word in text.translate(_NO_MARKS).split():
+        for path, lines in pairwise(word.split("#")):
+            found = _LINES.match(lines)
+            if path and found:
+                first = int(found[1][:9])
+                yield path, (first, int(found[2][:9]) if found[2] else first)

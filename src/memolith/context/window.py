@@ -63,8 +63,10 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
         start = max(0, found.st_size - most_bytes)
         tail = os.pread(fd, most_bytes, start)
         if start:
-            start += tail.find(b"\n") + 1
-            tail = tail[-(found.st_size - start) :]
+            # A line that is cut might be anything, also a secret: of one longer than this, nothing.
+            _, end_of_line, whole = tail.partition(b"\n")
+            start += len(tail) - len(whole)
+            tail = whole if end_of_line else b""
             _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
             far = max(0, start - _FAR)
             _read_far(os.pread(fd, start - far, far), window, most_bytes // _BYTES_FOR_ONE)

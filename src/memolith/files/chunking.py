@@ -33,7 +33,7 @@ OVERLAP_CHARS = 320
 # only be diluted.
 SHORT_CHARS = 200
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 
@@ -281,25 +281,24 @@ def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:
     titles: dict[int, str] = {}
     above = ""
     section: list[_Line] = []
-    in_code = False
+    in_code = has_text = False
     for line in lines:
-        in_code ^= bool(_FENCE.match(line.text))
-        found = None if in_code else _HEADING.fullmatch(line.text)
+        text = line.text
+        in_code ^= bool(_FENCE.match(text))
+        found = None if in_code else _HEADING.fullmatch(text)
         if found:
-            if section and not _only_headings(section):
+            if has_text:
                 yield above, section
-                section = []
+                section, has_text = [], False
             level = len(found[1])
             titles = {depth: title for depth, title in titles.items() if depth < level}
             above = " > ".join(titles.values())
-            titles[level] = found[2]
+            titles[level] = found[2].rstrip(" \t#")
+        elif text.strip():
+            has_text = True
         section.append(line)
     if section:
         yield above, section
-
-
-def _only_headings(lines: Sequence[_Line]) -> bool:
-    return all(not line.text.strip() or _HEADING.fullmatch(line.text) for line in lines)
 
 
 def _pieces(section: list[_Line]) -> Iterator[list[_Line]]:

@@ -35,6 +35,7 @@ class Append:
         """Append, not yet synced; but a new file's name is on the disk before anybody can use it."""
         if self.fd is None:
             self.fd = atomic_write.create_for_append(folder, self.path)
+        self.synced = False  # also if something else was synced before our turn came
         atomic_write.write_all(self.fd, self.data)
         if not self.inode:
             atomic_write.sync_parent(folder, self.path)

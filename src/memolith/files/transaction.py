@@ -157,8 +157,9 @@ class Transaction:
                 done.append(step)
                 if not isinstance(step, Append):
                     self.handles.close_table()  # what it is a hint for may change
-                    for earlier in self._appends:
-                        earlier.sync(self.folder)
+                    for earlier in done:
+                        if isinstance(earlier, Append):
+                            earlier.sync(self.folder)
                 step.do(self.folder)
         except OSError as error:
             self._take_back(done)

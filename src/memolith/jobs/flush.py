@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LONGEST = 500
 _CREDENTIAL = re.compile(
     r"(?i:pass(?:word|wd|phrase)|contraseña|api[ _-]?key|secret|token|bearer)\b.{0,20}?[:= ]\s*[\"']?"
-    r"(?=\S*\d)\S{6,}|\b(?:sk-|ghp_|gho_|AKIA|xox[abp]-|eyJ)\w{8,}|-----BEGIN "
+    r"(?=\S{0,200}\d)\S{6,}|\b(?:sk-|ghp_|gho_|AKIA|xox[abp]-|eyJ)\w{8,}|-----BEGIN "
 )
 
 

@@ -76,9 +76,13 @@ _INSIGHT = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME = re.compile(
-    r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]+@[\w-]+\.\w+|"
-    r"\b[\w-]+\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
+    r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]{1,64}@[\w-]+\.\w+|"
+    r"\b[\w-]{1,100}\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
 )
+
+# No abbreviation keeps a sentence going for longer, and the longest stands at its very end.
+_LONGEST = 2000
+_TAIL = 16
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -91,7 +95,7 @@ def sentences(text: str) -> Iterator[str]:
         whole = ""
         for piece in _ENDS.split(line):
             whole = f"{whole} {piece}".strip()
-            if whole and not _ABBREVIATION.search(whole):
+            if whole and (len(whole) > _LONGEST or not _ABBREVIATION.search(whole[-_TAIL:])):
                 yield _bare(whole)
                 whole = ""
         if whole:

@@ -1,0 +1,37 @@
+"""What was appended is on the disk before it is acknowledged, whatever else a transaction does."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memolith import Memory
+from memolith.files import atomic_write
+
+if TYPE_CHECKING:
+    import pytest
+
+    from memolith.files.folder import Folder
+
+
+def test_what_the_user_remembers_again_after_forgetting_it_is_synced(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(root) as memory:
+        memory.forget(memory.remember("Tea at four").id)
+        waiting = set[int]()  # inodes of files written and not synced since
+        write, sync = atomic_write.write_all, atomic_write.sync_data
+
+        def noted_write(fd: int, data: bytes) -> None:
+            write(fd, data)
+            waiting.add(os.fstat(fd).st_ino)
+
+        def noted_sync(folder: Folder, fd: int) -> None:
+            sync(folder, fd)
+            waiting.discard(os.fstat(fd).st_ino)
+
+        monkeypatch.setattr(atomic_write, "write_all", noted_write)
+        monkeypatch.setattr(atomic_write, "sync_data", noted_sync)
+        record = memory.remember("Tea at four")
+        files = [os.path.join(root, path) for path in ("MEMORY.md", record.citation.path)]  # type: ignore[union-attr]
+        assert not waiting & {os.stat(path).st_ino for path in files}
