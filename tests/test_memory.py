@@ -247,7 +247,8 @@ def test_two_processes_that_correct_the_same_record_leave_one_chain(tmp_path: Pa
     with Memory(tmp_path / "root") as memory:
         first = memory.remember("version 0")
         steps = [{"do": "supersede", "record_id": first.id, "text": f"v{n}"} for n in range(12)]
-        order = Order(root=tmp_path / "root", steps=steps)
+        patient = {"store.lock_timeout_seconds": 120}
+        order = Order(root=tmp_path / "root", steps=steps, settings=patient)
         with (
             LiveWorker(order, tmp_path / "one") as one,
             LiveWorker(order, tmp_path / "two") as two,
