@@ -2,85 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from memolith.clock import Clock
-from memolith.config_loading import open_profile
-from memolith.errors import MemolithError, NotFoundError, RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
-from memolith.files.handles import Keeper
-from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
 from memolith.late import late
-from memolith.settings import Value
+from memolith.opened import Opened
 from memolith.types import Provenance, Record
 from memolith.values import replace
-from memolith.visibility import current, trust, visible
+from memolith.visibility import current, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import typing
-
     from memolith import labels, reports, retrieval
-    from memolith.jobs import job
     from memolith.jobs import status as status_job
 else:
-    typing = late("typing")
     labels = late("memolith.labels")
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
     status_job = late("memolith.jobs.status")
-    job = late("memolith.jobs.job")
 
 
-class Store:
+class Store(Opened):
     """One agent's memory as files. `Memory` adds finding to it."""
-
-    def __init__(
-        self,
-        root: str | os.PathLike[str] | None = None,
-        *,
-        profile: str | None = None,
-        settings: Mapping[str, Value] | None = None,
-        clock: Clock | None = None,
-        channel: str = "library",
-        create: bool = False,
-    ) -> None:
-        """Open the memory in `root`, or the one the environment, folder or profile name points to.
-
-        `settings` are full names such as `{"trim.max_records": 500}` and win over every file.
-        `channel` is where this caller's records come from; it decides how far they are trusted.
-        Nothing is created before the first write; `create` allows a named profile to be new.
-        """
-        self.profile, self._loaded = open_profile(root, profile, settings, create=create)
-        self.config = self._loaded.config
-        self._settings = dict(settings or {})
-        self._given_clock = clock
-        self._clock = clock or Clock(self.config.profile.timezone)
-        self._channel = channel
-        self._journal = Journal(self._clock, self.config.profile.primary)
-        self._keeper = Keeper()
-
-    @property
-    def root(self) -> str:
-        """The folder that holds the memory."""
-        return self.profile.root
-
-    def __enter__(self) -> typing.Self:
-        """The memory itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the memory."""
-        self.close()
-
-    def close(self) -> None:
-        """Let go of what is held open between calls; a later call opens it again."""
-        self._keeper.close()
 
     def init(self) -> tuple[str, ...]:
         """Make the profile's folder and its first files from templates; returns what was made."""
@@ -329,37 +277,6 @@ class Store:
     @property
     def _reuses(self) -> bool:
         return self.config.store.duplicates == "reuse"
-
-    @property
-    def _by_user(self) -> bool:
-        return trust(self._channel) == "user"
-
-    def _existing(self) -> Folder:
-        """The folder, for what makes sense only where something was written before."""
-        if not self.profile.exists:
-            raise NotFoundError(
-                f"There is no memory in {self.root} yet.",
-                name=self.root,
-                hint="Remember something first, or check --root and --profile.",
-            )
-        return Folder(self.root)
-
-    def _changing(self) -> Transaction:
-        """Take the writer lock of a memory that exists."""
-        self._existing().close()
-        return self._writing()
-
-    def _writing(self) -> Transaction:
-        """Take the writer lock; every write of the product goes through here."""
-        store = self.config.store
-        handles = self._keeper.take(self.root, durable=store.durability == "full")
-        return Transaction(handles, store.lock_timeout_seconds)
-
-    def _workplace(self) -> job.Workplace:
-        """What jobs need of this memory."""
-        return job.Workplace(
-            reading=self._existing, writing=self._writing, clock=self._clock, config=self.config
-        )
 
     def _draft(
         self, text: str, category: str, session: str, sensitivity: labels.Sensitivity

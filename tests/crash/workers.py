@@ -101,7 +101,7 @@ class LiveWorker:
         """Return when the worker has opened the store."""
         self.wait_for_lines(1)
 
-    def wait_for_lines(self, count: int, timeout_seconds: float = 30) -> None:
+    def wait_for_lines(self, count: int, timeout_seconds: float = 180) -> None:
         """Return when so many lines stand in the ledger."""
         deadline = time.monotonic() + timeout_seconds
         while self.ledger.read_bytes().count(b"\n") < count:
@@ -127,7 +127,7 @@ class LiveWorker:
             self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
 
-    def finish(self, timeout_seconds: float = 120) -> int:
+    def finish(self, timeout_seconds: float = 900) -> int:
         """Wait for its own end; gives the exit code."""
         try:
             return self.process.wait(timeout_seconds)
