@@ -90,3 +90,19 @@ def test_the_boot_session_of_macos_is_read_from_the_kernel() -> None:
     assert read_sysctl(sysctlbyname, b"kern.bootsessionuuid").startswith("5A0C8A3E-")
     assert read_sysctl(sysctlbyname, b"kern.other") == ""
     assert read_sysctl(None, b"kern.bootsessionuuid") == ""
+
+
+@pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "America/New_York", "UTC"])
+def test_a_day_ends_before_the_next_one_begins(zone: str) -> None:
+    clock = Clock(zone)
+    for day in (date(2026, 3, 8), date(2025, 10, 26), date(1970, 1, 1), date.min):
+        end = clock.end_of(day)
+        assert clock.day_of(end) == day
+        assert clock.day_of(end + timedelta(milliseconds=1)) == day + timedelta(days=1)
+
+
+def test_a_day_that_is_not_over_ends_now() -> None:
+    now = datetime(2026, 11, 15, 12, tzinfo=UTC)
+    clock = Clock("UTC", now=lambda: now)
+    for day in (date(2026, 11, 15), date(2026, 11, 16), date.max):
+        assert clock.end_of(day) == now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 
 TYPE_CHECKING = False
@@ -41,6 +41,15 @@ class Clock:
     def today(self) -> date:
         """The user's current calendar day."""
         return self.day_of(self.now())
+
+    def end_of(self, day: date) -> datetime:
+        """The last moment of a day of the user's, or now if that is yet to come."""
+        if day >= self.today():
+            return self.now()
+        following = datetime(day.year, day.month, day.day) + timedelta(days=1)  # noqa: DTZ001 - local
+        if self._zone is not None:
+            following = following.replace(tzinfo=self._zone)
+        return following.astimezone(UTC) - timedelta(milliseconds=1)
 
 
 def monotonic() -> float:

@@ -80,7 +80,7 @@ class Memory(TrackedStore):
         """Find what answers `text`, by words and by meaning, best first.
 
         Files that changed since the last search are looked at first. `as_of` sees the memory as it
-        was on that day; `explain` adds what every stage did. What was degraded is in `warnings`.
+        was at the end of that day; `explain` adds what every stage did. What was degraded is in `warnings`.
         """
         from memolith.retrieval import Filters, SearchResult
 
@@ -95,7 +95,7 @@ class Memory(TrackedStore):
             path=path,
             include_secret=include_secret,
             as_of=as_of,
-            now=None if as_of else self._clock.now(),
+            now=self._clock.end_of(as_of) if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
         if category is not None and not result.hits:

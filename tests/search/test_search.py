@@ -108,6 +108,22 @@ def test_what_has_expired_is_not_found(memory: Memory, stopped_time: StoppedTime
     assert texts(memory, "build") == []
 
 
+def test_as_of_a_day_what_had_expired_by_its_end_is_not_found(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("The build is red", expires=stopped_time() + timedelta(hours=1))
+    memory.remember("The build server is on loan", expires=stopped_time() + timedelta(days=3))
+    day = stopped_time().date()
+    assert set(texts(memory, "build", as_of=day)) == {
+        "The build is red",
+        "The build server is on loan",
+    }
+    stopped_time.advance(days=10)
+    assert texts(memory, "build", as_of=day) == ["The build server is on loan"]
+    for later in (day + timedelta(days=5), stopped_time().date(), date.max, date.min):
+        assert texts(memory, "build", as_of=later) == []
+
+
 def test_days_in_the_question_are_understood(memory: Memory, stopped_time: StoppedTime) -> None:
     stopped_time.advance(days=-1)
     memory.remember("Lunch with Eva about the garden")
