@@ -38,9 +38,7 @@ class Operation:
     warm_up: Sequence[Step] = field(default=())
     starts_empty: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
-    every: int = (
-        1  # of hundreds of calls, strace hits one in so many in the short run; forks hit all
-    )
+    every: int = 1  # of hundreds of calls, the short run under strace hits one in so many
 
     def fresh_root(self, template: Path) -> Path:
         """What the operation starts from, in a folder of its own."""
@@ -94,11 +92,11 @@ OPERATIONS = {
         ),
         Operation(name="append of a new process", call=_NEW, warm_up=[{"do": "elsewhere"}]),
         Operation(
-            name="trim", call={"do": "trim"}, every=12,
+            name="trim", call={"do": "trim"}, every=3,
             warm_up=[{"do": "trim"}, *({"do": "remember", "text": f"more {n}"} for n in range(4))],
         ),
         Operation(
-            name="forget", call={"do": "forget", "record_id": "last"}, every=8,
+            name="forget", call={"do": "forget", "record_id": "last"}, every=2,
             warm_up=[_NEW, {"do": "forget", "record_id": "last"}, {"do": "remember", "text": "doomed"}],
         ),
         Operation(
@@ -110,7 +108,7 @@ OPERATIONS = {
             ],
         ),
         Operation(
-            name="restore", call={"do": "restore"}, every=12,
+            name="restore", call={"do": "restore"}, every=3,
             warm_up=[{"do": "trim"}, {"do": "restore"}, {"do": "trim"}],
         ),
         Operation(
@@ -121,7 +119,7 @@ OPERATIONS = {
         Operation(name="first append", call=_NEW, starts_empty=True, warm_up=[{"do": "elsewhere"}]),
         Operation(name="log_turn", call=dict(_LOG, user="the new turn"), warm_up=[_LOG]),
         Operation(
-            name="chat rotation", call=dict(_LOG, user="the new turn"), settings=CHAT, every=15,
+            name="chat rotation", call=dict(_LOG, user="the new turn"), settings=CHAT, every=4,
             warm_up=[dict(_LOG, user=f"turn {n}") for n in range(5)],
         ),
     ]
@@ -133,7 +131,7 @@ JOBS = {
     operation.name: operation
     for operation in [
         Operation(
-            name="dream", call={"do": "jobs.dream"}, every=25,
+            name="dream", call={"do": "jobs.dream"}, every=9,
             warm_up=[
                 {"do": "remember", "text": "warm-up"},
                 {"do": "write", "path": "memory/zoo.md", "text": f"- {_FACT}\n"},
@@ -150,19 +148,19 @@ JOBS = {
             ],
         ),
         Operation(
-            name="compact", call={"do": "jobs.compact"}, every=30, settings=COMPACT,
+            name="compact", call={"do": "jobs.compact"}, every=17, settings=COMPACT,
             warm_up=[
                 {"do": "jobs.compact"}, *({"do": "remember", "text": f"more {n}"} for n in range(4)),
             ],
         ),
         Operation(
-            name="undo", call={"do": "jobs.undo", "job_id": "last"}, every=25, settings=COMPACT,
+            name="undo", call={"do": "jobs.undo", "job_id": "last"}, every=9, settings=COMPACT,
             warm_up=[
                 {"do": "jobs.compact"}, {"do": "jobs.undo", "job_id": "last"}, {"do": "jobs.compact"},
             ],
         ),
         Operation(
-            name="apply", call={"do": "jobs.apply", "job_id": "last"}, every=30,
+            name="apply", call={"do": "jobs.apply", "job_id": "last"}, every=17,
             settings={**COMPACT, "jobs.review": "ask"},
             warm_up=[
                 {"do": "jobs.compact"}, {"do": "jobs.apply", "job_id": "last"},

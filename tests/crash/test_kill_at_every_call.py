@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 1.0  # of CPU: how long the disk and other programs take is not ours
 
+# Not killed at every call by forks, or with few calls after its commit; of the others a third is enough.
+OFTEN = {"experiences", "flush"}
+
 pytestmark = pytest.mark.timeout(minutes(5, 20))
 
 
@@ -43,7 +46,8 @@ def test_a_kill_at_any_call_leaves_the_state_before_or_after(
     operation, template = (OPERATIONS | JOBS)[name], make_template(tmp_path)
     before, after = both_states(operation, template)
     calls = rig_strace.calls_in_window(operation.order(operation.fresh_root(template)), tmp_path)
-    calls = calls[:: size(operation.every, 1)]
+    rarely = operation.every > 1 and name not in OFTEN
+    calls = calls[:: size(operation.every * (3 if rarely else 1), 1)]
 
     def kill_at(call: rig_strace.SystemCall) -> tuple[bool, State, float]:
         root = operation.fresh_root(template)
