@@ -334,12 +334,13 @@ class Memory(TrackedStore):
         recaller = self._recaller
         if recaller is None or recaller.config is not self.config.context:
             from memolith.context.recall import Recaller
+            from memolith.context.version import StoreVersion
 
             with _opening:
                 recaller, old = self._recaller, self._recaller
                 if recaller is None or recaller.config is not self.config.context:
                     self._recaller = recaller = Recaller(
-                        self.root,
+                        StoreVersion(self.root, self.config.index.extra_paths),
                         self.config.context,
                         self._search_now,
                         self._note_shown,

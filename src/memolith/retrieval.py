@@ -103,6 +103,7 @@ class Hit:
     channel: str = ""
     heading: str = ""
     superseded: bool = False
+    expires: datetime | None = None
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
 
 

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,11 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith import clock as clocks
+from memolith.clock import Clock
 from memolith.context.cache import AnswerCache
 from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
+from tests.conftest import StoppedTime
 
 TICK = 0.06  # after this a change gets another time stamp
 
@@ -308,3 +312,43 @@ def read_while_they_write(memory: Memory, writers: Sequence[subprocess.Popen[str
             seen = {hit.text for hit in memory.recall("marker", limit=100).hits}
             assert acknowledged <= seen
     assert len(acknowledged) == 41
+
+
+def test_an_edit_in_a_folder_that_is_searched_besides_is_seen_at_once(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "drinks").mkdir(parents=True)
+    (notes / "drinks" / "tea.md").write_text("Tea is served at four\n")
+    memory = Memory(tmp_path / "profile", settings={"index.extra_paths": str(notes)})
+    memory.remember("Coffee is served at noon")
+    time.sleep(TICK)
+    assert "four" in str(memory.recall("When is tea served?").hits)
+    (notes / "drinks" / "tea.md").write_text("Tea is served at five\n")
+    assert "five" in str(memory.recall("When is tea served?").hits)
+    time.sleep(TICK)
+    memory.recall("When is tea served?")
+    (notes / "new.md").write_text("Tea is served at six\n")
+    assert "six" in str(memory.recall("When is tea served?").hits)
+
+
+@pytest.mark.parametrize("asked", ["recall", "context"])
+def test_what_has_expired_since_is_not_answered_from_the_cache(
+    root: str, clock: Clock, stopped_time: StoppedTime, asked: str
+) -> None:
+    memory = Memory(root, clock=clock, settings={"context.deadline_seconds": 60})
+    memory.remember("Tea is served in the garden", expires=stopped_time() + timedelta(seconds=20))
+    memory.sync()
+    time.sleep(TICK)
+    ask = partial(getattr(memory, asked), "When is tea served?")
+    assert ask().hits
+    stopped_time.advance(seconds=21)
+    assert not ask().hits
+
+
+def test_an_answer_that_expires_much_later_comes_from_the_cache(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock)
+    memory.remember("Tea is served in the garden", expires=stopped_time() + timedelta(days=1))
+    memory.sync()
+    time.sleep(TICK)
+    assert memory.recall("When is tea served?") is memory.recall("When is tea served?")

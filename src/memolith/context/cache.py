@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 # Beyond this multiple of its time an answer is made anew before it is given.
-_STALE_TIMES = 10
+STALE_TIMES = 10
 # Characters that all answers together may hold.
 _MOST_CHARS = 16_000_000
 
@@ -69,7 +69,7 @@ class AnswerCache(Generic[T]):
                 age = clock.monotonic() - known.made
                 if age <= self._seconds:
                     return known.value
-                if age <= self._seconds * _STALE_TIMES:
+                if age <= self._seconds * STALE_TIMES:
                     if not known.renewing:
                         known.renewing = True
                         threading.Thread(

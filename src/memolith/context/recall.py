@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from memolith.context.cache import AnswerCache
+from memolith.context.cache import STALE_TIMES, AnswerCache
 from memolith.context.deadline import in_time
 from memolith.context.turn import turn_context
-from memolith.context.version import StoreVersion
 from memolith.context_types import TurnContext
 from memolith.retrieval import SearchResult
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memolith.config import ContextConfig
     from memolith.context.searching import Search
     from memolith.context.turn import Turn
+    from memolith.context.version import StoreVersion
     from memolith.retrieval import Filters, Hit
 
     NoteShown = Callable[[Sequence[Hit], str, str], None]
@@ -28,14 +29,19 @@ class Recaller:
     """The cached searches of one memory in one process; safe to share between threads."""
 
     def __init__(
-        self, root: str, config: ContextConfig, search: Search, note_shown: NoteShown, clock: Clock
+        self,
+        version: StoreVersion,
+        config: ContextConfig,
+        search: Search,
+        note_shown: NoteShown,
+        clock: Clock,
     ) -> None:
         """`search` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
         self.config = config
         self._search = search
         self._note_shown = note_shown
         self._clock = clock
-        self._version = StoreVersion(root)
+        self._version = version
         limits = (config.cache_entries, config.cache_seconds, self._version)
         self._results = AnswerCache[SearchResult](*limits, lambda found: _chars(found.hits))
         self._contexts = AnswerCache[TurnContext](
@@ -55,7 +61,9 @@ class Recaller:
             return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
 
         key = (*_without_moment(filters), limit, self._clock.today(), _digest([question]))
-        return self._results.answer(key, make, lambda result: not result.warnings)
+        return self._results.answer(
+            key, make, lambda found: not found.warnings and self._will_hold(found.hits)
+        )
 
     def recall_in_time(
         self, question: str, limit: int, filters: Filters, seconds: float
@@ -80,8 +88,18 @@ class Recaller:
         key = (*options, self._clock.today(), asked)
         # What is held back is said in a warning too, but is no reason to search again.
         return self._contexts.answer(
-            key, make, lambda context: len(context.warnings) == bool(context.held)
+            key,
+            make,
+            lambda context: (
+                len(context.warnings) == bool(context.held)
+                and self._will_hold((*context.hits, *context.experiences))
+            ),
         )
+
+    def _will_hold(self, hits: Iterable[Hit]) -> bool:
+        """Whether none of them expires as long as the answer may be given."""
+        until = self._clock.now() + timedelta(seconds=STALE_TIMES * self.config.cache_seconds)
+        return all(hit.expires is None or hit.expires > until for hit in hits)
 
 
 def _chars(hits: Iterable[Hit]) -> int:

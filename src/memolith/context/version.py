@@ -16,6 +16,7 @@ from memolith.files.change_hint import ChangeHint
 from memolith.files.folder import close_quietly, stamp_of
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.locks import LOCK_PATH
+from memolith.files.roots import split_paths
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -27,14 +28,18 @@ _TICK = 50_000_000  # nanoseconds within which two changes may get the same time
 _FEW_FILES = 300
 # Of more, the kernel is believed that none was touched, for at most so long.
 _BELIEVED_SECONDS = 1.0
+_MISSING = -1  # the time of a folder that is not there
 
 
 class StoreVersion:
-    """Looks at the files of one profile; safe to share between threads."""
+    """Looks at the files that are searched; safe to share between threads."""
 
-    def __init__(self, root: str) -> None:
-        """Nothing is looked at yet."""
+    def __init__(self, root: str, extra_paths: str = "") -> None:
+        """`root` is the profile, `extra_paths` the setting; nothing is looked at yet."""
         self._root = root
+        self._extra = [
+            os.path.realpath(os.path.expanduser(path)) for path in split_paths(extra_paths)
+        ]
         self._guard = threading.Lock()
         self._folders: dict[str, int] = {}
         self._files: dict[str, Stamp] = {}
@@ -92,10 +97,11 @@ class StoreVersion:
 
     def _look_at_all(self) -> None:
         """List every folder: its time is taken first, so that what appears meanwhile is seen later."""
-        self._folders, self._files = {}, {}
-        waiting = [self._root]
+        self._folders, self._files = dict.fromkeys(self._extra, _MISSING), {}
+        waiting = [self._root, *self._extra]
         while waiting:
             folder = waiting.pop()
+            is_profile = folder == self._root and folder not in self._extra
             try:
                 self._folders[folder] = os.stat(folder).st_mtime_ns
                 with os.scandir(folder) as entries:
@@ -103,7 +109,7 @@ class StoreVersion:
                         if entry.name.startswith("."):
                             continue
                         if entry.is_dir(follow_symlinks=False):
-                            if folder != self._root or entry.name == DAILY_FOLDER:
+                            if not is_profile or entry.name == DAILY_FOLDER:
                                 waiting.append(entry.path)
                         elif entry.name.endswith((".md", ".jsonl")):
                             found = entry.stat(follow_symlinks=False)

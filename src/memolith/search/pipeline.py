@@ -224,5 +224,6 @@ def _hit(candidates: Candidates, at: int) -> Hit:
         channel=chunk.channel,
         heading=chunk.heading,
         superseded=candidates.superseded is not None and bool(candidates.superseded[at]),
+        expires=chunk.expires,
         ranks={name: rank for name, rank in ranks.items() if rank},
     )
