@@ -96,6 +96,13 @@ def test_a_note_can_be_superseded_and_a_shortened_id_will_do(memory: Memory) -> 
     assert texts(memory) == ["Bob owns the key"]
 
 
+def test_the_keywords_of_a_secret_do_not_go_over_to_what_is_none(memory: Memory) -> None:
+    old = memory.remember("The code is 4711", sensitivity="secret", keywords=["heron-gate"])
+    same = memory.supersede(old.id, "The code is 4712")
+    assert same.keywords == ("heron-gate",)
+    assert memory.supersede(same.id, "The code is gone", sensitivity="public").keywords == ()
+
+
 def test_what_is_not_there_cannot_be_superseded(memory: Memory) -> None:
     memory.remember("x")
     with pytest.raises(RecordNotFoundError):

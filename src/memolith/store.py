@@ -76,7 +76,8 @@ class Store(Opened):
         def successor(folder: Folder) -> Record:
             old = find_newest(folder, record_id, self.config.trim.archive_path)
             draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
-            return replace(draft, keywords=old.keywords, supersedes=old.id)
+            keywords = gate.keywords_for(draft, old)
+            return replace(draft, keywords=keywords, supersedes=old.id)
 
         self._existing().close()
         return self._append(self._draft(text, "note", "main", "private-user"), successor)

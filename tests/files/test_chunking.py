@@ -14,6 +14,7 @@ from memolith.files.chunking import CHUNK_CHARS, chunk_file, file_date
 from memolith.files.conversation_log import encode_turn
 from memolith.files.notes import encode_record
 from memolith.files.record_format import encode_line
+from memolith.files.statements import statements
 from memolith.retrieval import Chunk, Turn
 from tests.files.samples import make_record
 
@@ -141,6 +142,16 @@ def test_a_note_is_prose_that_carries_what_its_front_matter_says() -> None:
     assert (chunk.category, chunk.sensitivity, chunk.record_id) == ("event", "secret", record.id)
     assert data[chunk.offset : chunk.offset + chunk.size].decode() == chunk.text
     assert data.split(b"\n")[chunk.first_line - 1] == b"The visit"
+
+
+def test_a_secret_line_inside_a_note_keeps_its_mark() -> None:
+    line = encode_line(make_record("The code is 4711", sensitivity="secret")).decode()
+    for inside in (line, line[:-4]):  # whole or damaged
+        data = encode_record(make_record(f"About doors\n\n{inside}"))
+        for path in ("memory/fact/2026-04-09-doors.md", "@docs/doors.md"):
+            assert {chunk.sensitivity for chunk in chunks_of(data, path)} == {"secret"}
+        said = [statement.text for statement in statements("memory/fact/2026-04-09-doors.md", data)]
+        assert said == ["About doors"]
 
 
 def test_a_turn_is_a_chunk_for_each_side_and_other_lines_are_left_alone() -> None:

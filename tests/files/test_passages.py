@@ -185,13 +185,46 @@ def test_a_damaged_line_that_may_be_a_secret_is_not_shown(kind: str, memory: Mem
     assert "0000" in memory.get("memory/2026-01-01.md", include_secret=True).text
 
 
-@pytest.mark.parametrize("mark", ["secret", '"secret"', "'secret'", "secret # comment"])
+@pytest.mark.parametrize(
+    "mark", ["secret", '"secret"', "'secret'", "secret # comment", "Secret", "SECRET"]
+)
 def test_every_line_of_a_secret_note_is_hidden(mark: str, memory: Memory) -> None:
     file = Path(memory.root, "memory", "fact", "2026-01-01-x.md")
     file.parent.mkdir(parents=True)
     file.write_text(f"---\nkeywords: [launch]\nsensitivity: {mark}\n---\n\n{SECRET}\n")
     passage = memory.get("memory/fact/2026-01-01-x.md")
     assert set(passage.text.split("\n")) == {HIDDEN}
+
+
+UNREADABLE = [
+    "sensitivity: confidential", "sensitivity: Top-Secret", "Sensitivity: secret", "sensitivity:",
+    "sensitivity: [public]", "{sensitivity: hush}", "sensitivity: public\nSENSITIVITY: hush",
+    '"sensitivity" : 3', "sensitivity: confidential\n[",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("header", UNREADABLE)
+def test_a_note_whose_sensitivity_nobody_can_read_is_secret(header: str, memory: Memory) -> None:
+    for name in ("memory/fact/2026-01-01-x.md", "memory/topic.md"):
+        file = Path(memory.root, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"---\n{header}\n---\n\n{SECRET}\n")
+        assert SECRET not in memory.get(name).text
+    assert memory.records() == ()
+    assert memory.search("launch code").hits == ()
+    if header != "Sensitivity: secret":  # which can be read
+        checks = [check.message for check in memory.doctor().checks if check.id == "notes"]
+        assert "memory/fact/2026-01-01-x.md line 1" in checks[0]
+
+
+@pytest.mark.parametrize("mark", ["Public", "private-user", '"OPERATIONAL"'])
+def test_a_note_that_is_not_secret_is_shown_however_it_says_so(mark: str, memory: Memory) -> None:
+    file = Path(memory.root, "memory", "fact", "2026-01-01-x.md")
+    file.parent.mkdir(parents=True)
+    file.write_text(f"---\nsensitivity: {mark}\n---\n\nprose\n")
+    assert memory.records()[0].sensitivity == mark.strip('"').lower()
+    file.write_text(f"---\nsensitivity: {mark}\n[\n---\n\nprose\n")
+    assert "prose" in memory.get("memory/fact/2026-01-01-x.md").text
 
 
 @pytest.mark.parametrize("broken", ["[", "a: &b", "\t- x", "sensitivity: hush"])

@@ -7,6 +7,7 @@ import re
 
 from memolith.files.byte_marks import BOM
 from memolith.files.record_format import RecordFormatError, encode_json
+from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _PLAIN = re.compile(
     r"[A-Za-z][A-Za-z_-]*( [A-Za-z_-]+)*|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     re.ASCII,
 )
+_SENSITIVITY = re.compile(rb"""\bsensitivity["']?[ \t]*:[ \t]*["']?([a-z-]*)""")
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
@@ -47,9 +49,16 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
 
 
 def is_broken_secret(data: bytes) -> bool:
-    """Whether a file that is no readable note begins like one that was marked secret."""
-    head = data[:MAX_HEADER_BYTES].removeprefix(BOM)
-    return head.startswith(_FENCE) and b"secret" in head and b"sensitivity" in head
+    """Whether a file that is no readable note begins like one that was marked secret.
+
+    A mark that nobody can read may have been meant so.
+    """
+    head = data[:MAX_HEADER_BYTES].removeprefix(BOM).lower()
+    if not head.startswith(_FENCE) or b"sensitivity" not in head:
+        return False
+    parts = split_note(data)
+    marks = _SENSITIVITY.findall(parts[0].lower() if parts else head)
+    return b"secret" in head or any(mark.decode() not in SENSITIVITIES for mark in marks)
 
 
 def parse_header(header: bytes) -> dict[str, object]:

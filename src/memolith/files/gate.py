@@ -49,6 +49,12 @@ def keyword_list(keywords: Sequence[str]) -> tuple[str, ...]:
     return tuple(keywords)
 
 
+def keywords_for(successor: Record, old: Record) -> tuple[str, ...]:
+    """The keywords that a successor takes over; those of a secret stay secret."""
+    was_hidden = old.sensitivity == "secret"
+    return () if was_hidden and successor.sensitivity != "secret" else old.keywords
+
+
 def whole_characters(text: str) -> str:
     """The text with halves of a character (surrogates) that stand side by side joined.
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.files.front_matter import HeaderValue
     from memolith.files.transaction import Transaction
+    from memolith.labels import Sensitivity
 
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2})-.*\.md", re.ASCII)
@@ -103,9 +104,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
     if parts is None:
         return None
     header = parse_header(parts[0])
-    sensitivity = header.get("sensitivity", "private-user")
-    if sensitivity not in SENSITIVITIES:
-        raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+    sensitivity = _sensitivity(header)
     expires = header.get("expires")
     keywords = header.get("keywords")
     metadata = header.get("metadata")
@@ -173,6 +172,17 @@ def _created(path: str, header: dict[str, object]) -> datetime:
     if dated is None:
         raise RecordFormatError('missing "created_at", and no date in the file name')
     return parse_time(dated[1], "date in the file name")
+
+
+def _sensitivity(header: dict[str, object]) -> Sensitivity:
+    """What the header says, however it is capitalised: people write it by hand."""
+    said = [value for key, value in header.items() if key.casefold() == "sensitivity"]
+    if not said:
+        return "private-user"
+    for known in SENSITIVITIES:
+        if all(isinstance(value, str) and value.casefold() == known for value in said):
+            return known
+    raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
 
 
 def _text(header: dict[str, object], key: str, default: str) -> str:
