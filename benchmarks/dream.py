@@ -22,6 +22,7 @@ from memolith.types import Citation
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 _SUBJECTS = ("release", "garden", "pipeline", "office", "budget", "trumpet", "harbour", "server")
 LIMIT_SECONDS = 2.0
+_HITS = 3  # of a search: as many as can answer
 
 
 def main() -> int:
@@ -49,7 +50,7 @@ def main() -> int:
 
 
 def fill(root: str, recalls: int) -> float:
-    """Write statements and note that they were recalled, ten to a search; seconds for one search."""
+    """Write statements and note that they were recalled, three to a search; seconds for one search."""
     recall_log.MOST_BYTES = 1 << 30  # all of them in one log
     folder = Path(root, "memory")
     folder.mkdir(parents=True)
@@ -62,12 +63,12 @@ def fill(root: str, recalls: int) -> float:
         path = folder / f"2026-10-{day + 1:02d}.md"
         path.write_text("".join(f"- {text}\n" for text in part), encoding="utf-8")
     began = time.process_time()
-    for search in range(recalls // 10):
+    for search in range(recalls // _HITS):
         moment = NOW - timedelta(minutes=search)
         clock = Clock("UTC", now=lambda moment=moment: moment)
-        hits = [_hit(statements, (search * 10 + n) % len(statements)) for n in range(10)]
+        hits = [_hit(statements, (search * _HITS + n) % len(statements)) for n in range(_HITS)]
         recall_log.note_shown(root, hits, f"what about {search}?", "search", clock)
-    return (time.process_time() - began) / (recalls // 10)
+    return (time.process_time() - began) / (recalls // _HITS)
 
 
 def _hit(statements: list[str], number: int) -> Hit:

@@ -44,14 +44,17 @@ def keywords(text: str, language: Language | None = None) -> list[str]:
     """
     found = list(dict.fromkeys(words(text)))
     spoken = language or language_of(found)
-    return [word for word in found if not is_stop_word(word, spoken)] or found
+    # What `is_stop_word` does for any word; these are folded already.
+    everywhere, here = stop_words(), _lists()[spoken] if spoken else frozenset()
+    return [word for word in found if word not in everywhere and word not in here] or found
 
 
 def language_of(folded: Iterable[str]) -> Language | None:
     """The language most stop words among these folded words belong to; None if it is not clear."""
     seen = dict.fromkeys(LANGUAGES, 0)
+    telling = _telling()
     for word, _ in zip(folded, range(_MOST_WORDS_LOOKED_AT), strict=False):
-        if language := _telling().get(word):
+        if language := telling.get(word):
             seen[language] += 1
     likely, other = sorted(LANGUAGES, key=lambda language: -seen[language])
     return likely if seen[likely] > 3 * seen[other] else None

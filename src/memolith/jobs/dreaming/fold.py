@@ -72,23 +72,28 @@ def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
             first_at=events[0].at,
             last_at=events[0].at,
             tags=concept_tags(last.snippet),
+            shown=len(events),
+            claim=last.claim,
+            record_id=last.record_id,
         )
-    if _standing(last.path) >= _standing(entry.path):
-        entry = replace(
-            entry,
-            path=last.path,
-            first_line=last.first_line,
-            last_line=last.last_line,
-            snippet=last.snippet,
-        )
-    entry = replace(
+    else:
+        entry = _shown_again(entry, last, len(events))
+    answers = [event for event in events if event.answered]
+    return _recalled(entry, answers) if answers else entry
+
+
+def _shown_again(entry: Recalled, last: Shown, times: int) -> Recalled:
+    place = last if _standing(last.path) >= _standing(entry.path) else entry
+    return replace(
         entry,
-        shown=entry.shown + len(events),
+        path=place.path,
+        first_line=place.first_line,
+        last_line=place.last_line,
+        snippet=place.snippet,
+        shown=entry.shown + times,
         claim=last.claim,
         record_id=last.record_id or entry.record_id,
     )
-    answers = [event for event in events if event.answered]
-    return _recalled(entry, answers) if answers else entry
 
 
 def _recalled(entry: Recalled, answers: Sequence[Shown]) -> Recalled:
