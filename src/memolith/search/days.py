@@ -10,7 +10,9 @@ import numpy as np
 from memolith.text.dates import SURE
 
 if TYPE_CHECKING:
+    from memolith.interfaces import Column
     from memolith.search.candidates import Candidates, Situation
+    from memolith.text.dates import DayRange
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds half.
@@ -31,7 +33,13 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     dated = candidates.signals.dated
     lift = np.zeros(len(candidates))
     for days in situation.days:
-        within = (days.first.toordinal() <= dated) & (dated <= days.last.toordinal())
-        lift = np.maximum(lift, within * (most if days.confidence >= SURE else most / 2))
-    lifted = replace(candidates, lift=candidates.lift + lift)
-    return lifted.scored(candidates.score + lift, {"days": lift})
+        lifted = most if days.confidence >= SURE else most / 2
+        lift = np.maximum(lift, is_from(days, dated) * lifted)
+    after = replace(candidates, lift=candidates.lift + lift)
+    return after.scored(candidates.score + lift, {"days": lift})
+
+
+def is_from(days: DayRange, dated: Column) -> Column:
+    """Which of some days, by number, are among these."""
+    found: Column = (days.first.toordinal() <= dated) & (dated <= days.last.toordinal())
+    return found

@@ -15,6 +15,7 @@ import numpy as np
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Signals
 from memolith.retrieval import WEAK, Hit, SearchResult, SessionHit, StageTrace
+from memolith.search.days import is_from
 from memolith.search.diversify import MORE
 from memolith.search.fuse import RRF_K, fuse, once
 from memolith.search.phrases import not_held
@@ -72,7 +73,7 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
     )
     if not plan.phrases:  # what stands in quotation marks is looked for in all that was nominated
-        considered = considered.take(slice(max(CONSIDERED, situation.limit)))
+        considered = _worth_staging(considered, situation)
     traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
     considered = traced[-1][1]
     reading = Reading(parts.index, parts.read_texts, parts.digest)
@@ -104,6 +105,14 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         warnings=tuple(warnings),
         trace=tuple(_traced(reading, [*traced, *shown])) if parts.explain else (),
     )
+
+
+def _worth_staging(candidates: Candidates, situation: Situation) -> Candidates:
+    """The best, and all that is from days the question names, however common its words are."""
+    chosen = np.arange(len(candidates)) < max(CONSIDERED, situation.limit)
+    for days in situation.days:
+        chosen |= is_from(days, candidates.signals.dated)
+    return candidates if chosen.all() else candidates.take(np.flatnonzero(chosen))
 
 
 def _staged(

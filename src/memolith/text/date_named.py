@@ -141,13 +141,15 @@ NAMED = (
     ),
     Phrase(
         "3 March",
-        "<_any-weekday>? ,? <day> of/de? <any-month>",
+        "<_any-weekday>? ,? <day> of/de? <any-month> | on the <day> of? <any-month>"
+        " | el dia <day> de <month>",
         lambda today, day, month: days.day_of_month(today, month, day),
         LIKELY,
     ),
     Phrase(
         "3 March 2026",
-        "<_any-weekday>? ,? <day> of/de? <any-month> of/de/del/,? <year>",
+        "<_any-weekday>? ,? <day> of/de? <any-month> of/de/del/,? <year>"
+        " | on the <day> of? <any-month> of/,? <year> | el dia <day> de <month> de/del? <year>",
         lambda today, day, month, year: days.day_of_month(today, month, day, year),
     ),
     Phrase(
