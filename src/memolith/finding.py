@@ -20,12 +20,12 @@ from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
 from memolith.index.choose import has_index, open_index
 from memolith.index.temporary import temporary_folder
+from memolith.index_reports import IndexStatus
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
 from memolith.ingest.sync import Sources, embed_waiting, sync, text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
-from memolith.reports import IndexStatus
 from memolith.retrieval import SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.pipeline import Parts, search
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from memolith.config import Config
     from memolith.index.temporary import TemporaryFolder
+    from memolith.index_reports import SyncReport
     from memolith.interfaces import Embedder, Index, WordVectors
-    from memolith.reports import SyncReport
     from memolith.retrieval import Filters
 
 # So few files take a millisecond to look at: where the kernel cannot tell, every search does.

@@ -158,7 +158,7 @@ RECORD, TURN, PROSE = range(3)
 NOBODY, USER, ASSISTANT = range(3)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Signals:
     """Everything that speaks for some chunks, in columns. Higher is better, 0 is nothing."""
 
@@ -191,7 +191,7 @@ class Signals:
 _columns = attrgetter(*Signals.__slots__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Nomination:
     """The chunks that may answer, and what the index knows of the question."""
 

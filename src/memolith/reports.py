@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memolith.index_reports import IndexStatus as IndexStatus  # noqa: PLC0414 - offered here too
+from memolith.index_reports import SyncReport as SyncReport  # noqa: PLC0414 - offered here too
 from memolith.late import late
 
 TYPE_CHECKING = False
@@ -84,37 +86,6 @@ class RestoreReport:
     backup: str
     files: tuple[str, ...]
     replaced_saved_as: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncReport:
-    """What a sync found on the disk and did to the index."""
-
-    files: int
-    indexed: int
-    removed: int
-    chunks: int
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexStatus:
-    """How the index stands to the files; looking at it changes neither."""
-
-    folder: str
-    exists: bool
-    files: int = 0  # indexed
-    chunks: int = 0
-    without_vector: int = 0  # chunks that are found by words only for now
-    bytes: int = 0
-    model: str = ""  # that made the vectors
-    changed: int = 0  # files the next search or sync will look at: new, edited or gone
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def current(self) -> bool:
-        """Whether a sync would find nothing to do."""
-        return self.exists and not self.changed and not self.without_vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

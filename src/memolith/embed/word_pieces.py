@@ -37,7 +37,7 @@ class WordPieces:
             return None
         start = data.index(b"{", data.index(b'"vocab"'))
         stop = data.rindex(b"}", start, data.index(b'"merges"', start))
-        return cls(json.loads(data[start : stop + 1]))
+        return cls(json.loads(data[start : stop + 1].decode()))
 
     def single(self, words: Iterable[str]) -> list[int]:
         """The tokens of those words that are one token."""

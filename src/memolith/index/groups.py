@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SUMMED = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Groups:
     """The rows of each group of a segment, in the order they were written."""
 

@@ -134,7 +134,7 @@ class LiveSegment:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Nominees:
     """Some rows of a segment, as columns."""
 

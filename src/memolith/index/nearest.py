@@ -40,7 +40,7 @@ def normalised(vectors: Floats) -> Floats:
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Nearest:
     """The vectors of some rows, and the clusters they fall into (none while they are few).
 

@@ -73,7 +73,7 @@ def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8], fl
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """For each term the rows that hold it, and how much each counts."""
 

@@ -48,7 +48,7 @@ class Row:
     vector: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """The arrays of some chunks, by ascending key."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memolith.interfaces import Tokens
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TokenLists:
     """The tokens of each row of a segment."""
 

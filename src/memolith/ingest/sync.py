@@ -13,11 +13,11 @@ from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
+from memolith.index_reports import SyncReport
 from memolith.ingest.cutting import cut_file
 from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said, embed, spell
 from memolith.interfaces import FileChange, IndexedChunk
-from memolith.reports import SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -73,7 +73,7 @@ def passages(
     return stage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Question:
     """What is compared with passages: the whole question, and its telling words, token by token."""
 
@@ -98,7 +98,7 @@ class _Question:
         return cls(_unit(whole)[0], _unit(vectors[: len(best)]), rarities)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Blocks:
     """Where blocks of words begin in the row of all tokens."""
 
