@@ -197,6 +197,7 @@ class Nomination:
 
     signals: Signals
     usual_meaning: float = 0.0  # how near any chunk is, on average
+    chunks: int = 0  # how many there are in all
     rarity: Sequence[float] = ()  # how much each word asked for tells, its idf
 
 

@@ -58,7 +58,12 @@ def nominate(
         chat=np.where(in_chat, found.grouped, 0),
         record=found.record,
     )
-    return Nomination(signals, _usual_meaning(segments, vector), asked.rarity)
+    return Nomination(
+        signals,
+        rarity=asked.rarity,
+        usual_meaning=_usual_meaning(segments, vector),
+        chunks=sum(len(live.segment) for live in segments),
+    )
 
 
 def _around(

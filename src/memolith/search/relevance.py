@@ -8,6 +8,7 @@ In a small memory every word that is known is frequent, so the words of the hits
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from memolith.text.terms import term_counts
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 _SHARE = 0.2
 # … or as many words: of a long message nothing has a fifth.
 _WORDS = 3
-# Or it means the same: so much of the way from what is usual here to what is identical.
-_NEAR = 0.45
+# Or it means the same: it is nearer than the nearest of so many would be by chance, whose distance
+# grows with how many there are as that of the largest of as many draws does.
+_SPREAD = 0.08  # of the way from what is usual here to what is identical, for one chunk
+_MARGIN = 0.02
 # … or a hit has this share of the words, however frequent they are.
 _COUNTED = 0.3
 _LOOKED_AT = 4_000  # characters of a hit
@@ -37,7 +40,8 @@ def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
     if found.signals.words.max(initial=0.0) >= enough:
         return False
     nearest = float(found.signals.meaning.max(initial=0.0))
-    if nearest - found.usual_meaning >= _NEAR * (1 - found.usual_meaning):
+    by_chance = _SPREAD * math.sqrt(2 * math.log(max(found.chunks, 2)))
+    if nearest - found.usual_meaning >= (by_chance + _MARGIN) * (1 - found.usual_meaning):
         return False
     least = _COUNTED * len(plan.words)
     shown = zip(hits.texts, hits.chunks, strict=True)

@@ -1,0 +1,61 @@
+"""A question that has something to do with a memory is told from one that has nothing to do with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REMEMBERED = (
+    "The user prefers dark mode in every editor",
+    "We moved from Jenkins to GitHub Actions in October",
+    "Luis is allergic to peanuts",
+    "The staging database runs PostgreSQL 16",
+    "My sister Carmen lives in Valencia",
+    "The car was repaired in March for 450 euros",
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder: Path = tmp_path_factory.mktemp("memory")
+    with Memory(folder) as memory:
+        for text in REMEMBERED:
+            memory.remember(text)
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which colour theme should I configure?", "dark mode"),
+        ("how much did the vehicle fix cost?", "450 euros"),
+        ("which relational store do we use?", "PostgreSQL"),
+        ("where does my sibling reside?", "Valencia"),
+        ("any food intolerances?", "peanuts"),
+    ],
+)
+def test_what_is_said_in_other_words_is_handed_over(
+    memory: Memory, question: str, answer: str
+) -> None:
+    assert answer in memory.context(question).hits[0].text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "tell me a joke about penguins",
+        "asdf qwer zxcv",
+        "what is the capital of Mongolia?",
+        "explain quantum entanglement",
+        "how do I reverse a linked list in C?",
+    ],
+)
+def test_what_is_about_something_else_is_handed_nothing(memory: Memory, question: str) -> None:
+    assert memory.context(question).hits == ()
