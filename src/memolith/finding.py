@@ -111,6 +111,7 @@ class Finder:
         self._background.stop()
         self._hint.close()
         self._looked = _NEVER
+        self._model.close()
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -330,14 +331,18 @@ class Finder:
         return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
 
     def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
-        embedder = self._model.another()
+        model = self._model
+        embedder = model.another()
         warnings: list[str] = []
-        with (
-            self._roots() as roots,
-            closing(open_index(self._index_folder, embedder)) as index,
-        ):
-            embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
-            index.maintain()
+        try:
+            with (
+                self._roots() as roots,
+                closing(open_index(self._index_folder, embedder)) as index,
+            ):
+                embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
+                index.maintain()
+        finally:
+            model.let_go(embedder)
         return " ".join(warnings)
 
     @contextmanager

@@ -155,6 +155,27 @@ def test_a_secret_is_never_sent_and_still_found_by_words(
     assert not [text for text in sent(server) if "4711" in text]
 
 
+def test_a_closed_memory_holds_no_file_of_vectors_open_and_opens_it_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    def held() -> list[str]:
+        return [db.filename for db in apsw.connections() if db.filename.startswith(str(tmp_path))]
+
+    memory = Memory(tmp_path, settings=settings(server))
+    for text in ("A heron stands in the river", "A stork stands on the roof"):
+        memory.remember(text)
+        until_embedded(memory, "heron")
+        asked = len(sent(server))
+        memory.close()
+        deadline = time.monotonic() + 60
+        while held():  # a thread in the background may be at its end
+            assert time.monotonic() < deadline, held()
+            time.sleep(0.05)
+        memory.reindex()
+        assert len(sent(server)) == asked
+    memory.close()
+
+
 class Counting:
     """An embedder that counts what it is asked for."""
 

@@ -34,7 +34,9 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, path: str) -> None:
         """Keep vectors in the file at `path`; when that cannot be used, do without."""
         self._embedder = embedder
-        self._db = _open(path)
+        self._path = path
+        self._db: apsw.Connection | None = None
+        self._is_open = False
 
     @property
     def name(self) -> str:
@@ -66,15 +68,21 @@ class CachedEmbedder:
         return np.array([known[text] for text in texts], np.float32)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; the next text opens it again."""
         if self._db is not None:
             self._db.close()
-            self._db = None
+        self._db, self._is_open = None, False
+
+    def _open(self) -> apsw.Connection | None:
+        if not self._is_open:
+            self._db, self._is_open = _open(self._path), True
+        return self._db
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
         hashes = {self._hash(text): text for text in texts}
         found: dict[str, Vectors] = {}
-        if self._db is None:
+        db = self._open()
+        if db is None:
             return found
         keys = list(hashes)
         with suppress(apsw.Error):  # a damaged cache knows nothing
@@ -82,21 +90,22 @@ class CachedEmbedder:
                 some = keys[at : at + _AT_ONCE]
                 marks = ",".join("?" * len(some))
                 statement = f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})"  # noqa: S608 - question marks
-                for key, data in self._db.execute(statement, some):
+                for key, data in db.execute(statement, some):
                     if data[-4:] == _sum(key, data[:-4]):
                         found[hashes[key]] = np.frombuffer(data[:-4], "<f4")
         return found
 
     def _keep(self, vectors: dict[str, Vectors]) -> None:
-        if self._db is None or not vectors:
+        db = self._open()
+        if db is None or not vectors:
             return
         rows = [(self._hash(text), row.astype("<f4").tobytes()) for text, row in vectors.items()]
-        with suppress(apsw.Error), self._db:
-            self._db.executemany(
+        with suppress(apsw.Error), db:
+            db.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 [(key, data + _sum(key, data)) for key, data in rows],
             )
-            self._db.execute(
+            db.execute(
                 "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?", (_MOST,)
             )
 

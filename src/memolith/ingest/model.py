@@ -52,3 +52,16 @@ class Model:
         if not embedder.dimensions:
             raise EmbeddingError("The model's vectors have no numbers.")
         return embedder
+
+    def close(self) -> None:
+        """Let go of the vectors that are kept; the embedder opens them again when it is asked."""
+        if self._embedder is not None:
+            self.let_go(self._embedder)
+
+    def let_go(self, embedder: Embedder) -> None:
+        """The same for one that `another` has made."""
+        if self.is_slow:
+            from memolith.index.vector_cache import CachedEmbedder
+
+            if isinstance(embedder, CachedEmbedder):
+                embedder.close()
