@@ -148,7 +148,7 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
 def _in_short(report: JobReport) -> str:
     """What it did in a few words; `show` tells all."""
     counts = ", ".join(
-        f"{number:,} {name}" for name, number in report.counts.items() if name in _TOLD and number
+        f"{name} {number:,}" for name, number in report.counts.items() if name in _TOLD and number
     )
     text = report.reason or counts or ", ".join(report.files)
     return text if len(text) <= _SHORT else f"{text[:_SHORT].rstrip()} …"

@@ -26,10 +26,11 @@ from memolith.jobs.job import Draft, Plan
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
+from memolith.text.wording import counted
 from memolith.types import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
     from memolith.files.document import Line
@@ -106,9 +107,7 @@ class ExperienceJob:
         if not choice.new and not choice.gone:
             return ExperiencePlan(skipped="nothing new was found", counts=counts)
         return ExperiencePlan(
-            lines=(
-                f"add {len(choice.new):,} experiences, move {len(choice.gone):,} to the archive",
-            ),
+            lines=tuple(_described(len(choice.new), len(choice.gone))),
             counts=counts,
             new=tuple(choice.new.values()),
             gone=tuple(choice.lines[name] for name in choice.gone),
@@ -187,6 +186,13 @@ class ExperienceJob:
                 choice.crowded_out += 1
             else:
                 choice.gone.append(name)
+
+
+def _described(added: int, archived: int) -> Iterator[str]:
+    if added:
+        yield f"take in {counted(added, 'experience')}"
+    if archived:
+        yield f"move {counted(archived, 'experience')} to the archive"
 
 
 def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: datetime) -> None:

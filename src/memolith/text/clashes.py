@@ -49,7 +49,8 @@ _PAST = re.compile(
 )
 _ENDING = re.compile(r"\b\w{2,}(?:[^e]ed|ó|aron|ieron)\b")
 _NO_PAST = re.compile(  # participles of what is, and changes that leave a new value behind
-    r"\b(?:(?:is|are|be|been|gets?|esta|estan)\s+(?:\w+\s+)?\w+ed|(?:limited|based|married|named|called|led|"
+    r"\b(?:(?:is|are|be|been|gets?|esta|estan)\s+(?:\w+\s+)?\w+ed|(?:limited|based|married|named|"
+    r"called(?! (?:about|to|in|me|us|him|her|them|back|and|again|for|from|the|because)\b)|led|"
     r"located|hosted|shared|need\w*|required|(?:moved|changed|raised|increased|lowered|reduced|switched|set|"
     r"subio|bajo|cambio|paso)\s+(?:\w+\s+){0,2}?(?:to|from|a)))\b"
 )
