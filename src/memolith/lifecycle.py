@@ -95,12 +95,21 @@ class Jobs:
             move_cursor(self._place, started)
         return report
 
-    def flush(self, turns: str, *, session: str = "main", dry_run: bool = False) -> FlushReport:
+    def flush(
+        self,
+        turns: str,
+        *,
+        session: str = "main",
+        dry_run: bool = False,
+        include_secret: bool = True,
+    ) -> FlushReport:
         """Save what matters of a chat that is about to be lost, unless it is known already.
 
         `turns` is a list of messages as JSON, lines of JSON, or text with "User:" and "Assistant:".
+        Whoever may not see secret records must not learn by `known` what they say: for them,
+        `include_secret` is false.
         """
-        known = Known(record.text for record in self._store.records(include_secret=True))
+        known = Known(record.text for record in self._store.records(include_secret=include_secret))
         saved: list[Flushed] = []
         refused: list[str] = []
         skipped = 0

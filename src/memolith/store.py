@@ -14,7 +14,7 @@ from memolith.late import late
 from memolith.opened import Opened
 from memolith.types import Provenance, Record
 from memolith.values import replace
-from memolith.visibility import current, visible
+from memolith.visibility import allowed_platform, current, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class Store(Opened):
                 chat=chat,
                 user=log.shorten(without_fenced(gate.whole_characters(user))),
                 assistant=log.shorten(without_fenced(gate.whole_characters(assistant))),
-                platform=platform,
+                platform=allowed_platform(platform, self._channel),
             )
             rotation_is_due = log.append(transaction, turn)
         if rotation_is_due:

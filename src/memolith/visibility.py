@@ -31,6 +31,12 @@ def trust_in_file(channel: str, role: str = "") -> Trust:
     return "agent" if known == "user" and role == "assistant" else known
 
 
+def allowed_platform(platform: str, channel: str) -> str:
+    """Where a turn was said; only a channel of the user's may name one of the user's."""
+    is_claim = trust_in_file(platform) == "user" and trust(channel) != "user"
+    return channel if is_claim else platform
+
+
 def trust_label(channel: str, role: str = "") -> str:
     """The trust as it is shown with a quotation; what came from outside names its channel."""
     known = trust_in_file(channel, role)

@@ -87,6 +87,18 @@ def test_undo_of_what_was_never_made_changes_nothing() -> None:
     assert undone(change, b"a\nold\nlater\n") == b"a\nold\nlater\n"
 
 
+def test_undo_of_what_a_restored_backup_has_taken_back_doubles_nothing() -> None:
+    before = b"title\nold 1\nkeep\nold 2\nold 3\nend\n"
+    edits = Edits("MEMORY.md", before)
+    edits.remove([2, 4, 5])
+    change = edits.change()
+    assert change is not None
+    for restored in (before, before + b"later\n", b"by hand\n" + before, before[6:]):
+        assert undone(change, restored) == restored
+    half = b"by hand\ntitle\nkeep\nold 2\nold 3\nend\n"
+    assert undone(change, half) == b"by hand\n" + before
+
+
 def test_lines_behind_the_end_are_told_from_others() -> None:
     for data, is_addition in ((b"", True), (b"a\n", True), (b"a", False)):
         edits = Edits("archive.md", data)

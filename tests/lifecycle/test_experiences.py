@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from tests.conftest import StoppedTime
 
 
+@pytest.fixture
+def client(memory: Memory) -> Memory:
+    """The same memory, as somebody who calls by HTTP has it."""
+    return memory.through("rest")
+
+
 def texts(memory: Memory) -> list[str]:
     return [record.text for record in memory.experiences()]
 
@@ -258,6 +264,30 @@ def test_forgetting_a_record_takes_its_experience_too(memory: Memory) -> None:
     memory.forget(record.id)
     everything = b"".join(p.read_bytes() for p in Path(memory.root).rglob("*") if p.is_file())
     assert b"flower pot" not in everything
+
+
+def test_a_forgotten_experience_does_not_come_back(memory: Memory) -> None:
+    memory.log_turn("We decided to move the servers to Lisbon in May.", "Noted.")
+    memory.remember("Ana keeps the spare key under the flower pot")
+    memory.jobs.extract_experiences()
+    for experience in memory.experiences():
+        memory.forget(experience.id)
+    memory.jobs.extract_experiences()
+    assert texts(memory) == []
+
+
+def test_nobody_but_the_user_signs_a_turn_as_the_user(memory: Memory, client: Memory) -> None:
+    for platform in ("cli", "library", "unknown"):
+        turn = client.log_turn(f"We decided on Lisbon, says {platform}.", "Ok", platform=platform)
+        assert turn
+        assert turn.platform == "rest"
+    memory.jobs.extract_experiences()
+    assert {found.provenance.channel for found in memory.experiences()} == {"rest"}
+    kept = [
+        client.log_turn("a", "b", platform="telegram"),
+        memory.log_turn("a", "b", platform="cli"),
+    ]
+    assert [turn.platform for turn in kept if turn] == ["telegram", "cli"]
 
 
 def test_without_a_model_words_are_compared_and_it_is_said(

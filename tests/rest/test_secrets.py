@@ -183,6 +183,16 @@ def test_who_asks_gets_them_if_the_user_allows_it_and_else_a_403(
                 assert (CANARY in answer.text) == allowed, operation
 
 
+def test_a_flush_does_not_tell_what_secrets_say(root: str) -> None:
+    guess = {"turns": "User: We decided to sell the boat to Ana.", "dry_run": True}
+    for allowed in (True, False):
+        with Memory(root, settings={"serve.allow_secret": allowed}) as memory:
+            memory.remember("We decided to sell the boat to Ana.", sensitivity="secret")
+            with calling(memory) as client:
+                answer = client.post("/api/v1/flush", json=guess).json()
+                assert (answer["known"], len(answer["saved"])) == ((1, 0) if allowed else (0, 1))
+
+
 def test_every_route_that_can_be_asked_is_asked_here(client: TestClient) -> None:
     document = client.get("/api/v1/openapi.json").json()
     found = set()

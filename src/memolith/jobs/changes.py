@@ -122,11 +122,13 @@ def undone(change: Change, current: bytes | None) -> bytes:
     if begins_with(data, change.after):
         lines = _with_hunks(split_lines(data[:size]), _reversed(change.hunks))
         return b"".join(lines) + data[size:]
+    if not only_appends(change) and begins_with(data, change.before):
+        return data  # taken back already, as by restoring a backup
     try:
         return b"".join(_found_and_undone(change, split_lines(data)))
     except FileChangedError:
         if begins_with(data, change.before):
-            return data  # it was never made, or taken back already
+            return data  # it was never made
         raise
 
 
@@ -196,6 +198,8 @@ def _found_and_undone(change: Change, lines: list[bytes]) -> list[bytes]:
     bound = len(lines)
     for hunk in reversed(list(_reversed(change.hunks))):
         wrote = split_lines(hunk.removed)
+        if not wrote and _is_back(hunk, lines, places):
+            continue
         starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
         if not starts:
             raise _changed(change.path)
@@ -216,6 +220,19 @@ def _starts(
     under = {at + 1 for at in places.get(hunk.above, ())} if hunk.above is not None else {0}
     over = set(places.get(hunk.below, ())) if hunk.below is not None else set[int]()
     return sorted(under & over or under | over)
+
+
+def _is_back(hunk: Hunk, lines: list[bytes], places: dict[bytes, list[int]]) -> bool:
+    """Whether lines that were taken out stand beside a neighbour again, put there by somebody else."""
+    back = split_lines(hunk.inserted)
+    size = len(back)
+    under = places.get(hunk.above, ()) if hunk.above is not None else [-1]
+    over = places.get(hunk.below, ()) if hunk.below is not None else [len(lines)]
+    is_gone = any(lines[at + 1 : at + 2] == [hunk.below] for at in under)
+    return not is_gone and (
+        any(lines[at + 1 : at + 1 + size] == back for at in under)
+        or any(lines[max(0, at - size) : at] == back for at in over)
+    )
 
 
 def _diff_lines(change: Change) -> Iterator[str]:

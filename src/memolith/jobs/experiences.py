@@ -18,6 +18,7 @@ from memolith.files.gate import new_id
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import memory_files
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
+from memolith.files.tombstones import digest, tombstones
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.experience.candidates import Candidate, candidates_from_files, is_recent
 from memolith.jobs.experience.unique import Stored
@@ -156,6 +157,7 @@ class ExperienceJob:
                 for path in (*memory_files(folder), layout.CONVERSATIONS)
                 if not path.startswith(".") and is_recent(path, day)
             ]
+            forgotten = {stone.digest for stone in tombstones(folder)}
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}
         if not self._place.by_hand:
@@ -163,7 +165,9 @@ class ExperienceJob:
         return [
             candidate
             for candidate in candidates_from_files(snapshot.read, paths, now=now)
-            if (since is None or candidate.created > since) and candidate.source not in sources
+            if (since is None or candidate.created > since)
+            and candidate.source not in sources
+            and not (forgotten and digest(candidate.text) in forgotten)
         ]
 
     def _evict(

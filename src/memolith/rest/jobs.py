@@ -79,7 +79,13 @@ def undo_job(job_id: str, memory: TheMemory) -> Answer:
 @routes.post("/flush", response_model=FlushAnswer)
 def flush(body: FlushRequest, memory: TheMemory) -> Answer:
     """Save what matters of a chat that is about to be shortened or ended; never twice."""
-    return Answer(plain(memory.jobs.flush(body.turns, session=body.session, dry_run=body.dry_run)))
+    report = memory.jobs.flush(
+        body.turns,
+        session=body.session,
+        dry_run=body.dry_run,
+        include_secret=memory.config.serve.allow_secret,
+    )
+    return Answer(plain(report))
 
 
 @routes.get("/scan", response_model=ScanAnswer)
