@@ -48,6 +48,14 @@ def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
     return sensitivity == "public" if kind == "group" else sensitivity != "secret"
 
 
+def may_stand_for(known: Record, record: Record) -> bool:
+    """Whether a known record may answer for the same words: not one from outside for our own."""
+    return (
+        trust_in_file(known.provenance.channel) != "external"
+        or trust(record.provenance.channel) == "external"
+    )
+
+
 def visible(record: Record, *, include_secret: bool) -> bool:
     """Whether this record may be shown to whoever asks."""
     return include_secret or may_see(record.sensitivity)

@@ -179,6 +179,19 @@ def test_a_record_that_a_power_cut_left_in_memory_alone_is_in_both_files_before_
     assert not daily.exists()
 
 
+def test_what_came_from_outside_does_not_answer_for_the_users_own_words(memory: Memory) -> None:
+    outside = memory.through("web-page")
+    for write, again in (
+        (outside.remember, memory.remember),
+        (outside.save_note, memory.save_note),
+    ):
+        foreign = write("Ana owns the key")
+        assert write("Ana owns the key").id == foreign.id
+        own = again("Ana owns the key")
+        assert (own.reused, own.provenance.channel) == (False, "library")
+        assert again("Ana owns the key").id == own.id
+
+
 def test_a_superseded_record_is_not_reused(memory: Memory) -> None:
     old = memory.remember("Ana owns the key")
     memory.supersede(old.id, "Bob owns the key")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.errors import ForgottenError, RecordNotFoundError
+from memolith.errors import FileChangedError, ForgottenError, RecordNotFoundError
 from memolith.files.duplicates import fingerprint
 from memolith.files.record_format import encode_line
 from tests.conftest import StoppedTime
@@ -44,6 +44,27 @@ def test_a_record_leaves_both_files_and_every_neighbour_stays(memory: Memory) ->
     assert {name: file.read_bytes() for name, file in files.items()} == expected
     assert holding(memory.root) == []
     assert [found.text for found in memory.records()] == ["before", "after"]
+
+
+def test_a_note_that_is_edited_meanwhile_is_not_reported_as_gone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = memory.save_note(WORDS)
+    assert note.citation
+    file = Path(memory.root, note.citation.path)
+
+    def edited(*_: object) -> list[str]:
+        file.write_bytes(file.read_bytes() + b"And more\n")
+        return []
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("memolith.jobs.forget._forget_recalls", edited)
+        with pytest.raises(FileChangedError, match="nothing was forgotten"):
+            memory.forget(note.id)
+    assert file.read_bytes().endswith(b"And more\n")
+    assert not Path(memory.root, ".memolith/tombstones.jsonl").exists()
+    memory.forget(note.id)
+    assert holding(memory.root) == []
 
 
 def test_no_file_holds_it_any_more_wherever_it_had_got_to(root: str) -> None:

@@ -110,6 +110,19 @@ def test_what_came_from_outside_is_never_promoted(life: Life) -> None:
     assert "from outside" in life.memory.jobs.explain(record.id).reason
 
 
+def test_what_has_become_secret_is_not_told_any_more(life: Life) -> None:
+    record = life.memory.remember("Cats always sleep on the warm router")
+    life.write("MEMORY.md", "# Memory\n")  # as after a trim: it stands in the daily log only
+    life.ask("where do cats sleep?", "what is warm, the router?")
+    jobs = life.memory.jobs
+    assert "warm router" in jobs.explain(record.id).snippet
+    assert "warm router" in str(jobs.dream_status())
+    log = "memory/2026-11-15.md"
+    life.write(log, life.read(log).replace('"private-user"', '"secret"'))
+    told = str(jobs.dream_status()) + str(jobs.explain(record.id))
+    assert not [word for word in ("warm", "router") if word in told]
+
+
 def test_a_secret_is_never_promoted_nor_kept_in_the_state(life: Life) -> None:
     record = life.memory.remember("the safe opens with 4711", sensitivity="secret")
     for _ in range(3):

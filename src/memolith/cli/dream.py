@@ -104,7 +104,8 @@ def _explain(one: DreamExplanation, *, as_json: bool) -> None:
         return
     verdict = "would be promoted" if one.promotes else f"is not promoted: {one.reason}"
     output.say(output.bold(one.citation), f"  {verdict}")
-    output.say(f"  {one_line(one.snippet)}")
+    if one.snippet:
+        output.say(f"  {one_line(one.snippet)}")
     shown = f"recalled {one.recalls:,} times, shown {one.shown:,}, used {one.used:,}"
     output.say(f"  {shown}, {one.questions} questions, {len(one.days)} days")
     output.say(f"  score {one.score:.3f} =")

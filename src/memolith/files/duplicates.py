@@ -13,6 +13,7 @@ from contextlib import suppress
 from memolith.files.fingerprints import FingerprintTable
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import Citation, policy
+from memolith.visibility import may_stand_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def _is_same(found: Record, record: Record, now: datetime) -> bool:
         record.sensitivity,
         record.expires,
     )
-    return same and (found.expires is None or found.expires > now)
+    holds = found.expires is None or found.expires > now
+    return same and holds and may_stand_for(found, record)
 
 
 def _is_superseded(found: Record, data: bytes) -> bool:

@@ -6,6 +6,7 @@ from memolith.files import layout
 from memolith.files.lookup import superseded_in
 from memolith.files.notes import readable_note
 from memolith.types import policy
+from memolith.visibility import may_stand_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def _is_same(known: Record, record: Record) -> bool:
         record.session,
         record.sensitivity,
     )
-    return same and (known.expires is None or known.expires > record.created)
+    holds = known.expires is None or known.expires > record.created
+    return same and holds and may_stand_for(known, record)
 
 
 def _is_superseded(folder: Folder, record_id: str, archive: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
+from memolith.errors import FileChangedError
 from memolith.files import layout, promoted, recall_log, recall_state
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
@@ -22,11 +23,12 @@ from memolith.visibility import current
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
-    from memolith.types import Record
+    from memolith.types import Record, Stamp
 
 
 def forget(
@@ -38,6 +40,7 @@ def forget(
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
     names = (record.id.encode(), short_id(record.id).encode())  # summaries use the short one
     changed: dict[str, bytes] = {}
+    removed: dict[str, Stamp | None] = {}
     touched: list[str] = []
     for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
@@ -52,11 +55,14 @@ def forget(
         if left is not None:
             changed[path] = left
             transaction.replace(path, left, stamp)
-    removed = [path for path in touched if path not in changed]
+        else:
+            removed[path] = stamp
     _mend_manifests(transaction, changed, removed)
     touched += _forget_recalls(transaction, record)
-    for path in removed:
-        transaction.remove(path, folder.stamp(path))
+    for path, stamp in removed.items():
+        if folder.stamp(path) != stamp:
+            raise _edited(path)
+        transaction.remove(path, stamp)
     for path in (*folder.walk(STAGING, suffix=""), FINGERPRINTS):
         # What a killed writer left behind, and digests of what is there: nobody needs either.
         if path not in transaction.staged():
@@ -64,6 +70,14 @@ def forget(
     transaction.commit()
     return ForgetReport(
         record_id=record.id, files=tuple(touched), current_again=_current_again(folder, record, now)
+    )
+
+
+def _edited(path: str) -> FileChangedError:
+    return FileChangedError(
+        f"{path} was edited by somebody else just now, so nothing was forgotten.",
+        path=path,
+        hint="Try again.",
     )
 
 
@@ -153,7 +167,7 @@ def _is_backup(path: str) -> bool:
 
 
 def _mend_manifests(
-    transaction: Transaction, changed: dict[str, bytes], removed: list[str]
+    transaction: Transaction, changed: dict[str, bytes], removed: Collection[str]
 ) -> None:
     """A backup without the record is still whole: its manifest gets the new SHA-256."""
     folder = transaction.folder

@@ -43,8 +43,8 @@ def dream_status(place: Workplace) -> DreamStatus:
             last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b""),
             promoted=len(facts),
             promoted_chars=sum(fact.chars for fact in facts),
-            next=tuple(map(_explained, chosen)),
-            waiting=tuple(map(_explained, refused[:_MOST_WAITING])),
+            next=tuple(_explained(night, judged) for judged in chosen),
+            waiting=tuple(_explained(night, judged) for judged in refused[:_MOST_WAITING]),
             warnings=tuple(f"{path} cannot be read in full." for path in before.damaged),
         )
 
@@ -54,7 +54,7 @@ def explain(place: Workplace, name: str) -> DreamExplanation:
     with place.reading() as folder:
         night = _night(place, Snapshot(folder.read))
         key = _key(night, name)
-        return _explained(judge(night, key))
+        return _explained(night, judge(night, key))
 
 
 def _night(place: Workplace, snapshot: Snapshot) -> Night:
@@ -87,13 +87,14 @@ def _is_meant(entry: Recalled, name: str) -> bool:
     return len(name) >= 4 and (entry.record_id.startswith(name) or entry.claim.startswith(name))
 
 
-def _explained(judged: Judgement) -> DreamExplanation:
+def _explained(night: Night, judged: Judgement) -> DreamExplanation:
     entry = judged.entry
     place = f"{entry.path}#L{entry.first_line}"
+    snippet = _snippet(night, judged)
     return DreamExplanation(
         key=judged.key,
         citation=str(judged.statement.citation) if judged.statement else place,
-        snippet=entry.snippet,
+        snippet=snippet,
         promotes=not judged.reason,
         reason=judged.reason,
         score=judged.score.value,
@@ -105,5 +106,13 @@ def _explained(judged: Judgement) -> DreamExplanation:
         used=entry.used,
         questions=len(entry.queries),
         days=entry.days,
-        tags=entry.tags,
+        tags=entry.tags if snippet else (),
     )
+
+
+def _snippet(night: Night, judged: Judgement) -> str:
+    """What the file says now: the text that was recalled may have become secret since."""
+    if judged.entry.path == layout.CONVERSATIONS:
+        return judged.entry.snippet  # turns have no sensitivity
+    found = judged.statement or night.sources.statement(judged.entry)
+    return found.text[: recall_log.SNIPPET_CHARS] if found else ""

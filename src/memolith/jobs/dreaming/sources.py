@@ -53,6 +53,11 @@ class Sources:
             return "it does not stand there any more"
         return self._objection(found) or found
 
+    def statement(self, entry: Recalled) -> Statement | None:
+        """The statement as it stands there now, promoted or not; None if it is gone, or secret now."""
+        known = self._statements(entry.path) if entry.path.endswith(".md") else None
+        return _same(entry, known) if known else None
+
     def _statements(self, path: str) -> list[tuple[str, Statement]] | None:
         if path not in self._known:
             data = self._read(path)
