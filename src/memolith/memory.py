@@ -212,15 +212,17 @@ class Memory(TrackedStore):
 
         config = self.config.chat
         warnings: tuple[str, ...] = ()
-        turns = self.turns(chat)
         if about is not None:
             most = config.recap_top_k if limit is None else max(0, limit)
             filters = self._filters(chat=chat, path=CONVERSATIONS)
             seconds = config.timeout_seconds
             found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
-            turns, warnings = turns_about(turns, found, most), found.warnings
-        elif limit is not None:
-            turns = turns[len(turns) - min(len(turns), max(0, limit)) :]
+            turns = turns_about(self._turns_by_line(chat), found, most)
+            warnings = found.warnings
+        else:
+            turns = self.turns(chat)
+            if limit is not None:
+                turns = turns[len(turns) - min(len(turns), max(0, limit)) :]
         room = config.max_total_chars if max_chars is None else max(0, max_chars)
         return make_recap(turns, room, self._clock, warnings)
 

@@ -230,12 +230,15 @@ class Store(Opened):
 
     def turns(self, chat: str | None = None) -> tuple[retrieval.Turn, ...]:
         """The turns of one chat, or of all, oldest first, within the cap of each chat."""
+        return tuple(self._turns_by_line(chat).values())
+
+    def _turns_by_line(self, chat: str | None) -> dict[int, retrieval.Turn]:
         from memolith.files.conversation_log import ConversationLog
 
         if not self.profile.exists:
-            return ()
+            return {}
         with Folder(self.root) as folder:
-            return ConversationLog(self.config.chat).turns(folder, chat)
+            return ConversationLog(self.config.chat).turns_by_line(folder, chat)
 
     def trim(self) -> reports.TrimReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""

@@ -64,7 +64,8 @@ def test_what_was_said_cannot_leave_the_fence() -> None:
 
 @pytest.fixture
 def memory(tmp_path: Path, stopped_time: StoppedTime) -> Memory:
-    return Memory(tmp_path, clock=Clock("UTC", now=stopped_time))
+    settings = {"chat.timeout_seconds": 60}
+    return Memory(tmp_path, clock=Clock("UTC", now=stopped_time), settings=settings)
 
 
 def test_a_recap_is_of_one_chat_only(memory: Memory) -> None:
@@ -98,6 +99,19 @@ def test_a_recap_about_a_question_holds_its_best_turns_in_order(
     recap = memory.recap("42", about="When does the dog go to the vet?", limit=2)
     assert [found.user for found in recap.turns] == [said[0], said[2]]
     assert len(memory.recap("42", about="dog").turns) == 3
+
+
+def test_of_what_was_said_twice_each_turn_is_its_own(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    asked = "Is the ferry to Elba booked?"
+    said = [(asked, "Not yet."), ("Buy oranges", "All right."), (asked, "For nine.")]
+    for user, assistant in [*said, *((f"Unrelated talk, number {n}", "") for n in range(8))]:
+        memory.log_turn(user, assistant, chat="42")
+        stopped_time.advance(minutes=1)
+    memory.sync()
+    found = memory.recap("42", about="the ferry to Elba", limit=3).turns
+    assert [turn.assistant for turn in found if turn.user == asked] == ["Not yet.", "For nine."]
 
 
 def test_a_recap_that_is_too_late_says_so_and_does_not_pretend(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from memolith.text.quotation import FENCE_CHARS, fence, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memolith.clock import Clock
     from memolith.retrieval import SearchResult, Turn
@@ -32,12 +32,16 @@ def make_recap(
     return Recap(text=text, turns=shown, left_out=left_out, warnings=warnings)
 
 
-def turns_about(turns: Sequence[Turn], found: SearchResult, most: int) -> tuple[Turn, ...]:
+def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> tuple[Turn, ...]:
     """The turns the hits belong to, the best ones, in the order they were said."""
-    said = {text: turn for turn in turns for text in (turn.user, turn.assistant)}
-    best = dict.fromkeys(id(said[hit.text]) for hit in found.hits if hit.text in said)
-    wanted = set(list(best)[:most])
-    return tuple(turn for turn in turns if id(turn) in wanted)
+    hits = ((hit.citation.first_line, hit.text) for hit in found.hits)
+    # The lines may have moved since they were searched; the same may have been said on others.
+    best = dict.fromkeys(
+        line
+        for line, text in hits
+        if line in by_line and text in (by_line[line].user, by_line[line].assistant)
+    )
+    return tuple(by_line[line] for line in sorted(list(best)[:most]))
 
 
 def _block(turn: Turn, clock: Clock) -> str:

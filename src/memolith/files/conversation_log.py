@@ -94,12 +94,12 @@ class ConversationLog:
         archive = folder.read(ARCHIVE) or b""
         return excess if archive.endswith(_joined(lines, excess)) else set()
 
-    def turns(self, folder: Folder, chat: str | None = None) -> tuple[Turn, ...]:
-        """The newest turns of each chat within the cap, in the order they were said."""
+    def turns_by_line(self, folder: Folder, chat: str | None = None) -> dict[int, Turn]:
+        """The newest turns of each chat within the cap by their lines, as a citation counts them."""
         lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
         excess = self._excess(lines)
-        found = (parse_turn(line) for index, line in enumerate(lines) if index not in excess)
-        return tuple(turn for turn in found if turn and chat in (None, turn.chat))
+        found = {at + 1: parse_turn(line) for at, line in enumerate(lines) if at not in excess}
+        return {line: turn for line, turn in found.items() if turn and chat in (None, turn.chat)}
 
     def _excess(self, lines: list[bytes]) -> set[int]:
         """Which lines are over the cap of their chat, counted from the newest."""
