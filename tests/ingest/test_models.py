@@ -40,7 +40,7 @@ def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
         "embed.url": server.url,
         "embed.model": name,
         "embed.retries": 0,
-        "embed.timeout_seconds": 2.0,
+        "embed.timeout_seconds": 60.0,
         "dream.track": False,
     }
 
