@@ -337,3 +337,18 @@ def test_what_another_successor_or_its_expiry_keeps_in_the_past_does_not_hold_ag
     newer = memory.supersede(old.id, "coffee")
     stopped_time.advance(hours=2)
     assert memory.forget(newer.id).current_again == ""
+
+
+def test_archives_of_earlier_settings_are_looked_into_too(root: str) -> None:
+    with Memory(root) as memory:
+        record = memory.remember(WORDS)
+    for number, archive in enumerate(("attic/old.md", "cellar/older.md", "attic/old.md")):
+        with Memory(root, settings={"trim.max_records": 1, "trim.archive_path": archive}) as memory:
+            memory.remember(f"Another thing, number {number}")
+            memory.trim()
+    assert "attic/old.md" in holding(root)
+    with Memory(root) as memory:
+        assert "attic/old.md" in memory.forget(record.id).files
+    assert holding(root) == []
+    noted = Path(root, ".memolith/archives.jsonl").read_text("utf-8")
+    assert noted == '"attic/old.md"\n"cellar/older.md"\n'

@@ -30,6 +30,7 @@ EMBEDDINGS = f"{STATE_FOLDER}/embeddings.db"
 JOBS_FOLDER = f"{STATE_FOLDER}/jobs"
 PROPOSALS_FOLDER = f"{STATE_FOLDER}/proposals"
 SCHEDULE = f"{STATE_FOLDER}/schedule.json"
+ARCHIVES = f"{STATE_FOLDER}/archives.jsonl"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
 
 

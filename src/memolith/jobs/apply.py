@@ -12,6 +12,7 @@ from memolith.errors import (
     WriterBusyError,
 )
 from memolith.files import layout
+from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import applied, only_appends, undone
@@ -50,6 +51,7 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
         # The archive comes first, so that no record is ever in neither file.
         additions = [change for change in done.changes if _is_archived(change)]
         for change in additions:
+            note_archive(transaction, change.path)
             transaction.append(change.path, b"".join(hunk.inserted for hunk in change.hunks))
         transaction.replace(job_path(done), encode_report(done), None)
         for change in done.changes:

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from memolith.errors import FileChangedError
 from memolith.files import layout, promoted, recall_log, recall_state
+from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
@@ -42,7 +43,8 @@ def forget(
     changed: dict[str, bytes] = {}
     removed: dict[str, Stamp | None] = {}
     touched: list[str] = []
-    for path in dict.fromkeys((*memory_files(folder), archive, *derived_copies(folder))):
+    archives = (archive, *known_archives(folder))
+    for path in dict.fromkeys((*memory_files(folder), *archives, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
         named = any(name in data for name in names)
