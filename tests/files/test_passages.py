@@ -196,6 +196,20 @@ def test_every_line_of_a_secret_note_is_hidden(mark: str, memory: Memory) -> Non
     assert set(passage.text.split("\n")) == {HIDDEN}
 
 
+@pytest.mark.parametrize("size", [None, -4])
+def test_a_note_with_a_secret_record_inside_is_secret(size: int | None, memory: Memory) -> None:
+    memory.save_note(f"About the doors of the house\n\n{LINE[:size].decode()}")
+    memory.jobs.extract_experiences()
+    shown = (memory.records(), memory.experiences(), memory.session_start())
+    assert "0000" not in str(shown)
+    assert "0000" in str(memory.records(include_secret=True))
+
+
+def test_a_note_that_quotes_a_record_anybody_may_see_is_shown(memory: Memory) -> None:
+    memory.save_note(f"About doors\n\n{encode_line(make_record('The door is red')).decode()}")
+    assert "The door is red" in str(memory.records())
+
+
 UNREADABLE = [
     "sensitivity: confidential", "sensitivity: Top-Secret", "Sensitivity: secret", "sensitivity:",
     "sensitivity: [public]", "{sensitivity: hush}", "sensitivity: public\nSENSITIVITY: hush",

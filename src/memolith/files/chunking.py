@@ -191,7 +191,6 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]
             offset=piece.offset,
             size=piece.size,
             heading=f"{whole.heading} {piece.heading}".strip(),
-            sensitivity="secret" if piece.sensitivity == "secret" else whole.sensitivity,
         )
         for piece in _prose_chunks(path, lines)
     ]

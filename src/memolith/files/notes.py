@@ -7,7 +7,13 @@ import re
 from memolith.errors import RefusedError
 from memolith.files import layout
 from memolith.files.front_matter import encode_note, parse_header, split_note
-from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.record_format import (
+    RecordFormatError,
+    claims_to_be_record,
+    encode_time,
+    parse_line,
+    parse_time,
+)
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 from memolith.values import replace
 
@@ -105,6 +111,8 @@ def parse_note(path: str, data: bytes) -> Record | None:
         return None
     header = parse_header(parts[0])
     sensitivity = _sensitivity(header)
+    if any(map(_may_be_secret, parts[1].split(b"\n"))):
+        sensitivity = "secret"  # the text of a note is shown as a whole or not at all
     expires = header.get("expires")
     keywords = header.get("keywords")
     metadata = header.get("metadata")
@@ -183,6 +191,17 @@ def _sensitivity(header: dict[str, object]) -> Sensitivity:
         if all(isinstance(value, str) and value.casefold() == known for value in said):
             return known
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+
+
+def _may_be_secret(line: bytes) -> bool:
+    """Whether a line inside a note is a secret record, or a damaged one that may have been."""
+    if not claims_to_be_record(line):
+        return False
+    try:
+        record = parse_line(line)
+    except RecordFormatError:
+        return True
+    return record is None or record.sensitivity == "secret"
 
 
 def _text(header: dict[str, object], key: str, default: str) -> str:

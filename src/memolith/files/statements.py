@@ -40,7 +40,7 @@ def statements(path: str, data: bytes) -> Iterator[Statement]:
     note = readable_note(path, data) if path.count("/") >= 2 else None
     if note is not None and note.sensitivity == "secret":
         return
-    if note is not None and note.citation and _is_one_statement(note.text):
+    if note is not None and len(note.text) <= _SHORT_NOTE_CHARS and note.citation:
         yield Statement(text=bare_text(note.text), citation=note.citation, record=note)
         return
     document = Document.parse(path, data)
@@ -50,12 +50,6 @@ def statements(path: str, data: bytes) -> Iterator[Statement]:
             place = Citation(path, number, number)
             yield Statement(text=bare_text(record.text), citation=place, record=record)
     yield from _prose(document, set(records), note, _lines_that_say_nothing(path, data))
-
-
-def _is_one_statement(text: str) -> bool:
-    """Whether a note says one thing. A record inside has a sensitivity of its own."""
-    lines = text.encode(errors="replace").split(b"\n")
-    return len(text) <= _SHORT_NOTE_CHARS and not any(map(claims_to_be_record, lines))
 
 
 def _prose(
