@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.errors import MemolithError
-from memolith.files.front_matter import encode_note, parse_header, split_note
+from memolith.files.front_matter import encode_note, is_broken_secret, parse_header, split_note
 from memolith.files.notes import encode_record, parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.types import SENSITIVITIES, Provenance, Record
@@ -192,3 +192,10 @@ def test_a_tag_runs_no_code() -> None:
 
 def test_a_header_of_a_size_nobody_writes_is_not_parsed() -> None:
     assert split_note(b"---\n" + b"a: b\n" * 10_000 + b"---\ntext\n") is None
+
+
+def test_a_secret_record_below_the_front_matter_does_not_hide_the_file() -> None:
+    line = b'- {"text": "x", "provenance": {"sensitivity": "secret"}}\n'
+    assert not is_broken_secret(b"---\ntags: [memory]\n---\n\n" + line)
+    assert is_broken_secret(b"---\nsensitivity: secret\n" + line), "the front matter never ends"
+    assert is_broken_secret(b"---\nsensitivity: [secret\n---\n\nwords\n")

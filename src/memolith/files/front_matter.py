@@ -53,12 +53,14 @@ def is_broken_secret(data: bytes) -> bool:
 
     A mark that nobody can read may have been meant so.
     """
-    head = data[:MAX_HEADER_BYTES].removeprefix(BOM).lower()
-    if not head.startswith(_FENCE) or b"sensitivity" not in head:
+    if not data.removeprefix(BOM).startswith(_FENCE):
         return False
-    parts = split_note(data)
-    marks = _SENSITIVITY.findall(parts[0].lower() if parts else head)
-    return b"secret" in head or any(mark.decode() not in SENSITIVITIES for mark in marks)
+    parts = split_note(data)  # what stands below the front matter says nothing about the file
+    header = (parts[0] if parts else data[:MAX_HEADER_BYTES]).lower()
+    marks = _SENSITIVITY.findall(header)
+    return b"sensitivity" in header and (
+        b"secret" in header or any(mark.decode() not in SENSITIVITIES for mark in marks)
+    )
 
 
 def parse_header(header: bytes) -> dict[str, object]:
