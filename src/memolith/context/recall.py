@@ -61,8 +61,11 @@ class Recaller:
             return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
 
         key = (*_without_moment(filters), limit, self._clock.today(), _digest([question]))
+        # That nothing fits better is said in a warning too, but is no reason to search again.
         return self._results.answer(
-            key, make, lambda found: not found.warnings and self._will_hold(found.hits)
+            key,
+            make,
+            lambda found: len(found.warnings) == found.weak and self._will_hold(found.hits),
         )
 
     def recall_in_time(
