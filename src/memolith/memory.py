@@ -333,30 +333,28 @@ class Memory(TrackedStore):
         return finder.search(question, limit, filters)
 
     def _open_recaller(self) -> Recaller:
-        recaller = self._recaller
-        if recaller is None or recaller.config is not self.config.context:
-            from memolith.context.recall import Recaller
-            from memolith.context.version import StoreVersion
+        from memolith.context.recall import Recaller
+        from memolith.context.version import StoreVersion
 
-            with _opening:
-                recaller, old = self._recaller, self._recaller
-                if recaller is None or recaller.config is not self.config.context:
-                    self._recaller = recaller = Recaller(
-                        StoreVersion(self.root, self.config.index.extra_paths),
-                        self.config.context,
-                        self._search_now,
-                        self._note_shown,
-                        self._clock,
-                    )
-                    if old is not None:
-                        old.close()
-        return recaller
+        with _opening:
+            old = self._recaller
+            if old is not None and old.config is self.config.context:
+                return old
+            if old is not None:
+                old.close()
+            self._recaller = Recaller(
+                StoreVersion(self.root, self.config.index.extra_paths),
+                self.config.context,
+                self._search_now,
+                self._note_shown,
+                self._clock,
+            )
+            return self._recaller
 
     def _open_finder(self) -> Finder:
-        if self._finder is None:
-            from memolith.finding import Finder
+        from memolith.finding import Finder
 
-            with _opening:
-                if self._finder is None:
-                    self._finder = Finder(self.root, self.config, self._clock)
-        return self._finder
+        with _opening:
+            if self._finder is None:
+                self._finder = Finder(self.root, self.config, self._clock)
+            return self._finder
