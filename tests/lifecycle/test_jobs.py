@@ -41,8 +41,11 @@ class Shout:
 
     name = "shout"
 
-    def __init__(self, meanwhile: object = None, problems: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, meanwhile: object = None, problems: tuple[str, ...] = (), *, by_rules: bool = False
+    ) -> None:
         self.meanwhile = meanwhile
+        self.by_rules = by_rules
         self.problems = list(problems)
         self.drafts = 0
 
@@ -154,6 +157,24 @@ def test_who_edits_every_time_wins_and_the_job_gives_up(full: Memory) -> None:
     assert "RECORD" not in memory_md(full)
     assert memory_md(full).startswith("By hand\nBy hand\nBy hand\n")
     assert full.jobs.show("last").reason == report.reason
+
+
+def test_a_job_of_rules_that_writers_overtake_each_time_makes_them_wait(full: Memory) -> None:
+    other = Memory(full.root, settings={"store.lock_timeout_seconds": 0.01})
+    waited = []
+
+    def forget() -> None:
+        try:
+            other.forget(other.records()[0].id)
+            waited.append(False)
+        except WriterBusyError:
+            waited.append(True)
+
+    job = Shout(meanwhile=forget, by_rules=True)
+    assert run_job(full._workplace(), job).status == "done"
+    assert waited == [False, False, True]
+    assert "RECORD 5" in memory_md(full)
+    assert len(full.records()) == 4
 
 
 def test_what_its_own_judgement_refuses_is_not_written(full: Memory) -> None:

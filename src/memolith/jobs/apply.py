@@ -20,7 +20,7 @@ from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, pr
 from memolith.jobs.undone import note_undone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from memolith.files.folder import Folder
     from memolith.jobs.job import Job, P, Reader, Workplace
@@ -35,8 +35,18 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None
     """Backup, archive, replace, verify, else restore. Raises FileChangedError when a file no longer
     begins with what the plan was made on; nothing was changed then.
     """
+    return apply_planned(place, lambda _: report, job)
+
+
+def apply_planned(
+    place: Workplace, planned: Callable[[Folder], JobReport], job: Job[P] | None
+) -> JobReport:
+    """Apply what is planned under the writer lock: no file can change between plan and change."""
     with place.writing() as transaction:
         folder = transaction.folder
+        report = planned(folder)
+        if report.status == "skipped":
+            return report
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
         after = _contents_after(report.changes, before)

@@ -74,6 +74,7 @@ class CompactJob:
         self._config = config
         self._clock = clock
         self._summariser = summariser
+        self.by_rules = isinstance(summariser, RuleBased)
         self._by_hand = by_hand
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}

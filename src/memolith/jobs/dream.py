@@ -48,6 +48,7 @@ class DreamJob:
     """Promote what passes the gates."""
 
     name = "dream"
+    by_rules = False  # it compares by meaning
 
     def __init__(self, place: Workplace) -> None:
         """`place` names the files; they are read through the snapshot."""

@@ -73,6 +73,7 @@ class ExperienceJob:
     """Take in what is new since the last run."""
 
     name = "experiences"
+    by_rules = False  # it compares by meaning
 
     def __init__(self, place: Workplace) -> None:
         """`place` names the files; they are read through the snapshot."""

@@ -73,6 +73,11 @@ class Job(Protocol[P]):
         """The word for it: part of ids, backups and reports."""
         ...
 
+    @property
+    def by_rules(self) -> bool:
+        """Whether it asks no model, so that it may plan and draft while other writers wait."""
+        ...
+
     def plan(self, snapshot: Snapshot) -> P:
         """What is to be done."""
         ...

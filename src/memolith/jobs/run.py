@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memolith import clock as clocks
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import apply_changes, propose, still_fits
+from memolith.jobs.apply import apply_changes, apply_planned, propose, still_fits
 from memolith.jobs.changes import only_appends
 from memolith.jobs.job import P, Snapshot
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
@@ -22,6 +22,7 @@ from memolith.reports import JobReport
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memolith.files.folder import Folder
     from memolith.jobs.job import Draft, Job, Plan, Workplace
 
 # How often a job plans again because somebody edited a file while its texts were written.
@@ -69,15 +70,27 @@ def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -
 
 
 def _run_alone(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
-    for attempt in range(1, _ATTEMPTS + 1):
+    for _ in range(_ATTEMPTS - 1):
         try:
             return _run_once(place, job, plan, report)
         except FileChangedError:
-            if attempt == _ATTEMPTS:
-                raise
             with place.reading() as folder:
                 plan = job.plan(Snapshot(folder.read))
-    raise AssertionError("the loop returns or raises")
+    if job.by_rules and not _asks(place):
+        return _run_while_others_wait(place, job, report)
+    return _run_once(place, job, plan, report)
+
+
+def _run_while_others_wait(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
+    """Whoever is overtaken by busy writers each time takes the lock first, then looks."""
+
+    def planned(folder: Folder) -> JobReport:
+        plan = job.plan(Snapshot(folder.read))
+        if plan.skipped:
+            return _skipped(report, plan)
+        return _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
+
+    return apply_planned(place, planned, job)
 
 
 def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
@@ -89,10 +102,10 @@ def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobR
             stale = waiting_proposal(folder, job.name)
             if stale is not None and still_fits(folder, stale):
                 return replace(stale, reason="this proposal waits for your answer")
-    drafted = _drafted(report, plan, job.draft(plan, preview=False))
+    drafted = _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
     place.progress(DRAFTED, DONE)
-    if not drafted.changes:
-        return replace(drafted, status="skipped", reason="nothing would change")
+    if drafted.status == "skipped":
+        return drafted
     if _asks(place):
         return propose(place, drafted, job, stale)
     return apply_changes(place, drafted, job)
@@ -114,6 +127,13 @@ def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
         changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
         warnings=draft.warnings,
     )
+
+
+def _with_changes(drafted: JobReport) -> JobReport:
+    """It, or that there is nothing to do after all."""
+    if drafted.changes:
+        return drafted
+    return replace(drafted, status="skipped", reason="nothing would change")
 
 
 def _keep_failure(place: Workplace, report: JobReport) -> JobReport:

@@ -76,6 +76,7 @@ class TrimJob:
     """Bring MEMORY.md under its limits; what leaves it goes to the archive."""
 
     name = "trim"
+    by_rules = True
 
     def __init__(self, path: str, config: TrimConfig) -> None:
         """`path` is the MEMORY.md that is kept short."""
