@@ -9,6 +9,7 @@ import statistics
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 RECORDS = 100_000
 SLOW_SECONDS = 2.0
+# Calls of each kind in one memory, and whether it is compacted: in turn, so that a noisy hour hits both.
+PAIRS = 50
+ORDERS = ((True, False), (False, True)) * 3
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -65,52 +69,85 @@ class Slow(RuleBased):
 
     def __init__(self) -> None:
         self.asked = threading.Event()
-        self.done = False
+        self.answered = threading.Event()
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
-        if not self.done:
+        if not self.asked.is_set():
             self.asked.set()
             time.sleep(SLOW_SECONDS)
-            self.done = True
+            self.answered.set()
         return super().summarise(statements, max_chars)
 
 
-def medians(calls: dict[str, Callable[[], object]], seconds: float) -> dict[str, float]:
-    taken: dict[str, list[float]] = {name: [] for name in calls}
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Seconds on the clock and of this thread's CPU, of each call that began before the summary came."""
+
+    wall: tuple[float, ...]
+    cpu: tuple[float, ...]
+
+
+def timed(calls: dict[str, Callable[[], object]], ended: threading.Event) -> dict[str, Taken]:
+    """The calls in turn, PAIRS times, or until the summary has come."""
+    wall: dict[str, list[float]] = {name: [] for name in calls}
+    cpu: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(PAIRS):
         for name, call in calls.items():
-            began = time.perf_counter()
+            if ended.is_set():
+                break
+            began, worked = time.perf_counter(), time.thread_time()
             call()
-            taken[name].append(time.perf_counter() - began)
-    return {name: statistics.median(values) for name, values in taken.items()}
+            cpu[name].append(time.thread_time() - worked)
+            wall[name].append(time.perf_counter() - began)
+    return {name: Taken(tuple(wall[name]), tuple(cpu[name])) for name in calls}
 
 
-def meanwhile() -> dict[str, float]:
-    """Median of appends and searches during a slow summary, as a multiple of idle."""
+def one_memory(*, compacting: bool) -> dict[str, Taken]:
+    """Appends and searches in a memory of its own, so that both kinds begin with the same files and index."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "root")
         root.mkdir()
         (root / "MEMORY.md").write_bytes(lines(2_000))
-        memory = Memory(root)
-        numbers = iter(range(10**9))
+        memory, numbers = Memory(root), iter(range(10**9))
         calls = {
             "append": lambda: memory.remember(f"number {next(numbers)}"),
             "search": lambda: memory.search("invoice of Ana"),
         }
-        medians(calls, 1.0)  # warm
-        idle = medians(calls, SLOW_SECONDS * 0.9)
+        timed(calls, threading.Event())  # warm
         slow = Slow()
         job = CompactJob(memory.config, Clock("UTC"), slow)
         thread = threading.Thread(target=run_job, args=(memory._workplace(), job))
-        thread.start()
-        slow.asked.wait()
-        busy = medians(calls, SLOW_SECONDS * 0.9)
-        thread.join()
+        if compacting:
+            thread.start()
+            slow.asked.wait()
+        taken = timed(calls, slow.answered)
+        if compacting:
+            thread.join()
         memory.close()
-    ratios = {name: busy[name] / idle[name] for name in calls}
-    for name, ratio in ratios.items():
-        print(f"{name} during a slow summary: {ratio:.2f} × idle ({idle[name] * 1000:.1f} ms)")
+    return taken
+
+
+def meanwhile() -> dict[str, float]:
+    """Median of appends and searches during a slow summary, as a multiple of idle."""
+    one_memory(compacting=False)  # the model is loaded once
+    rounds = [{kind: one_memory(compacting=kind) for kind in order} for order in ORDERS]
+    ratios = {}
+    for name in ("append", "search"):
+        busy, idle, cpu_busy, cpu_idle = (
+            statistics.median(
+                second
+                for one in rounds
+                # as many of each kind, or the one that came further would have searched more
+                for second in getattr(one[kind][name], clock)[: len(one[True][name].wall)]
+            )
+            for clock in ("wall", "cpu")
+            for kind in (True, False)
+        )
+        ratios[name] = busy / idle
+        print(
+            f"{name} during a slow summary: {busy / idle:.2f} × idle ({idle * 1000:.1f} ms); "
+            f"of CPU {cpu_busy / cpu_idle:.2f} ×"
+        )
     return ratios
 
 

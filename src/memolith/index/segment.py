@@ -66,9 +66,10 @@ class Segment:
         for at, row in enumerate(rows):
             if row.vector is not None and len(row.vector) == dimensions:
                 vectors[at] = np.frombuffer(row.vector, np.int8)
+        values = zip(*(row.columns for row in rows), strict=True) if rows else [()] * len(COLUMNS)
         columns = {
-            name: np.fromiter((row.columns[at] for row in rows), kind, len(rows))
-            for at, (name, kind) in enumerate(COLUMNS.items())
+            name: np.array(column, kind)
+            for (name, kind), column in zip(COLUMNS.items(), values, strict=True)
         }
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),

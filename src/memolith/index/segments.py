@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memolith.index import generations
 from memolith.index.database import DamageError
@@ -57,6 +57,8 @@ class Segments:
         self._files: dict[str, Segment] = {}
         self._unreadable: set[str] = set()
         self._live: list[LiveSegment] = []
+        # The newest rows as they were read, and what was made of them: an append changes one of many.
+        self._recent: dict[int, tuple[tuple[Any, ...], Row]] = {}
 
     def current(self) -> Sequence[LiveSegment]:
         """The segments as of now: another process may have written since the last call."""
@@ -96,7 +98,7 @@ class Segments:
             ranges = self._ranges()
             removed = [key for (key,) in self._db.execute("SELECT key FROM removed")]
             covered = ranges[-1].last if ranges else 0
-            recent = self._rows(covered + 1, _LAST)
+            recent = self._newest(covered + 1)
             self._files = {
                 part.name: self._files.get(part.name) or self._open(part) for part in ranges
             }
@@ -180,6 +182,17 @@ class Segments:
 
     def _rows(self, first: int, last: int) -> list[Row]:
         return [self._searched(row) for row in self._db.execute(SEARCHED, (first, last))]
+
+    def _newest(self, first: int) -> list[Row]:
+        """The rows that are in no file yet; one that reads as before is not checked again."""
+        before = self._recent
+        self._recent = {
+            row[0]: known
+            if (known := before.get(row[0])) and known[0] == row
+            else (row, self._searched(row))
+            for row in self._db.execute(SEARCHED, (first, _LAST))
+        }
+        return [row for _, row in self._recent.values()]
 
     def _path(self, part: Range) -> str:
         return os.path.join(self._database.folder, part.name)
