@@ -125,9 +125,9 @@ class Finder:
             return self._again_if_replaced(lambda: self._sync(progress))
 
     def keep_up(self) -> None:
-        """Files may have changed: index them now, unless nobody has searched yet; never fails."""
+        """Files may have changed: index them now, unless a search just did or none ever was; never fails."""
         with self._guard, suppress(MemolithError):
-            if self._index is not None:
+            if self._index is not None and self._may_have_changed():
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:

@@ -342,9 +342,10 @@ class Memory(TrackedStore):
                 return old
             if old is not None:
                 old.close()
+            config = self.config
             self._recaller = Recaller(
-                StoreVersion(self.root, self.config.index.extra_paths),
-                self.config.context,
+                StoreVersion(self.root, config.index.extra_paths, config.search.synonyms_path),
+                config.context,
                 self._search_now,
                 self._note_shown,
                 self._clock,

@@ -252,6 +252,22 @@ def test_a_repeated_question_comes_from_the_cache_until_something_is_written(
     assert len(memory.recall("When is tea served?").hits) == 2
 
 
+def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
+    synonyms = tmp_path / "words.txt"
+    synonyms.write_text("", "utf-8")
+    memory = Memory(
+        tmp_path, settings={"search.synonyms_path": "words.txt", "search.meaning": False}
+    )
+    memory.remember("Zorbin is served at four")
+    for line, found in (("", 0), ("quaffle,zorbin\t", 1), ("quaffle,zorban\t", 0)):
+        synonyms.write_text(f"{line}\n", "utf-8")
+        assert len(memory.recall("quaffle").hits) == found
+        time.sleep(TICK)
+        first = memory.recall("quaffle")
+        assert memory.recall("quaffle") is first
+        assert len(first.hits) == found
+
+
 def test_other_options_are_other_questions(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     memory.remember("Tea is served at four", category="fact")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith import Memory
+from memolith import Memory, finding
 from memolith.following import follow_files
 
 if TYPE_CHECKING:
@@ -124,3 +124,23 @@ def test_an_index_that_cannot_be_used_does_not_end_the_following(server: Memory)
     wait_until(
         server, {f"memory/{'deep/er/' if name == 'heron' else ''}{name}.md" for name in names}
     )
+
+
+def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_BELIEVED_SECONDS", 3600.0)
+    with Memory(tmp_path) as memory:
+        memory.remember("a heron")
+        memory.search("heron")
+        finder = memory._open_finder()
+        if not finder._hint.works:
+            pytest.skip("the kernel does not tell of changes here")
+        looks = list[object]()
+        sync = finder._sync
+        monkeypatch.setattr(finder, "_sync", lambda *args: looks.append(sync(*args)))
+        finder.keep_up()
+        assert not looks
+        (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
+        finder.keep_up()
+        assert len(looks) == 1

@@ -34,9 +34,10 @@ _MISSING = -1  # the time of a folder that is not there
 class StoreVersion:
     """Looks at the files that are searched; safe to share between threads."""
 
-    def __init__(self, root: str, extra_paths: str = "") -> None:
-        """`root` is the profile, `extra_paths` the setting; nothing is looked at yet."""
+    def __init__(self, root: str, extra_paths: str = "", synonyms_path: str = "") -> None:
+        """`root` is the profile, the others are settings; nothing is looked at yet."""
         self._root = root
+        self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""
         self._extra = [
             os.path.realpath(os.path.expanduser(path)) for path in split_paths(extra_paths)
         ]
@@ -55,7 +56,10 @@ class StoreVersion:
             if not self._is_quiet():
                 self._look()
             digest, newest = self._seen
-            return (written, digest), newest < now - _TICK
+            # Not searched, but a question is read by it: with other synonyms it has another answer.
+            synonyms = _stamp_or_none(self._synonyms) if self._synonyms else None
+            newest = max(newest, synonyms[2]) if synonyms else newest
+            return (written, digest, synonyms), newest < now - _TICK
 
     def close(self) -> None:
         """Take no more notice of changes."""
@@ -116,6 +120,13 @@ class StoreVersion:
                             self._files[entry.path] = stamp_of(found)
             except OSError:
                 continue
+
+
+def _stamp_or_none(path: str) -> Stamp | None:
+    try:
+        return stamp_of(os.lstat(path))
+    except (OSError, ValueError):
+        return None
 
 
 def _last_write(root: str) -> tuple[bytes, int]:

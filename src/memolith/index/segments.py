@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memolith.index import generations
 from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment
+from memolith.index.recent import Recent
 from memolith.index.rows import SEARCHED, Rows
 from memolith.index.segment import Segment
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from memolith.index.database import Database
     from memolith.index.segment import Row
 
-# Up to so many chunks are put together in memory whenever something changed.
+# Up to so many chunks are put together in memory.
 RECENT = 2_000
 # A file is merged with the one before it unless that is this many times as large.
 _RATIO = 4
@@ -32,7 +33,7 @@ _RATIO = 4
 MOST = 250_000
 # A file is written anew when this share of it no longer counts.
 _MOST_GONE = 0.25
-_LAST = 1 << 62
+_WAITING = "SELECT count(*) FROM chunks WHERE vector IS NULL AND key BETWEEN ? AND ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,9 @@ class Segments:
         self._files: dict[str, Segment] = {}
         self._unreadable: set[str] = set()
         self._live: list[LiveSegment] = []
-        # The newest rows as they were read, and what was made of them: an append changes one of many.
-        self._recent: dict[int, tuple[tuple[Any, ...], Row]] = {}
+        self._recent = Recent(
+            self._rows, lambda first, last: database.one(_WAITING, first, last), dimensions
+        )
 
     def current(self) -> Sequence[LiveSegment]:
         """The segments as of now: another process may have written since the last call."""
@@ -98,15 +100,14 @@ class Segments:
             ranges = self._ranges()
             removed = [key for (key,) in self._db.execute("SELECT key FROM removed")]
             covered = ranges[-1].last if ranges else 0
-            recent = self._newest(covered + 1)
+            recent = self._recent.segments(covered + 1)
             self._files = {
                 part.name: self._files.get(part.name) or self._open(part) for part in ranges
             }
             expected = self._database.one("SELECT coalesce(sum(chunks), 0) FROM files")
             wrongly = self._database.one("SELECT 1 FROM removed JOIN chunks USING (key)")
-        self._live = [LiveSegment(segment, removed) for segment in self._files.values()]
-        if recent or not self._live:
-            self._live.append(LiveSegment(Segment.build(recent, self._dimensions)))
+        found = [*self._files.values(), *recent] or [Segment.build((), self._dimensions)]
+        self._live = [LiveSegment(segment, removed) for segment in found]
         if wrongly or expected != sum(len(live.segment) - live.gone for live in self._live):
             raise DamageError("chunks are missing, or there are too many")
 
@@ -182,17 +183,6 @@ class Segments:
 
     def _rows(self, first: int, last: int) -> list[Row]:
         return [self._searched(row) for row in self._db.execute(SEARCHED, (first, last))]
-
-    def _newest(self, first: int) -> list[Row]:
-        """The rows that are in no file yet; one that reads as before is not checked again."""
-        before = self._recent
-        self._recent = {
-            row[0]: known
-            if (known := before.get(row[0])) and known[0] == row
-            else (row, self._searched(row))
-            for row in self._db.execute(SEARCHED, (first, _LAST))
-        }
-        return [row for _, row in self._recent.values()]
 
     def _path(self, part: Range) -> str:
         return os.path.join(self._database.folder, part.name)
