@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from memolith.index.matches import Matches
 from memolith.index.postings import K1, B, Postings, pack_terms, term_hash, unpack_terms
 from memolith.text.terms import term_counts
 
@@ -36,14 +37,27 @@ def bm25(documents: list[Counter[str]], query: list[str]) -> list[float]:
     return scores
 
 
+def hashes(*terms: str) -> np.ndarray:
+    return np.array([term_hash(term) for term in terms], "<u8")
+
+
+def score(postings: Postings, words: list[dict[str, float]]) -> np.ndarray:
+    terms = sorted({term for word in words for term in word})
+    numbered = [[(terms.index(term), weight) for term, weight in word.items()] for word in words]
+    size = len(postings.lengths)
+    stale = np.arange(size, dtype=np.int32)  # what a search before has left there
+    scores = Matches(postings, hashes(*terms)).scores(numbered, stale)
+    return scores.of(np.arange(size))
+
+
 def scores_of(documents: list[Counter[str]], query: list[str]) -> np.ndarray:
     postings = Postings.build([pack_terms(document) for document in documents])
     words = []
     for word in query:
-        holding = postings.frequency(term_hash(word))
+        holding = int(postings.frequencies(hashes(word))[0][0])
         idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
-        words.append({term_hash(word): idf})
-    return postings.score(words, len(documents), np.zeros(len(documents), np.float32))
+        words.append({word: idf})
+    return score(postings, words)
 
 
 def test_scores_are_those_of_bm25_within_the_rounding_of_one_byte() -> None:
@@ -61,19 +75,34 @@ def test_the_known_best_document_comes_first() -> None:
 def test_of_several_terms_for_one_word_only_the_best_counts() -> None:
     documents = [Counter(a=1), Counter(b=1), Counter(a=1, b=1)]
     postings = Postings.build([pack_terms(document) for document in documents])
-    both = postings.score(
-        [{term_hash("a"): 2.0, term_hash("b"): 1.0}], 3, scratch := np.zeros(3, np.float32)
-    )
-    alone = postings.score([{term_hash("a"): 2.0}], 3, scratch)
+    both = score(postings, [{"a": 2.0, "b": 1.0}])
+    alone = score(postings, [{"a": 2.0}])
     assert both[2] == alone[2]
     assert both[0] > both[1] > 0
-    assert not scratch.any()
+
+
+def test_the_best_rows_are_those_with_the_best_scores_that_are_allowed() -> None:
+    documents = texts(400)
+    postings = Postings.build([pack_terms(document) for document in documents])
+    matches = Matches(postings, hashes("word59", "word3"))
+    scores = matches.scores([[(0, 1.0)], [(1, 3.0)]], np.zeros(400, np.int32))
+    everything = scores.of(np.arange(400))
+    assert set(scores.best(400, None).tolist()) == set(np.flatnonzero(everything).tolist())
+    allowed = np.arange(400) % 3 == 0
+    least = np.sort(everything[allowed])[-20]
+    best = scores.best(20, allowed)
+    assert len(set(best.tolist())) == 20
+    assert allowed[best].all()
+    assert (everything[best] >= least).all()
+    assert scores.best(0, None).tolist() == []
 
 
 def test_an_unknown_term_finds_nothing_and_an_empty_index_neither() -> None:
-    postings = Postings.build([pack_terms({"a": 1})])
-    assert postings.frequency(term_hash("b")) == 0
-    assert Postings.build([]).frequency(term_hash("a")) == 0
+    for rows in ([pack_terms({"a": 1})], []):
+        postings = Postings.build(rows)
+        assert postings.frequencies(hashes("b"))[0].tolist() == [0]
+        assert not score(postings, [{"b": 1.0}]).any()
+        assert not score(postings, []).any()
 
 
 def test_terms_come_back_as_they_were_packed_within_quarters() -> None:
@@ -98,20 +127,3 @@ def test_a_term_is_counted_once_for_each_group_it_stands_in() -> None:
     in_rows, in_groups = postings.frequencies(wanted)
     assert (list(in_rows), list(in_groups)) == ([6, 3, 0], [2, 2, 0])
     assert [list(none) for none in Postings.build([]).frequencies(wanted)] == [[0, 0, 0]] * 2
-
-
-@pytest.mark.parametrize("rows", [[], [7], list(range(0, 400, 90)), list(range(400))])
-def test_where_terms_stand_among_some_rows_is_what_counting_finds(rows: list[int]) -> None:
-    documents = texts(400)
-    postings = Postings.build([pack_terms(document) for document in documents])
-    asked = ["word0", "word59", "nowhere", "word30"]  # a rare one, a common one, an unknown one
-    found = postings.counts_among(
-        np.array([term_hash(term) for term in asked], "<u8"), np.array(rows, np.int64)
-    )
-    wanted = {
-        (number, place, documents[row][term])
-        for number, term in enumerate(asked)
-        for place, row in enumerate(rows)
-        if term in documents[row]
-    }
-    assert set(zip(*(part.tolist() for part in found), strict=True)) == wanted

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from memolith.index.segment import Segment
 
-    Weights = list[dict[int, float]]
+    Words = list[list[tuple[int, float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +27,10 @@ class Asked:
     tells nothing about chats.
     """
 
-    in_chunks: Weights
-    in_groups: Weights
+    terms: NDArray[np.uint64]  # of all words, each once
+    in_chunks: Words  # terms by their place among all
+    in_groups: Words
     rarity: list[float]  # the idf of each word itself, not of what else it may be called
-    terms: list[int]  # of all words, each once
 
 
 def asked_of(words: Sequence[Mapping[str, float]], segments: Sequence[Segment]) -> Asked:
@@ -44,26 +44,27 @@ def asked_of(words: Sequence[Mapping[str, float]], segments: Sequence[Segment]) 
         rows += in_rows
         groups += in_groups
     total = sum(map(len, segments))
-    of_chunks = dict(zip(numbers, _idf(rows, total).tolist(), strict=True))
     all_groups = sum(len(segment.groups.ids) for segment in segments)
-    of_groups = dict(zip(numbers, _idf(groups, all_groups).tolist(), strict=True))
-    known = {term for term, count in zip(numbers, rows.tolist(), strict=True) if count}
+    of_chunks, of_groups = _idf(rows, total).tolist(), _idf(groups, all_groups).tolist()
+    place = {term: at for at, term in enumerate(numbers)}
+    known = np.flatnonzero(rows)
     unknown = float(_idf(np.zeros(1), total)[0])
+    among_known = dict(zip(known.tolist(), range(len(known)), strict=True))
+    by_place = [[(place[term], weight) for term, weight in word.items()] for word in hashed]
     return Asked(
-        in_chunks=_weighted(hashed, of_chunks, known),
-        in_groups=_weighted(hashed, of_groups, known),
+        terms=wanted[known],
+        in_chunks=_weighted(by_place, of_chunks, among_known),
+        in_groups=_weighted(by_place, of_groups, among_known),
         rarity=[
-            min((of_chunks[term] for term in word if word[term] == 1), default=unknown)
-            for word in hashed
+            min((of_chunks[at] for at, weight in word if weight == 1), default=unknown)
+            for word in by_place
         ],
-        terms=sorted(known),
     )
 
 
-def _weighted(hashed: Weights, told: Mapping[int, float], known: set[int]) -> Weights:
+def _weighted(words: Words, told: Sequence[float], known: Mapping[int, int]) -> Words:
     return [
-        {term: weight * told[term] for term, weight in word.items() if term in known}
-        for word in hashed
+        [(known[at], weight * told[at]) for at, weight in word if at in known] for word in words
     ]
 
 

@@ -1,8 +1,8 @@
 """Chunks that belong together: the turns of a chat, the pieces of a file.
 
 What is said around a chunk helps to judge it, so a search also asks how well its whole group fits:
-BM25 of the group as one text, of what the user said in it, and how near its beginning is. That is
-added up from the postings of the chunks, for the few groups that have a candidate.
+BM25 of the group as one text, of what the user said in it, and how near its beginning is. How often
+a term stands in a group is added up from the postings of its chunks; the rest is known beforehand.
 """
 
 from __future__ import annotations
@@ -13,129 +13,163 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.nearest import first_of_each, stretches
-from memolith.index.postings import K1, B
+from memolith.index.postings import K1, TERM_UNIT, B
 from memolith.interfaces import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from memolith.index.matches import Matches, Words
+    from memolith.index.nearest import Nearest
     from memolith.index.segment import Segment
     from memolith.interfaces import Vectors
 
     Floats = NDArray[np.float32]
+    Integers = NDArray[np.int64]
 
-
-# What a group is about is told by so many of its chunks, however long it goes on.
+# Groups are numbered: a chat by its name, from here on files; the SQL of `rows.py` says the same.
+FILES = 2147483648
+# What a chat is about is told by so many of its chunks, however long it goes on.
 _SUMMED = 32
+# So many chats are added up at once.
+_AT_ONCE = 1_000
+# Added to the key of a chunk that the user did not say: it begins a group only if none did.
+_NOT_THE_USER = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The rows of each group of a segment, in the order they were written."""
+    """The groups of a segment, and what is known of each."""
 
     ids: NDArray[np.uint32]  # sorted; 0, the chunks without a group, is not among them
-    starts: NDArray[np.uint32]  # one more than ids
-    rows: NDArray[np.uint32]
+    of_rows: NDArray[np.uint32]  # the place of each row's group among these, from 1; 0 for none
+    titles: NDArray[np.uint32]  # the row each begins with; of a chat, the first the user said
+    lengths: NDArray[np.float32]  # in words
+    user_lengths: NDArray[np.float32]  # of what the user said
+    sums: NDArray[np.float16]  # of the vectors of each chat; files have none
 
     @classmethod
-    def build(cls, grouped: NDArray[np.int64]) -> Groups:
-        """Sort the rows by their group."""
-        rows = np.argsort(grouped, kind="stable")
-        rows = rows[grouped[rows] > 0]
-        ids, starts = np.unique(grouped[rows], return_index=True)
+    def build(cls, grouped: Integers, role: Integers, lengths: Floats, nearest: Nearest) -> Groups:
+        """Look at all rows, given the group of each, who said it, and how long it is."""
+        ids, places = np.unique(grouped, return_inverse=True)
+        first = int(np.searchsorted(ids, 1))  # behind 0, if that is there
+        of_rows = np.maximum(places - first + 1, 0)
+        rows = np.argsort(of_rows, kind="stable")
+        rows = rows[np.searchsorted(of_rows[rows], 1) :]
+        by_user = role == USER
+        users_first = rows[np.argsort(~by_user[rows], kind="stable")]
+        size = len(ids) - first
         return cls(
-            ids.astype("<u4"), np.append(starts, len(rows)).astype("<u4"), rows.astype("<u4")
+            ids=ids[first:].astype("<u4"),
+            of_rows=of_rows.astype("<u4"),
+            titles=users_first[first_of_each(of_rows[users_first])].astype("<u4"),
+            lengths=np.bincount(of_rows, lengths, size + 1)[1:].astype("<f4"),
+            user_lengths=np.bincount(of_rows, lengths * by_user, size + 1)[1:].astype("<f4"),
+            sums=_sums(ids[first:], of_rows[rows], rows, nearest),
         )
 
-    def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of some groups (sorted ids), and for each row the place of its group among them."""
-        at = np.minimum(np.searchsorted(self.ids, groups), max(0, len(self.ids) - 1))
-        places = np.flatnonzero(self.ids[at] == groups) if len(self.ids) else at[:0]
-        starts, stops = self.starts[at[places]], self.starts[at[places] + 1]
-        rows = self.rows[stretches(starts, stops)].astype(np.int64)
-        places = np.repeat(places, stops.astype(np.int64) - starts)
-        order = np.argsort(rows, kind="stable")
-        return rows[order], places[order]
+    def find(self, groups: Integers) -> tuple[Integers, Integers]:
+        """Which of some groups are here, by their place among those, and their places here."""
+        if not len(self.ids):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        at = np.minimum(np.searchsorted(self.ids, groups.astype(np.uint32)), len(self.ids) - 1)
+        asked = np.flatnonzero(self.ids.take(at) == groups)
+        return asked, at.take(asked)
+
+
+def _sums(
+    ids: Integers, of_rows: Integers, rows: Integers, nearest: Nearest
+) -> NDArray[np.float16]:
+    """For each chat the sum of the vectors of its first chunks; rows stand by group, which ascend."""
+    chats = int(np.searchsorted(ids, FILES))
+    bounds = np.searchsorted(of_rows, np.arange(1, chats + 2))
+    sums = np.zeros((chats, len(nearest.total)), "<f2")
+    for at in range(0, chats, _AT_ONCE):
+        starts, stops = bounds[at : at + _AT_ONCE], bounds[at + 1 : at + 1 + _AT_ONCE]
+        starts = starts[: len(stops)]
+        stops = np.minimum(stops, starts + _SUMMED)
+        sizes = stops - starts
+        some = rows[stretches(starts, stops)]
+        sums[at : at + _AT_ONCE] = nearest.sums(some, np.cumsum(sizes) - sizes)
+    return sums
 
 
 class GroupSums:
-    """How often each term stands in each group, added up over segments."""
+    """How often each term stands in each group, added up over segments.
 
-    def __init__(self, groups: NDArray[np.int64], terms: Sequence[int]) -> None:
-        """Sums for some groups (sorted ids) and terms, all zero."""
+    Of everything there are two columns: for all of the group, and for what the user said in it.
+    """
+
+    def __init__(self, groups: Integers, terms: int) -> None:
+        """Sums for some groups (sorted ids) and a number of terms, all zero."""
         self._groups = groups
-        self._terms = np.array(terms, "<u8")
-        self.counts = np.zeros((len(terms), len(groups)), np.float32)
-        self.user_counts = np.zeros((len(terms), len(groups)), np.float32)
-        self.lengths = np.zeros(len(groups), np.float32)
-        self.user_lengths = np.zeros(len(groups), np.float32)
+        self.counts = np.zeros((terms, 2, len(groups)), np.float32)
+        self.lengths = np.zeros((2, len(groups)), np.float32)
         self.titles = np.zeros(len(groups), np.float32)
         self._title_keys = np.full(len(groups), np.iinfo(np.int64).max)
 
-    def add(self, segment: Segment, vector: Vectors | None) -> None:
+    def add(self, segment: Segment, matches: Matches, vector: Vectors | None) -> None:
         """Add what a segment holds of the groups."""
-        rows, places = segment.groups.members(self._groups)
-        if not len(rows):
+        asked, at = segment.groups.find(self._groups)
+        if not len(asked):
             return
-        size = len(self._groups)
-        by_user = segment.columns["role"][rows] == USER
-        lengths = segment.postings.lengths[rows]
-        self.lengths += np.bincount(places, lengths, size)
-        self.user_lengths += np.bincount(places, lengths * by_user, size)
-        numbers, here, counts = segment.postings.counts_among(self._terms, rows)
-        cells = numbers * size + places[here]
-        shape = self.counts.shape
-        self.counts += np.bincount(cells, counts, self.counts.size).reshape(shape)
-        counts *= by_user[here]
-        self.user_counts += np.bincount(cells, counts, self.counts.size).reshape(shape)
+        self.lengths[0, asked] += segment.groups.lengths[at]
+        self.lengths[1, asked] += segment.groups.user_lengths[at]
+        self._add_counts(segment, matches, asked, at)
         if vector is not None:
-            self._add_titles(segment, rows, places, vector)
+            self._add_titles(segment, asked, at, vector)
 
-    def _add_titles(
-        self, segment: Segment, rows: NDArray[np.int64], places: NDArray[np.int64], vector: Vectors
+    def _add_counts(
+        self, segment: Segment, matches: Matches, asked: Integers, at: Integers
     ) -> None:
+        places = np.zeros(len(segment.groups.ids) + 1, np.int32)
+        places[at + 1] = asked + 1
+        here = places.take(segment.groups.of_rows.take(matches.rows))
+        found = np.flatnonzero(here)
+        if not len(found):
+            return
+        rows, size = matches.rows.take(found), len(self._groups)
+        terms = np.repeat(np.arange(len(matches.sizes)), matches.sizes).take(found)
+        by_user = segment.columns["role"].take(rows) == USER
+        counts = matches.counts.take(found) * np.float32(TERM_UNIT)
+        cells = 2 * size * terms + here.take(found) - 1
+        # Each is counted with its group, and once more, for the user or for nothing, beside it.
+        cells = np.concatenate([cells, cells + size])
+        counts = np.concatenate([counts, counts * by_user])
+        self.counts += np.bincount(cells, counts, self.counts.size).reshape(self.counts.shape)
+
+    def _add_titles(self, segment: Segment, asked: Integers, at: Integers, vector: Vectors) -> None:
         """How near the first chunk of each group is; of a chat, the first the user said."""
-        role = segment.columns["role"][rows]
-        keys = segment.keys[rows] + np.where(role == USER, 0, 1 << 60)
-        order = np.argsort(role != USER, kind="stable")  # rows, and so keys, ascend already
-        first = order[first_of_each(places[order])]
-        nearness = segment.nearest.cosines(rows[first], vector)
-        earlier = keys[first] < self._title_keys[places[first]]
-        groups = places[first][earlier]  # each of them once
-        self._title_keys[groups] = keys[first][earlier]
-        self.titles[groups] = nearness[earlier]
+        rows = segment.groups.titles[at]
+        by_user = segment.columns["role"][rows] == USER
+        keys = segment.keys[rows] + np.where(by_user, 0, _NOT_THE_USER)
+        earlier = keys < self._title_keys[asked]
+        self._title_keys[asked[earlier]] = keys[earlier]
+        self.titles[asked[earlier]] = segment.nearest.cosines(rows[earlier], vector)
 
 
-def group_bm25(
-    counts: Floats, lengths: Floats, words: Sequence[Mapping[int, float]], terms: Sequence[int]
-) -> Floats:
-    """BM25 of whole groups; each word maps terms to weights (idf included), and its best counts."""
-    at = {term: number for number, term in enumerate(terms)}
-    spoken = lengths[lengths > 0]
-    average = float(spoken.mean()) if len(spoken) else 1.0
+def group_bm25(counts: Floats, lengths: Floats, words: Words) -> Floats:
+    """BM25 of whole groups, in both columns; weights include the idf, of a word its best term counts."""
+    spoken = lengths > 0
+    average = lengths.sum(axis=1) / np.maximum(spoken.sum(axis=1), 1)
+    average = np.where(average > 0, average, np.float32(1))[:, None]
     saturation = K1 * (1 - B + B * lengths / average)
-    values = counts * np.float32(K1 + 1) / (counts + saturation)
-    scores = np.zeros(len(lengths), np.float32)
+    values = counts * np.float32(K1 + 1) / (counts + saturation.astype(np.float32))
+    scores = np.zeros(lengths.shape, np.float32)
     for word in filter(None, words):
-        weights = np.array(list(word.values()), np.float32)[:, None]
-        scores += (values[[at[term] for term in word]] * weights).max(axis=0)
+        terms = [term for term, _ in word]
+        weights = np.array([weight for _, weight in word], np.float32)
+        scores += (values[terms] * weights[:, None, None]).max(axis=0)
     return scores
 
 
-def group_vectors(segments: Sequence[Segment], groups: NDArray[np.int64]) -> Floats:
-    """For each group the sum of the vectors of its chunks; zeros if they have none."""
+def group_vectors(segments: Sequence[Segment], groups: Integers) -> Floats:
+    """For each chat the sum of the vectors of its chunks; zeros if they have none."""
     dimensions = max((len(segment.nearest.total) for segment in segments), default=0)
     sums = np.zeros((len(groups), dimensions), np.float32)
-    order = np.argsort(groups)
     for segment in segments if dimensions else ():
-        rows, places = segment.groups.members(groups[order])
-        by_group = np.argsort(places, kind="stable")
-        places = places[by_group]
-        number = np.arange(len(places)) - np.searchsorted(places, places)  # within its group
-        rows, places = rows[by_group][number < _SUMMED], places[number < _SUMMED]
-        if len(rows):
-            starts = first_of_each(places)
-            sums[order[places[starts]]] += segment.nearest.sums(rows, starts)
+        asked, at = segment.groups.find(groups)
+        sums[asked] += segment.groups.sums[at]
     return sums

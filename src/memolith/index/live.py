@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from memolith.index.matches import Scores
     from memolith.index.segment import Segment
     from memolith.interfaces import Tokens, Vectors
     from memolith.retrieval import Filters
@@ -75,7 +76,7 @@ class LiveSegment:
         """`removed` are keys of chunks that were replaced since the segment was built."""
         self.segment = segment
         self._gone = segment.positions(removed)
-        self._scratch = np.zeros(len(segment), np.float32)
+        self.places = np.zeros(len(segment), np.int32)  # room for `Matches.scores`
         self._has_secrets = bool(segment.columns["secret"].any())
         self._has_expiring = bool(segment.columns["expires"].any())
 
@@ -109,29 +110,21 @@ class LiveSegment:
         return mask
 
     def nominate(
-        self,
-        words: Sequence[Mapping[int, float]],
-        vector: Vectors | None,
-        limit: int,
-        filters: NumberedFilters,
+        self, scores: Scores, vector: Vectors | None, limit: int, filters: NumberedFilters
     ) -> Nominees:
         """The best rows by BM25 and the nearest by cosine, with both values for all of them."""
-        size = len(self.segment)
         mask = self.allowed(filters)
         if mask is not None and not mask.any():
             none = np.empty(0, np.float32)
             return Nominees.of(self.segment, np.empty(0, np.int64), none, none)
-        scores = self.segment.postings.score(words, size, self._scratch)
-        if mask is not None:
-            scores[~mask] = 0
-        rows = _best(scores, limit)
+        rows = scores.best(limit, mask)
         if vector is None:
-            return Nominees.of(self.segment, rows, scores[rows], np.zeros(len(rows), np.float32))
-        near, _ = self.segment.nearest.search(vector, limit, mask)
-        rows = distinct(np.concatenate([rows, near]))
-        return Nominees.of(
-            self.segment, rows, scores[rows], self.segment.nearest.cosines(rows, vector)
-        )
+            meaning = np.zeros(len(rows), np.float32)
+        else:
+            near, _ = self.segment.nearest.search(vector, limit, mask)
+            rows = distinct(np.concatenate([rows, near]))
+            meaning = self.segment.nearest.cosines(rows, vector)
+        return Nominees.of(self.segment, rows, scores.of(rows), meaning)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,19 +176,6 @@ def tokens_of(
         starts[here] = sum(map(len, found)) + np.cumsum(sizes[here]) - sizes[here]
         found.append(tokens)
     return np.concatenate(found)[stretches(starts, starts + sizes)], sizes
-
-
-def _best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """The rows with the best scores, of those that have any, in no certain order.
-
-    The best of every eighth row are not better than the best of all: below them nothing has to be looked at.
-    """
-    some = scores[::8]
-    least = np.partition(some, -limit)[-limit] if 0 < limit <= len(some) else 0
-    rows = np.flatnonzero(scores >= least if least > 0 else scores != 0)
-    if len(rows) > limit:
-        rows = rows[np.argpartition(-scores[rows], limit - 1)[:limit]] if limit else rows[:0]
-    return rows
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.asked import asked_of
-from memolith.index.groups import GroupSums, group_bm25
+from memolith.index.groups import FILES, GroupSums, group_bm25
 from memolith.index.live import Nominees
+from memolith.index.matches import Matches
 from memolith.index.nearest import distinct
-from memolith.index.rows import FILES
 from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
 
 if TYPE_CHECKING:
@@ -34,14 +34,18 @@ def nominate(
 ) -> Nomination:
     """The best `limit` by words and the nearest `limit` by meaning, with all their signals."""
     asked = asked_of(words, [live.segment for live in segments])
+    matches = [Matches(live.segment.postings, asked.terms) for live in segments]
     found = Nominees.together(
-        [live.nominate(asked.in_chunks, vector, limit, filters) for live in segments]
+        [
+            live.nominate(in_segment.scores(asked.in_chunks, live.places), vector, limit, filters)
+            for live, in_segment in zip(segments, matches, strict=True)
+        ]
     )
     words_rank = _ranks(found.words, found.keys, limit)
     meaning_rank = _ranks(found.meaning, found.keys, limit)
     kept = np.flatnonzero((words_rank > 0) | (meaning_rank > 0))
     found = found.take(kept)
-    whole, mine, titles = _around(segments, asked, found.grouped, vector)
+    whole, mine, titles = _around(segments, matches, asked, found.grouped, vector)
     in_chat = (found.grouped > 0) & (found.grouped < FILES)
     signals = Signals(
         keys=found.keys,
@@ -68,6 +72,7 @@ def nominate(
 
 def _around(
     segments: Sequence[LiveSegment],
+    matches: Sequence[Matches],
     asked: Asked,
     grouped: NDArray[np.int64],
     vector: Vectors | None,
@@ -75,13 +80,12 @@ def _around(
     """For each chunk what speaks for its group: its words, those of the user, how it begins."""
     groups = distinct(grouped)
     groups = groups[groups > 0]
-    sums = GroupSums(groups, asked.terms)
-    for live in segments:
-        sums.add(live.segment, vector)
-    whole = group_bm25(sums.counts, sums.lengths, asked.in_groups, asked.terms)
-    mine = group_bm25(sums.user_counts, sums.user_lengths, asked.in_groups, asked.terms)
+    sums = GroupSums(groups, len(asked.terms))
+    for live, in_segment in zip(segments, matches, strict=True):
+        sums.add(live.segment, in_segment, vector)
+    scores = group_bm25(sums.counts, sums.lengths, asked.in_groups)
     at = np.searchsorted(groups, grouped)
-    return [_of_groups(values, at, grouped) for values in (whole, mine, sums.titles)]
+    return [_of_groups(values, at, grouped) for values in (*scores, sums.titles)]
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.nearest import stretches
 from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    Array = NDArray[np.generic]
 
 # The usual constants of BM25; around them our benchmark moves by less than its noise.
 K1 = 1.5
@@ -30,8 +27,7 @@ B = 0.75
 # Field weights come in quarters, so that a term in a heading can count less than one in the text.
 TERM_UNIT = 0.25
 _IMPACT_TOP = K1 + 1
-# A term is common for whom it stands in more than so many times as many rows as are asked about.
-_RARE = 8
+IMPACT_UNIT = _IMPACT_TOP / 255
 _LENGTH = struct.Struct("<f")
 _known: dict[str, int] = {}
 _MOST_KNOWN = 200_000
@@ -112,47 +108,7 @@ class Postings:
             group_frequencies=_group_frequencies(grouped, rows[order], starts),
         )
 
-    def find(self, term: int) -> slice:
-        """Where a term's postings stand; an empty slice for an unknown term."""
-        at = int(np.searchsorted(self.terms, np.uint64(term)))
-        if at == len(self.terms) or int(self.terms[at]) != term:
-            return slice(0, 0)
-        return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
-
-    def counts_among(
-        self, terms: NDArray[np.uint64], rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Where terms stand among some rows, which ascend: number of the term, place of the row, how often.
-
-        Postings of a rare term are looked up among the rows, the rows among those of a common one.
-        """
-        starts, stops = self._spans(terms)
-        places = np.zeros(len(self.lengths), np.int32)
-        places[rows] = np.arange(1, len(rows) + 1)
-        sizes = stops - starts
-        rare = sizes <= _RARE * len(rows)
-        numbers = np.repeat(np.flatnonzero(rare), sizes[rare])
-        at = stretches(starts[rare], stops[rare])
-        here = places.take(self.rows.take(at))
-        found = np.flatnonzero(here)
-        parts: list[tuple[Array, Array, Array]] = [
-            (numbers[found], here[found] - 1, self.counts.take(at[found]))
-        ]
-        for number in np.flatnonzero(~rare).tolist():
-            span = slice(int(starts[number]), int(stops[number]))
-            known = self.rows[span]
-            place = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
-            inside = np.flatnonzero(known[place] == rows)
-            counts = self.counts[span][place[inside]]
-            parts.append((np.full(len(inside), number), inside, counts))
-        of_terms, of_rows, often = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return (
-            of_terms.astype(np.int64),
-            of_rows.astype(np.int64),
-            often.astype(np.float32) * np.float32(TERM_UNIT),
-        )
-
-    def _spans(self, terms: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def spans(self, terms: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the postings of each term begin and end; 0 and 0 for an unknown term."""
         if not len(self.terms):
             return np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
@@ -160,11 +116,6 @@ class Postings:
         known = self.terms[at] == terms
         starts, stops = self.offsets[at].astype(np.int64), self.offsets[at + 1].astype(np.int64)
         return starts * known, stops * known
-
-    def frequency(self, term: int) -> int:
-        """In how many rows a term stands."""
-        found = self.find(term)
-        return int(found.stop - found.start)
 
     def frequencies(self, terms: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """In how many rows, and in how many groups of rows, each of these terms stands."""
@@ -174,31 +125,6 @@ class Postings:
         known = self.terms[at] == terms
         rows = self.offsets[at + 1].astype(np.int64) - self.offsets[at].astype(np.int64)
         return rows * known, self.group_frequencies[at].astype(np.int64) * known
-
-    def score(
-        self, words: Iterable[Mapping[int, float]], size: int, scratch: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """BM25 of every row. Each word maps terms to weights (idf included); its best term counts."""
-        scores = np.zeros(size, dtype=np.float32)
-        for word in words:
-            if len(word) == 1:
-                ((term, weight),) = word.items()
-                found = self.find(term)
-                scores[self.rows[found]] += self.impacts[found] * np.float32(
-                    weight / 255 * _IMPACT_TOP
-                )
-                continue
-            touched = []
-            for term, weight in word.items():
-                found = self.find(term)
-                rows = self.rows[found]
-                value = self.impacts[found] * np.float32(weight / 255 * _IMPACT_TOP)
-                scratch[rows] = np.maximum(scratch[rows], value)
-                touched.append(rows)
-            for rows in touched:
-                scores[rows] += scratch[rows]
-                scratch[rows] = 0
-        return scores
 
 
 def _group_frequencies(

@@ -46,11 +46,10 @@ FIND = (
 NEWER = (
     "SELECT DISTINCT supersedes FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
 )
-# Groups are numbered: a chat by its name, from here on files; the SQL below says the same.
-FILES = 2147483648
 SEARCHED = (
     "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
-    # The turns of a chat are one group, the prose of a file another; records stand for themselves.
+    # The turns of a chat are one group, the prose of a file another, numbered from `groups.FILES` on;
+    # records stand for themselves.
     " CASE kind WHEN 'turn' THEN chat WHEN 'prose' THEN file + 2147483648 ELSE 0 END,"
     " CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END,"
     " record, terms, tokens, vector, kind, role, sensitivity, search_sum"

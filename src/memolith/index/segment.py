@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_MAGIC = b"memoseg5"
+_MAGIC = b"memoseg6"
 _SUM = struct.Struct("<I")
 _ALIGN = 64
 # Larger files are mapped: what is read into memory cannot change under us, but costs every process.
@@ -71,12 +71,14 @@ class Segment:
             name: np.array(column, kind)
             for (name, kind), column in zip(COLUMNS.items(), values, strict=True)
         }
+        postings = Postings.build([row.terms for row in rows], columns["grouped"])
+        nearest = Nearest.build(vectors)
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
             columns=columns,
-            postings=Postings.build([row.terms for row in rows], columns["grouped"]),
-            nearest=Nearest.build(vectors),
-            groups=Groups.build(columns["grouped"]),
+            postings=postings,
+            nearest=nearest,
+            groups=Groups.build(columns["grouped"], columns["role"], postings.lengths, nearest),
             tokens=TokenLists.build([row.tokens for row in rows]),
         )
 
