@@ -17,6 +17,7 @@ from memolith.interfaces import FileChange, IndexReplacedError
 from tests.index.samples import MODEL, keys_of, make_chunk, put, texts_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -130,6 +131,36 @@ def test_replaced_chunks_of_a_file_are_found_no_more_before_and_after_merging(
         assert len(keys_of(index, "all")) == 30
         index.maintain()
     index.close()
+
+
+@pytest.mark.usefixtures("small")
+def test_what_comes_after_a_great_removal_gets_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST", 30)
+    index = SqliteIndex(str(tmp_path), MODEL)
+    for number in range(100):
+        put(index, make_chunk(f"all old{number}", f"{number}.md"))
+        index.maintain()
+    index.replace_files([FileChange(f"{number}.md", None) for number in range(100)])
+    index.maintain()
+    put(index, *(make_chunk(f"all new{number}", f"{number}.md") for number in range(12)))
+    written = []
+    monkeypatch.setattr(index._segments, "_write", _at_most(20, index._segments._write, written))
+    assert index.maintain()
+    assert len(keys_of(index, "all")) == 12
+    assert len(written) < 5
+    index.close()
+
+
+def _at_most(most: int, write: Callable[..., bool], written: list[object]) -> Callable[..., bool]:
+    """Give up, instead of for ever."""
+
+    def counted(*due: object) -> bool:
+        written.append(due)
+        return write(*due) and len(written) < most
+
+    return counted
 
 
 @pytest.mark.usefixtures("small")

@@ -11,7 +11,7 @@ import pytest
 
 from memolith import Memory
 from memolith.embed import endpoint
-from memolith.errors import IndexUnavailableError
+from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
 from memolith.ingest import model
@@ -84,6 +84,33 @@ def test_an_index_made_anew_asks_for_no_vector_twice(tmp_path: Path, server: Mod
         memory.reindex()
         assert len(sent(server)) == asked
         assert memory.search("bird").warnings == ()
+
+
+def test_a_secret_alone_is_indexed_by_a_process_that_has_asked_the_model_nothing(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        memory.sync()
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("The door code is 4711", sensitivity="secret")
+        assert memory.sync().warnings == ()
+        found = memory.search("door code", include_secret=True)
+        assert [hit.text for hit in found.hits][:1] == ["The door code is 4711"]
+    assert not any("4711" in text for text in sent(server))
+
+
+def test_one_text_that_is_refused_is_not_asked_for_again_by_a_new_process(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        memory.sync()
+    server.behave = lambda texts: (400, b"") if "bad" in str(texts) else openai_answer(texts)
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("a bad text")
+        assert memory.sync().warnings == ()
+        assert memory.index_status().without_vector == 0
 
 
 def test_what_is_forgotten_leaves_no_vector(tmp_path: Path, server: ModelServer) -> None:
@@ -249,3 +276,12 @@ def test_two_memories_with_different_models_never_mix_their_vectors(
             sizes = "SELECT DISTINCT length(vector) FROM chunks"
             (database,) = (tmp_path / ".memolith" / "index").glob("*.db")
             assert len(list(apsw.Connection(str(database)).execute(sizes))) == 1
+
+
+def test_vectors_of_another_size_than_those_kept_are_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "vectors.db")
+    CachedEmbedder(Counting(), path).embed(["tea"])
+    inner = Counting()
+    inner.embed = lambda texts: np.ones((len(texts), 3), np.float32)  # type: ignore[method-assign]
+    with pytest.raises(EmbeddingError, match="another size"):
+        CachedEmbedder(inner, path).embed(["tea", "milk"])

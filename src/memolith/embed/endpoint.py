@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 256 * 1024 * 1024  # of one answer
 _MOST_DIMENSIONS = 16_384
+_ANY_TEXT = "dimensions"  # sent only to see what comes back
 _LONGEST_TEXT = 8_000  # characters; what models take is less than that
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 # The text may be at fault, so a batch is asked again in halves.
@@ -59,7 +60,7 @@ class EndpointEmbedder(ABC):
     def dimensions(self) -> int:
         """How many numbers a vector has: the first answer tells."""
         if not self._dimensions:
-            self.embed(["dimensions"])
+            self.embed([_ANY_TEXT])
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -90,6 +91,8 @@ class EndpointEmbedder(ABC):
             return self._checked(self._vectors(self._ask(texts)), texts)
         except _RefusedError as error:
             if len(texts) == 1:
+                if not self._dimensions and texts[0] != _ANY_TEXT:
+                    self._embed_batch([_ANY_TEXT])
                 if not self._dimensions:  # not one text was ever taken: the fault is not the text's
                     raise self._failure(str(error)) from error
                 return [None]

@@ -123,10 +123,12 @@ class Segments:
         """The files to replace, and the range of the one to write; None if all is well."""
         ranges = self._ranges()
         first = ranges[-1].last + 1 if ranges else 1
-        recent = "SELECT count(*), max(key) FROM chunks WHERE key >= ?"
-        for count, last in self._db.execute(recent, (first,)):
+        recent = "SELECT count(*), min(key), max(key) FROM chunks WHERE key >= ?"
+        for count, lowest, last in self._db.execute(recent, (first,)):
             if count > RECENT:
-                return [], first, min(last, first + MOST - 1)
+                # Counted from the lowest there is: where much was removed many numbers are missing,
+                # and a file without chunks would be due for ever.
+                return [], first, min(last, lowest + MOST - 1)
         live = self.current()
         for part, found in zip(ranges, live, strict=False):
             missing = not os.path.exists(self._path(part)) or part.name in self._unreadable

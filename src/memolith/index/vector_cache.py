@@ -14,7 +14,7 @@ from zlib import crc32
 import apsw
 import numpy as np
 
-from memolith.errors import IndexUnavailableError
+from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.index import generations
 
 if TYPE_CHECKING:
@@ -59,13 +59,24 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text; only those not met before are embedded."""
-        known = self._look_up(texts)
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            made = self._embedder.embed(new)
-            known |= zip(new, made, strict=True)
-            self._keep({text: row for text, row in zip(new, made, strict=True) if row.any()})
-        return np.array([known[text] for text in texts], np.float32)
+        said = [text for text in dict.fromkeys(texts) if text.strip()]
+        known = self._look_up(said)
+        if new := [text for text in said if text not in known]:
+            made = dict(zip(new, self._embedder.embed(new), strict=True))
+            known |= made
+            self._keep({text: row for text, row in made.items() if row.any()})
+        # A model that was asked for nothing yet does not know how long the row of a blank text is.
+        size = len(known[said[0]]) if said else self.dimensions
+        if any(len(row) != size for row in known.values()):
+            raise EmbeddingError(
+                f"The model {self.name} gives vectors of another size than before.",
+                hint=f"Delete {self._path}; vectors are made again.",
+            )
+        result = np.zeros((len(texts), size), np.float32)
+        for at, text in enumerate(texts):
+            if text in known:
+                result[at] = known[text]
+        return result
 
     def close(self) -> None:
         """Let go of the file; the next text opens it again."""
