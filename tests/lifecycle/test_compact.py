@@ -253,6 +253,22 @@ def test_what_was_told_before_it_was_corrected_is_told_no_more(
         assert "Lima" not in text
 
 
+def test_what_a_note_corrects_by_its_front_matter_is_told_no_more(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**SMALL, "compact.max_records": 1})
+    old = memory.remember("Ana lives in Lima, house 12")
+    memory.remember("Ben signed invoice xyzzy for 90 euros")
+    note = Path(root, "memory/people/2026-01-02-ana.md")
+    note.parent.mkdir(parents=True)
+    note.write_text(f"---\nsupersedes: {old.id}\n---\n\nAna lives in Oslo, house 7\n")
+    stopped_time.advance(days=40)
+    memory.jobs.compact()
+    for text in (memory_md(memory).decode(), Path(root, "LONGMEMORY.md").read_text()):
+        assert "xyzzy" in text
+        assert "Lima" not in text
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     by_rules = lived.jobs.compact(dry_run=True)

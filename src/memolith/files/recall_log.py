@@ -22,7 +22,7 @@ from memolith.text.terms import stems, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from memolith.clock import Clock
@@ -129,22 +129,22 @@ class Cursor:
     offset: int
 
 
-def without_record(data: bytes, record_id: str, claim: str) -> bytes:
-    """A log without what it says of a forgotten record."""
-    lines = (_line_without(line, record_id, claim) for line in data.split(b"\n"))
+def without(data: bytes, names: Collection[str]) -> bytes:
+    """A log without what it says of statements with these ids, claims or paths of files."""
+    coded = [json.dumps(name).encode() for name in names]
+    lines = (
+        _line_without(line, names) if any(name in line for name in coded) else line
+        for line in data.split(b"\n")
+    )
     return b"".join(line.rstrip(b"\n") + b"\n" for line in lines if line)
 
 
-def _line_without(line: bytes, record_id: str, claim: str) -> bytes:
-    if record_id.encode() not in line and claim.encode() not in line:
-        return line
+def _line_without(line: bytes, names: Collection[str]) -> bytes:
     content = _content(line)
     hits = content.get("hits")
     if not isinstance(hits, list):
         return b""
-    left = [
-        row for row in hits if isinstance(row, list) and record_id not in row and claim not in row
-    ]
+    left = [row for row in hits if isinstance(row, list) and not any(name in row for name in names)]
     return _encode({**content, "hits": left}) if left else b""
 
 

@@ -18,7 +18,7 @@ from memolith.text.pieces import claim_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
 
     from memolith.files.folder import Folder
@@ -137,12 +137,14 @@ def set_aside(folder: Folder) -> Iterator[str]:
             yield path
 
 
-def without_record(state: RecallState, record_id: str, claim: str) -> RecallState:
-    """The state without what it knows of a forgotten record."""
+def without(state: RecallState, names: Collection[str]) -> RecallState:
+    """The state without what it knows of statements with these ids, claims or paths of files."""
     gone = {
         key
         for key, entry in state.entries.items()
-        if entry.record_id == record_id or claim in (entry.claim, claim_key(entry.snippet))
+        if entry.record_id in names
+        or entry.path in names
+        or (entry.claim or claim_key(entry.snippet)) in names
     }
     return replace(
         state,

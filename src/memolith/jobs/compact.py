@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memolith.files import layout, long_memory
-from memolith.files.lookup import superseded_by
+from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_levels import LEVELS
@@ -91,9 +90,7 @@ class CompactJob:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
-            places = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, self._archive)
-            found = (superseded_by(path, snapshot.read(path) or b"") for path in places)
-            self._corrected = frozenset().union(*found)
+            self._corrected = snapshot.superseded(self._archive)
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:

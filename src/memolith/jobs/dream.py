@@ -8,11 +8,11 @@ state; it is brought up to date by `settle`, after the job.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.dream_diary import diary_entry, diary_time
-from memolith.files.lookup import memory_files, records_in
 from memolith.files.promoted import blocks, generated_lines
 from memolith.files.statements import statements
 from memolith.jobs.changes import Edits, split_lines
@@ -168,7 +168,11 @@ def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Nigh
         config=place.config.dream,
         now=place.clock.now(),
         promoted=_claims_in(snapshot.read(place.config.profile.primary) or b""),
-        sources=Sources(snapshot.read, lambda: _superseded(place, snapshot), place.clock.now()),
+        sources=Sources(
+            snapshot.read,
+            cache(lambda: snapshot.superseded(place.config.trim.archive_path)),
+            place.clock.now(),
+        ),
         said=said,
         declined=frozenset() if place.by_hand else undone_by(snapshot.read(UNDONE), DreamJob.name),
     )
@@ -247,17 +251,3 @@ def _marked(state: RecallState, data: bytes, now: datetime) -> RecallState:
         else:
             entries[key] = entry
     return replace(state, entries=entries)
-
-
-def _superseded(place: Workplace, snapshot: Snapshot) -> set[str]:
-    """The ids of every record that a newer one, in any file, has taken the place of."""
-    with place.reading() as folder:
-        paths = list(memory_files(folder))
-    found: set[str] = set()
-    for path in paths:
-        data = snapshot.read(path) or b""
-        if b"supersedes" in data:
-            found.update(
-                record.supersedes for record in records_in(path, data) if record.supersedes
-            )
-    return found

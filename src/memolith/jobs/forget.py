@@ -12,9 +12,11 @@ from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
 from memolith.files.fingerprints import PATH as FINGERPRINTS
+from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
 from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
+from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
 from memolith.reports import ForgetReport
@@ -43,6 +45,7 @@ def forget(
     changed: dict[str, bytes] = {}
     removed: dict[str, Stamp | None] = {}
     touched: list[str] = []
+    names_gone = {record.id, claim_key(record.text)}
     archives = (archive, *known_archives(folder))
     for path in dict.fromkeys((*memory_files(folder), *archives, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
@@ -54,13 +57,15 @@ def forget(
         if left == data:
             continue
         touched.append(path)
+        if not path.startswith(f"{STATE_FOLDER}/"):
+            names_gone |= names_lost(path, data, left)
         if left is not None:
             changed[path] = left
             transaction.replace(path, left, stamp)
         else:
             removed[path] = stamp
     _mend_manifests(transaction, changed, removed)
-    touched += _forget_recalls(transaction, record)
+    touched += _forget_recalls(transaction, names_gone)
     for path, stamp in removed.items():
         if folder.stamp(path) != stamp:
             raise _edited(path)
@@ -98,21 +103,20 @@ def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str:
     return forgotten.supersedes if forgotten.supersedes in holds else ""
 
 
-def _forget_recalls(transaction: Transaction, record: Record) -> list[str]:
-    """Take the record out of what is known of past recalls; no backup has that.
+def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[str]:
+    """Take what left the files out of what is known of past recalls; no backup has that.
 
     What cannot be read might hold it, so that goes as a whole; returns where.
     """
     folder = transaction.folder
-    claim = claim_key(record.text)
     for path in (recall_log.OLDER_LOG, recall_log.LOG):
         stamp = folder.stamp(path)
         data = folder.read(path) or b""
-        left = recall_log.without_record(data, record.id, claim)
+        left = recall_log.without(data, names)
         if left != data:
             transaction.replace(path, left, stamp)
     state = recall_state.read_state(folder.read)
-    left_state = recall_state.without_record(state, record.id, claim)
+    left_state = recall_state.without(state, names)
     if len(left_state.entries) != len(state.entries) or state.damaged:
         for path, data in (
             (recall_state.RECALLS, recall_state.encode_recalls(left_state)),

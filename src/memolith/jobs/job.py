@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from memolith.files.lookup import memory_files, superseded_by
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -22,26 +24,29 @@ if TYPE_CHECKING:
 class Snapshot:
     """The files as a plan sees them: each is read once, so that a plan is made of one moment."""
 
-    def __init__(
-        self,
-        read: Callable[[str], bytes | None],
-        stamp: Callable[[str], Stamp | None] = lambda _: None,
-    ) -> None:
-        """Take ways to read a file, None for a missing one, and to tell whether it has changed."""
-        self._read = read
-        self._stamp = stamp
+    def __init__(self, folder: Folder) -> None:
+        """Of the files in this folder."""
+        self._folder = folder
         self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, the same at every call."""
         if path not in self._seen:
-            stamp = self._stamp(path)  # before it is read: what is written between is a change
-            self._seen[path] = (self._read(path), stamp)
+            stamp = self._folder.stamp(
+                path
+            )  # before it is read: what is written between is a change
+            self._seen[path] = (self._folder.read(path), stamp)
         return self._seen[path][0]
+
+    def superseded(self, *archives: str) -> frozenset[str]:
+        """The ids of every record that a newer one has taken the place of, in any file or note."""
+        paths = dict.fromkeys((*memory_files(self._folder), *archives))
+        found = (superseded_by(path, self.read(path) or b"") for path in paths)
+        return frozenset().union(*found)
 
     def is_current(self) -> bool:
         """Whether every file is still as it was read."""
-        return all(self._stamp(path) == stamp for path, (_, stamp) in self._seen.items())
+        return all(self._folder.stamp(path) == stamp for path, (_, stamp) in self._seen.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

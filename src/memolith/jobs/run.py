@@ -41,7 +41,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     started = clocks.monotonic()
     report = JobReport(id="", job=job.name, status="planned", created=place.clock.now())
     with place.reading() as folder:
-        snapshot = Snapshot(folder.read, folder.stamp)
+        snapshot = Snapshot(folder)
         plan = job.plan(snapshot)
         place.progress(PLANNED, DONE)
         if plan.skipped:
@@ -51,7 +51,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
         try:
             with OwnerLock(folder, JOB_LOCK):
                 if not snapshot.is_current():  # a job that ended just now may have done it already
-                    plan = job.plan(Snapshot(folder.read))
+                    plan = job.plan(Snapshot(folder))
                 report = _run_alone(place, job, plan, report)
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
@@ -75,7 +75,7 @@ def _run_alone(place: Workplace, job: Job[P], plan: P, report: JobReport) -> Job
             return _run_once(place, job, plan, report)
         except FileChangedError:
             with place.reading() as folder:
-                plan = job.plan(Snapshot(folder.read))
+                plan = job.plan(Snapshot(folder))
     if job.by_rules and not _asks(place):
         return _run_while_others_wait(place, job, report)
     return _run_once(place, job, plan, report)
@@ -85,7 +85,7 @@ def _run_while_others_wait(place: Workplace, job: Job[P], report: JobReport) -> 
     """Whoever is overtaken by busy writers each time takes the lock first, then looks."""
 
     def planned(folder: Folder) -> JobReport:
-        plan = job.plan(Snapshot(folder.read))
+        plan = job.plan(Snapshot(folder))
         if plan.skipped:
             return _skipped(report, plan)
         return _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))

@@ -29,7 +29,7 @@ _MOST_WAITING = 10
 def dream_status(place: Workplace) -> DreamStatus:
     """How much is tracked, when the last dream was, and what the next would promote."""
     with place.reading() as folder:
-        snapshot = Snapshot(folder.read)
+        snapshot = Snapshot(folder)
         night = _night(place, snapshot)
         chosen, refused = judge_all(night)
         before = recall_state.read_state(snapshot.read)
@@ -52,7 +52,7 @@ def dream_status(place: Workplace) -> DreamStatus:
 def explain(place: Workplace, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
-        night = _night(place, Snapshot(folder.read))
+        night = _night(place, Snapshot(folder))
         key = _key(night, name)
         return _explained(night, judge(night, key))
 

@@ -10,6 +10,7 @@ from memolith.files.dream_diary import diary_time
 from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
+from memolith.jobs.dreaming.unspoken import secret_names
 from memolith.jobs.job import Snapshot
 
 if TYPE_CHECKING:
@@ -31,16 +32,21 @@ def settle(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, .
     now = place.clock.now()
     with place.writing() as transaction:
         folder = transaction.folder
-        snapshot = Snapshot(folder.read)
+        snapshot = Snapshot(folder)
         stamps = {path: folder.stamp(path) for path in MACHINE_STATE}
         before = recall_state.read_state(snapshot.read)
         state, rest = asleep(snapshot, place.config.profile.primary, now, job.folding)
+        rested = replace(state, signals=rest.signals, signals_at=now)
+        state = recall_state.without(rested, secret_names(rested, snapshot.read))
         if state.entries == before.entries and not rest.lightened and not before.damaged:
             return ()
         for path in before.damaged:
             copy = recall_state.name_aside(path, now)
             transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
-        state = within_bounds(replace(state, signals=rest.signals, signals_at=now), now)
+        if len(state.entries) < len(rested.entries):
+            for path in recall_state.set_aside(folder):  # nobody can tell whether it says the same
+                transaction.remove(path, folder.stamp(path))
+        state = within_bounds(state, now)
         if with_diary and rest.lightened:
             at = diary_time(place.clock.local(now))
             is_new = not snapshot.read(layout.DREAM_DIARY)

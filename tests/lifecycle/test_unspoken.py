@@ -1,0 +1,108 @@
+"""What became secret or was forgotten is gone from what dreaming knows, copies of it included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith.files import recall_log, recall_state
+from memolith.files.recall_state import read_state
+from tests.lifecycle.dreams import COOKIE, LOG, Life
+
+if TYPE_CHECKING:
+    from tests.conftest import StoppedTime
+
+SAFE = "The code of the safe in the office is 4711"
+STATE = (recall_state.RECALLS, recall_state.SIGNALS, recall_log.LOG, recall_log.OLDER_LOG)
+
+
+@pytest.fixture
+def life(root: str, stopped_time: StoppedTime) -> Life:
+    return Life(root, stopped_time)
+
+
+def known(life: Life, text: str) -> bool:
+    """Whether any file of machine state that tells of recalls says this."""
+    folder = Path(life.memory.root, recall_state.DREAMS_FOLDER)
+    paths = {*STATE, *(f"{recall_state.DREAMS_FOLDER}/{path.name}" for path in folder.glob("*"))}
+    return any(text in life.read(path) for path in paths)
+
+
+def mark_secret(life: Life, *paths: str) -> None:
+    for path in paths:
+        life.write(path, life.read(path).replace('"private-user"', '"secret"'))
+
+
+def daily_log(life: Life) -> str:
+    found = sorted(Path(life.memory.root).glob("memory/20*.md"))
+    return next(f"memory/{path.name}" for path in found if not LOG.endswith(path.name))
+
+
+def test_a_record_that_became_secret_is_gone_after_the_next_dream(life: Life) -> None:
+    life.memory.remember(SAFE)
+    life.ask("code of the safe", "Cookie the dog", days=1)
+    life.memory.jobs.dream()
+    assert known(life, SAFE)
+    mark_secret(life, "MEMORY.md", daily_log(life))
+    life.memory.jobs.dream()
+    assert not known(life, "4711")
+    assert known(life, COOKIE)
+    state = read_state(lambda path: life.read(path).encode() or None)
+    assert set(state.signals) <= set(state.entries)
+
+
+@pytest.mark.parametrize("where", ["MEMORY.md", "the daily log"])
+def test_one_of_its_two_places_is_enough(life: Life, where: str) -> None:
+    life.memory.remember(SAFE)
+    life.ask("code of the safe", days=1)
+    life.memory.jobs.dream()
+    mark_secret(life, where if where == "MEMORY.md" else daily_log(life))
+    life.memory.jobs.dream()
+    assert not known(life, "4711")
+
+
+def test_a_note_that_became_secret_is_gone_after_the_next_dream_long_ones_too(life: Life) -> None:
+    parts = [f"Paragraph {number} says nothing of interest to anybody." for number in range(20)]
+    life.memory.save_note("\n\n".join([*parts, SAFE]), category="people")
+    life.ask("code of the safe", days=1)
+    life.memory.jobs.dream()
+    assert known(life, SAFE)
+    (note,) = Path(life.memory.root, "memory").glob("people/*.md")
+    text = note.read_text(encoding="utf-8")
+    note.write_text(text.replace("---\n", "---\nsensitivity: Secret\n", 1), encoding="utf-8")
+    life.memory.jobs.dream()
+    assert not known(life, "4711")
+
+
+def test_what_could_not_be_read_goes_with_a_secret(life: Life) -> None:
+    life.memory.remember(SAFE)
+    life.ask("code of the safe", days=1)
+    life.memory.jobs.dream()
+    life.write(f"{recall_state.RECALLS}.damaged-20260101T000000", SAFE)
+    life.memory.jobs.dream()
+    assert known(life, SAFE)
+    mark_secret(life, "MEMORY.md", daily_log(life))
+    life.memory.jobs.dream()
+    assert not known(life, "4711")
+
+
+@pytest.mark.parametrize("dreamt", [True, False])
+def test_forget_takes_out_what_a_summary_told_of_the_record(
+    root: str, stopped_time: StoppedTime, *, dreamt: bool
+) -> None:
+    life = Life(root, stopped_time, compact__max_records=2, compact__min_age_days=1)
+    record = life.memory.remember(SAFE)
+    for number in range(6):
+        life.memory.remember(f"Ana paid invoice {number} on Monday")
+        life.time.advance(days=1)
+    life.time.advance(days=10)
+    assert life.memory.jobs.compact().status == "done"
+    Path(root, daily_log(life)).unlink()  # only the summary is found
+    life.ask("code of the safe", days=1)
+    if dreamt:
+        life.memory.jobs.dream()
+    assert known(life, "4711")
+    life.memory.forget(record.id)
+    assert not known(life, "4711")
