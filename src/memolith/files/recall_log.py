@@ -16,7 +16,7 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
-from memolith.text.pieces import Piece, bare_text, claim_key, pieces
+from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
 
@@ -170,7 +170,7 @@ def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
         round(score / (1 + score), 4),  # any score becomes one from 0 to 1, in the same order
         hit.record_id,
         piece.text[:SNIPPET_CHARS],
-        claim_key(piece.text),
+        claim_key_of_bare(piece.text),
     ]
 
 
@@ -187,15 +187,18 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
     most words with the question. Only that can be promoted later as a whole fact.
     """
     place = hit.citation
-    whole = Piece(bare_text(hit.text), place.first_line, place.last_line)
     is_line = place.first_line == place.last_line
-    if hit.record_id and (is_line or len(whole.text) <= _SHORT_NOTE_CHARS):
-        return whole
+    if hit.record_id and (is_line or len(bare_text(hit.text)) <= _SHORT_NOTE_CHARS):
+        return _whole(hit)
     parts = list(pieces(hit.text.split("\n"), place.first_line))
     if len(parts) < 2:
-        return parts[0] if parts else whole
+        return parts[0] if parts else _whole(hit)
     closest = max(parts, key=lambda part: _shared(part, asked))
-    return closest if _shared(closest, asked) else whole
+    return closest if _shared(closest, asked) else _whole(hit)
+
+
+def _whole(hit: Hit) -> Piece:
+    return Piece(bare_text(hit.text), hit.citation.first_line, hit.citation.last_line)
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.index.nearest import distinct, stretches
+from memolith.index.nearest import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,15 +167,14 @@ def tokens_of(
     segments: Sequence[LiveSegment], keys: NDArray[np.int64]
 ) -> tuple[Tokens, NDArray[np.int64]]:
     """The tokens of the chunks with these keys, one after the other, and how many each has."""
-    starts, sizes = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
-    found: list[Tokens] = [np.empty(0, "<u2")]
+    none: Tokens = np.empty(0, "<u2")
+    found = [none] * len(keys)
     for segment in (live.segment for live in segments if len(live.segment)):
         rows = np.minimum(np.searchsorted(segment.keys, keys), len(segment) - 1)
-        here = np.flatnonzero(segment.keys[rows] == keys)
-        tokens, sizes[here] = segment.tokens.of(rows[here])
-        starts[here] = sum(map(len, found)) + np.cumsum(sizes[here]) - sizes[here]
-        found.append(tokens)
-    return np.concatenate(found)[stretches(starts, starts + sizes)], sizes
+        here = np.flatnonzero(segment.keys.take(rows) == keys)
+        for place, tokens in zip(here.tolist(), segment.tokens.of(rows[here]), strict=True):
+            found[place] = tokens
+    return np.concatenate([none, *found]), np.fromiter(map(len, found), np.int64, len(found))
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

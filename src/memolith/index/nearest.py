@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Number = TypeVar("Number", np.int8, np.float32)
@@ -25,6 +27,8 @@ _CLUSTERS_FROM = 20_000
 _PROBES = 48
 # Few allowed rows are scanned exactly: clusters would miss most of them.
 _EXACT_UP_TO = 10_000
+# So many vectors are multiplied at once.
+_AT_ONCE = 512
 
 
 def quantise(vectors: Floats) -> Bytes:
@@ -80,8 +84,7 @@ class Nearest:
         self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
     ) -> tuple[NDArray[np.integer[Any]], Floats]:
         """The nearest rows among the allowed ones, best first, and their cosines."""
-        places = self._candidates(query, allowed)
-        scores = self._cosines_at(places, query)
+        places, scores = self._candidates(query, allowed)
         if len(places) > limit:
             best = np.argpartition(-scores, limit - 1)[:limit]
             places, scores = places[best], scores[best]
@@ -104,12 +107,8 @@ class Nearest:
         return sums
 
     def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
-        whole = len(places) == len(self.vectors)
-        chosen = self.vectors if whole else self.vectors.take(places, axis=0)
-        # Not `@`: its library starts threads for so little, unless it was told not to, and they cost
-        # more than they gain. This also reads the bytes as they are, without a copy as floats.
-        products: Floats = np.einsum("ij,j->i", chosen, query)
-        products *= self.scales[places]
+        products = _products([self.vectors.take(places, axis=0)], query)
+        products *= self.scales.take(places)
         return products
 
     def _places(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
@@ -117,16 +116,44 @@ class Nearest:
 
     def _candidates(
         self, query: Floats, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.integer[Any]]:
+    ) -> tuple[NDArray[np.integer[Any]], Floats]:
+        """The places that are looked at, and their cosines."""
+        if not len(self.centroids) and allowed is None:
+            return np.arange(len(self.vectors)), _products([self.vectors], query) * self.scales
         if allowed is not None:
             count = int(np.count_nonzero(allowed))
             if count <= _EXACT_UP_TO or not len(self.centroids):
-                return self._places(np.flatnonzero(allowed))
-        if not len(self.centroids):
-            return np.arange(len(self.vectors))
-        near = np.argpartition(-np.einsum("ij,j->i", self.centroids, query), _PROBES)[:_PROBES]
-        places = stretches(self.starts[near], self.starts[near + 1])
-        return places if allowed is None else places[allowed[self.rows[places]]]
+                places = self._places(np.flatnonzero(allowed))
+                return places, self._cosines_at(places, query)
+        near = np.argpartition(-_products([self.centroids], query), _PROBES)[:_PROBES]
+        starts, stops = self.starts[near], self.starts[near + 1]
+        spans = map(slice, starts.tolist(), stops.tolist())
+        products = _products([self.vectors[span] for span in spans], query)
+        places = stretches(starts, stops)
+        if allowed is not None:
+            chosen = np.flatnonzero(allowed.take(self.rows.take(places)))
+            places, products = places[chosen], products[chosen]
+        return places, products * self.scales.take(places)
+
+
+def _products(parts: Sequence[NDArray[Any]], query: Floats) -> Floats:
+    """The products of vectors with another one, part after part.
+
+    A few hundred at a time: bytes become floats in memory that the processor has at hand, and the
+    library that multiplies them starts no threads for so little.
+    """
+    result = np.empty(sum(map(len, parts)), np.float32)
+    room = np.empty((_AT_ONCE, len(query)), np.float32)
+    done = 0
+    for part in parts:
+        for at in range(0, len(part), _AT_ONCE):
+            some = part[at : at + _AT_ONCE]
+            if some.dtype == np.int8:
+                room[: len(some)] = some
+                some = room[: len(some)]
+            np.dot(some, query, out=result[done : done + len(some)])
+            done += len(some)
+    return result
 
 
 def stretches(

@@ -88,6 +88,7 @@ class SqliteIndex:
         self._segments = Segments(self._database, dimensions)
         self._nominated_at: tuple[object, int] | None = None
         self._nominated_from: Sequence[LiveSegment] = ()
+        self._embedded_at: tuple[object, int] | None = None  # when no vector was missing
 
     def close(self) -> None:
         """Let go of the files."""
@@ -164,10 +165,15 @@ class SqliteIndex:
     @_going_on
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
+        seen = self._segments.seen()
+        if seen == self._embedded_at:
+            return []
         keys = self._db.execute(
             "SELECT key FROM chunks WHERE vector IS NULL ORDER BY key DESC LIMIT ?", (limit,)
         )
         waiting = [key for (key,) in keys]
+        if not waiting and limit:
+            self._embedded_at = seen
         return list(self._fetch(waiting).values()) if waiting else []
 
     @_guarded

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.index.nearest import stretches
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,7 +31,7 @@ class TokenLists:
             np.frombuffer(b"".join(packed), "<u2"),
         )
 
-    def of(self, rows: NDArray[np.integer[Any]]) -> tuple[Tokens, NDArray[np.int64]]:
-        """The tokens of some rows, one after the other, and how many each has."""
-        starts, stops = self.starts[rows].astype(np.int64), self.starts[rows + 1].astype(np.int64)
-        return self.tokens[stretches(starts, stops)], stops - starts
+    def of(self, rows: NDArray[np.integer[Any]]) -> list[Tokens]:
+        """The tokens of some rows."""
+        spans = map(slice, self.starts[rows].tolist(), self.starts[rows + 1].tolist())
+        return [self.tokens[span] for span in spans]

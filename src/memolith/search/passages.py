@@ -145,8 +145,8 @@ def _of_best_passage(
     vectors = model.vectors(distinct, _DIMENSIONS)
     squares = np.einsum("ij,ij->i", vectors, vectors)
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
-    length = np.sqrt(np.maximum(_sums(squares[at], blocks), _TINY))
-    near = _sums((vectors @ question.whole)[at], blocks) / length
+    length = np.sqrt(np.maximum(_sums(squares.take(at), blocks), _TINY))
+    near = _sums((vectors @ question.whole).take(at), blocks) / length
     alike = vectors @ question.tokens.T
     alike /= np.sqrt(np.maximum(squares, _TINY))[:, None]
     best = np.maximum(_most(alike, at, blocks), 0)
@@ -168,10 +168,12 @@ def _most(values: Floats, at: Integers, blocks: _Blocks) -> Floats:
     """
     longest_first = np.argsort(-blocks.sizes, kind="stable")
     starts, sizes = blocks.starts[longest_first], blocks.sizes[longest_first]
-    most = values.take(at[starts], axis=0)
-    for step in range(1, int(sizes[0])):
-        left = int(np.searchsorted(-sizes, -step))  # so many blocks have another token
-        np.maximum(most[:left], values.take(at[starts[:left] + step], axis=0), out=most[:left])
+    most = values.take(at.take(starts), axis=0)
+    steps = np.arange(1, int(sizes[0]))
+    left = np.searchsorted(-sizes, -steps).tolist()  # so many blocks have another token
+    for step, some in enumerate(left, 1):
+        more = values.take(at.take(starts[:some] + step), axis=0)
+        np.maximum(most[:some], more, out=most[:some])
     result = np.empty_like(most)
     result[longest_first] = most
     return result

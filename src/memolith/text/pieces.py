@@ -82,7 +82,15 @@ def claim_key(text: str) -> str:
     >>> claim_key("Cookie weighs  12 kg.") == claim_key("cookie WEIGHS 12 kg")
     True
     """
+    return claim_key_of_bare(bare_text(text))
+
+
+def claim_key_of_bare(text: str) -> str:
+    """The same for what `bare_text` has made of a text already."""
     from hashlib import blake2b
 
-    folded = " ".join(fold(bare_text(text)).split()).rstrip(".!;, ")
-    return blake2b(folded.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    folded = fold(text)
+    if not text.isascii():  # folding may have made spaces
+        folded = " ".join(folded.split())
+    plain = folded.rstrip(".!;, ").encode(errors="surrogatepass")
+    return blake2b(plain, digest_size=6).hexdigest()
