@@ -124,6 +124,26 @@ def test_a_note_with_broken_front_matter_is_named(kind: str, files: Path, memory
     assert found.message.startswith("memory/fact/2026-01-01-a.md line 1 is not the start of a note")
 
 
+@pytest.mark.parametrize("path", ["MEMORY.md", "USER.md", "memory/2026-01-01.md", "plans.md"])
+@pytest.mark.parametrize("top", ["sensitivity: hush\n---", "sensitivity: secret", "sensitivity: ["])
+def test_a_sensitivity_that_cannot_be_read_is_named_in_any_file(
+    path: str, top: str, files: Path, memory: Memory
+) -> None:
+    (files / path).write_text(f"---\n{top}\n\ntext\n", encoding="utf-8")
+    (found,) = findings(memory, "notes")
+    assert found.status == "error"
+    assert found.message.startswith(f"{path} line 1: ")
+    assert "counts as secret" in found.message
+
+
+@pytest.mark.parametrize("top", ["sensitivity: Secret", "sensitivity: public", "title: My plans"])
+def test_front_matter_that_can_be_read_is_fine_in_any_file(
+    top: str, files: Path, memory: Memory
+) -> None:
+    (files / "plans.md").write_text(f"---\n{top}\n---\n\ntext\n", encoding="utf-8")
+    assert findings(memory, "notes") == []
+
+
 def test_a_file_without_front_matter_is_fine_among_notes(files: Path, memory: Memory) -> None:
     add(files / "memory" / "fact" / "prose.md", b"# Only prose\n")
     assert findings(memory, "notes") == []

@@ -324,3 +324,11 @@ def test_forgetting_a_record_takes_its_promoted_fact_too(life: Life) -> None:
     life.memory.forget(record.id)
     everything = b"".join(p.read_bytes() for p in Path(life.memory.root).rglob("*") if p.is_file())
     assert b"flower pot" not in everything
+
+
+def test_forgetting_a_record_takes_its_words_out_of_an_old_diary(life: Life) -> None:
+    record = life.memory.remember("Ana keeps the spare key under the red flower pot")
+    before, after = "# Dreams\n\n## REM Sleep\n\n", "\n### Skipped\n- MEMORY.md#L3\n"
+    life.write("DREAMS.md", f"{before}### Recurring Themes\n- flower pot (3x)\n- key (2x)\n{after}")
+    life.memory.forget(record.id)
+    assert life.read("DREAMS.md") == f"{before}Recurring themes: 2\n{after}"

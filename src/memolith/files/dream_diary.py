@@ -16,6 +16,8 @@ _DEEP = re.compile(
     rb"^## Deep Sleep \xe2\x80\x94 (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$", re.MULTILINE
 )
 _MOST_SKIPPED = 5
+# What earlier versions and ClawCode wrote: the themes themselves, which are words of records.
+_THEMES = re.compile(rb"^### Recurring Themes[ \t]*\r?\n((?:- .*\r?\n?)+)", re.MULTILINE)
 
 
 def diary_entry(  # noqa: PLR0913 - each is one section of the entry
@@ -41,6 +43,15 @@ def diary_entry(  # noqa: PLR0913 - each is one section of the entry
     lines += _section("Skipped", skipped[:_MOST_SKIPPED])
     text = "\n" + "\n".join(lines).rstrip("\n") + "\n"
     return (_TITLE if is_new else b"") + text.encode(errors="replace")
+
+
+def without_themes(data: bytes) -> bytes:
+    """A diary that only counts themes, also where it used to name them.
+
+    >>> without_themes(b"### Recurring Themes\\n- dog (3x)\\n- boat (2x)\\n\\n### Skipped\\n")
+    b'Recurring themes: 2\\n\\n### Skipped\\n'
+    """
+    return _THEMES.sub(lambda found: b"Recurring themes: %d\n" % len(found[1].splitlines()), data)
 
 
 def _section(title: str, items: Iterable[str]) -> list[str]:

@@ -110,7 +110,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
     if parts is None:
         return None
     header = parse_header(parts[0])
-    sensitivity = _sensitivity(header)
+    sensitivity = sensitivity_in(header)
     if any(map(_may_be_secret, parts[1].split(b"\n"))):
         sensitivity = "secret"  # the text of a note is shown as a whole or not at all
     expires = header.get("expires")
@@ -182,7 +182,7 @@ def _created(path: str, header: dict[str, object]) -> datetime:
     return parse_time(dated[1], "date in the file name")
 
 
-def _sensitivity(header: dict[str, object]) -> Sensitivity:
+def sensitivity_in(header: dict[str, object]) -> Sensitivity:
     """What the header says, however it is capitalised: people write it by hand."""
     said = [value for key, value in header.items() if key.casefold() == "sensitivity"]
     if not said:

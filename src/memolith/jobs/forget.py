@@ -11,6 +11,7 @@ from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
+from memolith.files.dream_diary import without_themes
 from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
@@ -51,7 +52,8 @@ def forget(
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
         named = any(name in data for name in names)
-        if not (named or path == record.id or promoted.TRAILER in data):
+        is_diary = path.endswith(layout.DREAM_DIARY)
+        if not (named or is_diary or path == record.id or promoted.TRAILER in data):
             continue
         left = _without(path, data, record)
         if left == data:
@@ -153,6 +155,8 @@ def _lines_without(document: Document, record: Record) -> bytes:
     document = document.without(lambda found: record.id in (found.id, found.metadata.get("source")))
     document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
     document = summaries_without(document, record.id)
+    if document.path == layout.DREAM_DIARY:
+        return without_themes(document.data)
     return promoted.without_claim(document.data, claim_key(record.text))
 
 

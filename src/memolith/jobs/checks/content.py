@@ -7,8 +7,8 @@ from memolith.files import layout
 from memolith.files.byte_marks import BOM, UTF16_MARKS
 from memolith.files.conversation_log import ARCHIVE, parse_turn
 from memolith.files.folder import Folder
-from memolith.files.front_matter import split_note
-from memolith.files.notes import parse_note
+from memolith.files.front_matter import is_broken_secret, parse_header, split_note
+from memolith.files.notes import parse_note, sensitivity_in
 from memolith.files.record_format import RecordFormatError
 from memolith.files.tombstones import tombstones
 from memolith.jobs.checks.findings import Findings, named, shown
@@ -117,7 +117,7 @@ class TextCheck:
 
 
 class NoteCheck:
-    """Whether the front matter of each note can be read."""
+    """Whether the front matter of each note can be read, and of any file how secret it is."""
 
     def __init__(self) -> None:
         """Start with nothing seen."""
@@ -125,8 +125,9 @@ class NoteCheck:
         self._found = Findings("notes", "Notes")
 
     def look_at(self, path: str, data: bytes) -> None:
-        """Look at one file, if it is where notes are."""
+        """Look at one file; as a whole, if it is where notes are."""
         if not path.startswith(f"{layout.DAILY_FOLDER}/") or path.count("/") < 2:
+            self._look_at_sensitivity(path, data)
             return
         self._notes += 1
         reason = ""
@@ -143,9 +144,32 @@ class NoteCheck:
                 "Mend the front matter; until then the note is not listed.",
             )
 
+    def _look_at_sensitivity(self, path: str, data: bytes) -> None:
+        reason = _unreadable_sensitivity(data)
+        if reason:
+            self._found.add(
+                "error",
+                f"{shown(path)} line 1: {shown(reason)}. The whole file counts as secret.",
+                "Mend the front matter, or take it out; until then nothing of the file is shown.",
+            )
+
     def checks(self) -> list[Check]:
         """What was found."""
         return self._found.checks(counted(self._notes, "note"))
+
+
+def _unreadable_sensitivity(data: bytes) -> str:
+    """Why nobody can tell how secret a file is that says so at its top; "" if it can be told."""
+    if not is_broken_secret(data):
+        return ""
+    parts = split_note(data)
+    if parts is None:
+        return "the front matter has no closing ---"
+    try:
+        sensitivity_in(parse_header(parts[0]))
+    except RecordFormatError as error:
+        return error.message
+    return ""
 
 
 def _opens_front_matter(data: bytes) -> bool:
