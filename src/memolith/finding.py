@@ -26,7 +26,7 @@ from memolith.ingest.model import Model
 from memolith.ingest.sync import Sources, embed_waiting, sync, text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
-from memolith.retrieval import SearchResult
+from memolith.retrieval import Filters, SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.pipeline import Parts, search
 from memolith.search.plan import Reader, plan
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from memolith.index.temporary import TemporaryFolder
     from memolith.index_reports import SyncReport
     from memolith.interfaces import Embedder, Index, WordVectors
-    from memolith.retrieval import Filters
 
 # So few files take a millisecond to look at: where the kernel cannot tell, every search does.
 _FEW_FILES = 300
@@ -152,10 +151,16 @@ class Finder:
                 if self._closing:
                     self._close()
 
-    def with_known_categories(self, result: SearchResult, category: str) -> SearchResult:
-        """The same result; if there is no such category, it says which there are."""
-        with self._guard:
-            known = self._again_if_replaced(lambda: self._open_index().categories())
+    def with_known_categories(
+        self, result: SearchResult, category: str, filters: Filters
+    ) -> SearchResult:
+        """The same result; if there is no such category, it says which the asker may see."""
+        shown = Filters(include_secret=filters.include_secret, now=filters.now)
+        try:
+            with self._guard:
+                known = self._again_if_replaced(lambda: self._open_index().categories(shown))
+        except IndexUnavailableError:
+            return result  # which says so
         if category.casefold() in {name.casefold() for name in known}:
             return result
         there = f"There are: {', '.join(sorted(known))}." if known else "There are no records yet."
@@ -194,7 +199,8 @@ class Finder:
         self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
     ) -> SyncReport:
         root = os.path.realpath(self._root)
-        self._hint.is_quiet()  # what was noticed until now is seen by the look that follows
+        self._looked = _NEVER  # until the look that follows has come to its end
+        self._hint.is_quiet()  # what was noticed until now is seen by it
         embedder = self._open_embedder()
         if self._model.is_slow and embedding_seconds < math.inf:
             embedder = None  # a search does not wait for it

@@ -252,7 +252,8 @@ class Index(Protocol):
     ) -> Nomination:
         """The best chunks by BM25 and the nearest by cosine, each with all its signals.
 
-        Each word is a choice of terms with weights, of which the best counts.
+        Each word is a choice of terms with weights, of which the best counts. Without words and
+        vector these are the newest that the filters let through.
         """
         ...
 
@@ -268,8 +269,8 @@ class Index(Protocol):
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
         ...
 
-    def categories(self) -> set[str]:
-        """The categories that records have, as of what was nominated last."""
+    def categories(self, filters: Filters) -> set[str]:
+        """The categories of all that the filters let through."""
         ...
 
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:

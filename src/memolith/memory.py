@@ -99,7 +99,7 @@ class Memory(TrackedStore):
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
         if category is not None and not result.hits:
-            result = self._open_finder().with_known_categories(result, category)
+            result = self._open_finder().with_known_categories(result, category, filters)
         self._note_shown(result.hits, text, "search")
         return result
 

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from memolith.search.phrases import holds, phrases_of
-from memolith.search.plan import MOST_WORDS, Reader, plan
+from memolith.search.plan import MOST_DAYS, MOST_WORDS, Reader, plan
 from memolith.text.synonyms import load_synonyms
 from tests.pace import cpu_seconds
 from tests.text.fuzz import RUNS, texts
@@ -49,6 +49,17 @@ def test_every_word_asked_for_has_its_terms() -> None:
     found = plan("Ana's e-mail about 東京 in v2.1", TODAY)
     assert len(found.asked) == len(found.words)
     assert all(1 in terms.values() for terms in found.words)
+
+
+def test_a_day_named_twice_is_asked_for_once() -> None:
+    assert len(plan("yesterday the dog, yesterday the cat, on 2026-11-14", TODAY).days) == 1
+
+
+def test_of_a_long_list_of_days_only_the_first_are_asked_for_and_no_numbers() -> None:
+    listed = " ".join(f"2026-03-{day:02}" for day in range(1, 32))
+    found = plan(f"{listed} dog", TODAY)
+    assert {days.first.day for days in found.days} == set(range(1, MOST_DAYS + 1))
+    assert list(found.asked) == ["dog"]
 
 
 @pytest.mark.parametrize(

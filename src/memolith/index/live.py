@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class NumberedFilters:
     """Filters as the columns spell them: names by number, days by number; None does not filter."""
 
-    category: int | None
+    category: NDArray[np.uint32] | None  # in whatever case it is written
     session: int | None
     chat: int | None
     files: NDArray[np.uint32] | None
@@ -43,7 +43,7 @@ class NumberedFilters:
         """Translate; a name the index does not know becomes a number that nothing has."""
         until = min(filter(None, (filters.until, filters.as_of)), default=None)
         return cls(
-            category=_number_in_any_case(filters.category, number),
+            category=_numbers_in_any_case(filters.category, number),
             session=_number(filters.session, number),
             chat=_number(filters.chat, number),
             files=None if files is None else np.asarray(files, dtype=np.uint32),
@@ -58,11 +58,13 @@ def _number(name: str | None, number: Mapping[str, int]) -> int | None:
     return None if name is None else number.get(name, 0)
 
 
-def _number_in_any_case(name: str | None, number: Mapping[str, int]) -> int | None:
-    if name is None or name in number:
-        return _number(name, number)
+def _numbers_in_any_case(name: str | None, number: Mapping[str, int]) -> NDArray[np.uint32] | None:
+    """All of them: where a category is `work`, a session may be called `Work`."""
+    if name is None:
+        return None
     folded = name.casefold()
-    return next((number[known] for known in number if known.casefold() == folded), 0)
+    same = [number[known] for known in number if known.casefold() == folded]
+    return np.array(same, np.uint32)
 
 
 def _seconds(moment: datetime | None) -> int | None:
@@ -93,12 +95,12 @@ class LiveSegment:
             mask = columns["secret"] == 0
         if filters.now is not None and self._has_expiring:
             mask = _and(mask, (columns["expires"] == 0) | (columns["expires"] > filters.now))
-        for name in ("category", "session", "chat"):
-            wanted = getattr(filters, name)
+        for name, wanted in (("session", filters.session), ("chat", filters.chat)):
             if wanted is not None:
                 mask = _and(mask, columns[name] == wanted)
-        if filters.files is not None:
-            mask = _and(mask, np.isin(columns["file"], filters.files))
+        for name, any_of in (("category", filters.category), ("file", filters.files)):
+            if any_of is not None:
+                mask = _and(mask, np.isin(columns[name], any_of))
         if filters.since is not None:
             mask = _and(mask, columns["dated"] >= filters.since)
         if filters.until is not None:
@@ -108,6 +110,19 @@ class LiveSegment:
             mask = np.ones(len(self.segment), np.bool_) if mask is None else mask
             mask[self._gone] = False
         return mask
+
+    def categories(self, filters: NumberedFilters) -> set[int]:
+        """The categories of the rows that may answer."""
+        mask, column = self.allowed(filters), self.segment.columns["category"]
+        return set((column if mask is None else column[mask]).tolist())
+
+    def newest(self, limit: int, filters: NumberedFilters) -> Nominees:
+        """The rows that were written last, all equally good."""
+        mask = self.allowed(filters)
+        rows = np.arange(len(self.segment)) if mask is None else np.flatnonzero(mask)
+        rows = rows[len(rows) - min(limit, len(rows)) :]
+        same = np.ones(len(rows), np.float32)
+        return Nominees.of(self.segment, rows, same, np.zeros_like(same))
 
     def nominate(
         self, scores: Scores, vector: Vectors | None, limit: int, filters: NumberedFilters

@@ -38,6 +38,8 @@ def nominate(
     found = Nominees.together(
         [
             live.nominate(in_segment.scores(asked.in_chunks, live.places), vector, limit, filters)
+            if words or vector is not None
+            else live.newest(limit, filters)
             for live, in_segment in zip(segments, matches, strict=True)
         ]
     )

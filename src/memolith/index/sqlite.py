@@ -22,7 +22,7 @@ from memolith.index.segments import Segments
 from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from memolith.index.live import LiveSegment
     from memolith.interfaces import (
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from memolith.retrieval import Filters
 
+_AT_ONCE = 10_000
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -146,21 +147,24 @@ class SqliteIndex:
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
         return group_vectors([live.segment for live in self._nominated_from], chats)
 
-    @_going_on
-    def categories(self) -> set[str]:
-        """The categories that records have, as of what was nominated last."""
-        columns = [live.segment.columns["category"] for live in self._nominated_from]
+    @_guarded
+    def categories(self, filters: Filters) -> set[str]:
+        """The categories of all that the filters let through."""
+        allowed = self._numbered(filters)
+        found = set[int]().union(*(live.categories(allowed) for live in self._segments.current()))
         names = self._names_by_number()
-        found = {names.get(number, "") for column in columns for number in set(column.tolist())}
-        return found - {""}
+        return {names.get(number, "") for number in found} - {""}
 
     @_going_on
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
         """Which of these records a newer one has taken the place of, as of the day asked for."""
         until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
         by_clean = {clean(record_id): record_id for record_id in record_ids if record_id}
-        newer = f"{NEWER} ({_marks(by_clean)})"
-        return {by_clean[row[0]] for row in self._db.execute(newer, (until, *by_clean))}
+        return {
+            by_clean[row[0]]
+            for some in _batches(list(by_clean))
+            for row in self._db.execute(f"{NEWER} ({_marks(some)})", (until, *some))
+        }
 
     @_going_on
     def without_vector(self, limit: int) -> list[Found]:
@@ -290,7 +294,9 @@ class SqliteIndex:
         with self._db:  # one snapshot for all of it
             unchanged = self._segments.seen() == self._nominated_at
             by_key = {
-                row[0]: row for row in self._db.execute(f"{FIND} ({_marks(keys)})", tuple(keys))
+                row[0]: row
+                for some in _batches(keys)
+                for row in self._db.execute(f"{FIND} ({_marks(some)})", tuple(some))
             }
             names = self._names_by_number()
             paths = self._files.paths()
@@ -337,6 +343,12 @@ class SqliteIndex:
                 if path == filters.path or path.startswith(folder)
             ]
         return NumberedFilters.of(filters, number, files)
+
+
+def _batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many at once as SQLite takes in one statement."""
+    for at in range(0, len(values), _AT_ONCE):
+        yield values[at : at + _AT_ONCE]
 
 
 def _marks(values: Collection[object]) -> str:

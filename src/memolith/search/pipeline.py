@@ -59,7 +59,8 @@ class Parts:
 def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
     """The best hits for a plan; what could not be done is said in the warnings."""
     warnings: list[str] = []
-    nominated = _nominate(parts, plan, filters, warnings)
+    wanted = max(NOMINATED, situation.limit)
+    nominated = _nominate(parts, plan, filters, wanted, warnings)
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     situation = replace(
         situation,
@@ -127,15 +128,18 @@ def _staged(
     return result
 
 
-def _nominate(parts: Parts, plan: QueryPlan, filters: Filters, warnings: list[str]) -> Nomination:
+def _nominate(
+    parts: Parts, plan: QueryPlan, filters: Filters, wanted: int, warnings: list[str]
+) -> Nomination:
     words = plan.words if parts.by_words else ()
     vector = _vector(parts, plan, warnings)
-    nominated = parts.index.nominate(words, vector, NOMINATED, filters)
+    is_asked = words or vector is not None  # else for days alone, or for nothing
+    nominated = parts.index.nominate(words, vector, wanted if is_asked else 0, filters)
     if not plan.days:
         return nominated
     # Of these days also what would not be among the best of all days.
     of_days = [
-        parts.index.nominate(words, vector, NOMINATED, _within(filters, days)).signals
+        parts.index.nominate(words, vector, wanted, _within(filters, days)).signals
         for days in plan.days
     ]
     signals = Signals.together([nominated.signals, *of_days])

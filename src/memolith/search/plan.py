@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000
 MOST_WORDS = 32
+# The index is asked about each of the days: a list of hundreds, in a pasted log, would take seconds.
+MOST_DAYS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +70,10 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     reader = reader or Reader()
     text = question[:MOST_CHARS]
     named = find_days(text, today, day_first=reader.day_first)
-    days = tuple(found for found in named if found.confidence >= LIKELY)
-    asked = _subjects(text, days, today)[:MOST_WORDS]
+    said = tuple(found for found in named if found.confidence >= LIKELY)
+    surest_last = sorted(said[::-1], key=lambda found: found.confidence)
+    days = tuple({(found.first, found.last): found for found in surest_last}.values())
+    asked = _subjects(text, said, today)[:MOST_WORDS]
     language = language_of(words(text))
     own = own_words(asked, language, reader.synonyms)
     return QueryPlan(
@@ -78,6 +82,6 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         own=own,
         asked=asked,
         words=choices(asked, language=language, extra=reader.synonyms),
-        days=days,
+        days=days[-MOST_DAYS:],
         phrases=phrases_of(text),
     )
