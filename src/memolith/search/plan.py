@@ -12,7 +12,7 @@ from memolith.text.stopwords import is_stop_word, keywords, language_of
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from memolith.text.dates import DayRange
@@ -65,14 +65,21 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     return asked
 
 
+def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
+    """The surest first, and each range once."""
+    found: dict[tuple[date, date], DayRange] = {}
+    for named in sorted(days, key=lambda named: -named.confidence):
+        found.setdefault((named.first, named.last), named)
+    return found.values()
+
+
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
     text = question[:MOST_CHARS]
     named = find_days(text, today, day_first=reader.day_first)
     said = tuple(found for found in named if found.confidence >= LIKELY)
-    surest_last = sorted(said[::-1], key=lambda found: found.confidence)
-    days = tuple({(found.first, found.last): found for found in surest_last}.values())
+    days = tuple(_surest(said))[:MOST_DAYS]
     asked = _subjects(text, said, today)[:MOST_WORDS]
     language = language_of(words(text))
     own = own_words(asked, language, reader.synonyms)
@@ -82,6 +89,6 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         own=own,
         asked=asked,
         words=choices(asked, language=language, extra=reader.synonyms),
-        days=days[-MOST_DAYS:],
+        days=days,
         phrases=phrases_of(text),
     )
