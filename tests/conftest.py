@@ -28,6 +28,14 @@ settings.load_profile(
     "new examples" if os.environ.get("MEMOLITH_CRASH_TIER") == "long" else "same examples"
 )
 
+# Nor does anybody give up because of it, in this process or in one that a test starts, unless the
+# test asks for that: what it says in its own settings counts more.
+_PATIENCE = {
+    "MEMOLITH_CONTEXT__DEADLINE_SECONDS": "60",
+    "MEMOLITH_CHAT__TIMEOUT_SECONDS": "300",
+    "MEMOLITH_STORE__LOCK_TIMEOUT_SECONDS": "300",
+    "MEMOLITH_SERVE__TIMEOUT_SECONDS": "300",
+}
 
 if threading.current_thread() is threading.main_thread():
     # Started in the background, we would ignore interrupts, and so would every program we start:
@@ -43,6 +51,8 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MEMOLITH_HOME", str(tmp_path / "home" / ".memolith"))
+    for name, seconds in _PATIENCE.items():
+        monkeypatch.setenv(name, seconds)
 
 
 class StoppedTime:

@@ -214,17 +214,20 @@ def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
 
     def slow(question: str, limit: int, filters: Filters) -> SearchResult:
         if filters.category == "experience":
-            release.wait(10)
+            release.wait(300)
             return NOTHING
         return SearchResult(hits=(hit(1),), warnings=("words only",))
 
     try:
-        found = handed(slow, deadline_seconds=0.2)
+        for seconds in (0.2, 2, 20):  # on a busy machine the quick one takes longer too
+            found = handed(slow, deadline_seconds=seconds)
+            if found.hits:
+                break
     finally:
         release.set()
     assert [item.citation.first_line for item in found.hits] == [1]
     assert found.warnings[0] == "words only"
-    assert "past experiences took longer than 0.2 seconds" in found.warnings[1]
+    assert f"past experiences took longer than {seconds:g} seconds" in found.warnings[1]
 
 
 def test_more_is_asked_for_when_most_must_not_be_seen() -> None:

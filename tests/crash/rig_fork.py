@@ -128,9 +128,13 @@ class Rig:
             self._put_back()
             if not _killed(self._dying, number):
                 break
-            began = time.process_time() + sum(os.times()[2:4])
-            state = self._recovered_state()
-            slowest = max(slowest, time.process_time() + sum(os.times()[2:4]) - began)
+            state, seconds = self._timed_state()
+            if (
+                seconds > slowest
+            ):  # once more: a busy machine is slow by chance, the store each time
+                self._put_back()
+                _killed(self._dying, number)
+                slowest = max(slowest, min(seconds, self._timed_state()[1]))
             counts["before" if state == before else "after" if state == after else "other"] += 1
             if state not in (before, after):
                 others.append((number, str(state)))
@@ -148,6 +152,12 @@ class Rig:
         if _killed(self._next_call):
             raise AssertionError("the next call was killed")
         return state_of(self._root)
+
+    def _timed_state(self) -> tuple[object, float]:
+        """The state, and how many seconds of CPU the recovery took."""
+        began = time.process_time() + sum(os.times()[2:4])
+        state = self._recovered_state()
+        return state, time.process_time() + sum(os.times()[2:4]) - began
 
     def _next_call(self) -> None:
         from memolith import Memory

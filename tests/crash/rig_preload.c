@@ -4,6 +4,7 @@
  * RIG_CALL  write, sync or flock
  * RIG_FAULT short (half of the bytes), partial (half, then EIO), eintr, eio, enospc, enolck, slow
  * RIG_SECONDS how long the call takes before its fault
+ * RIG_UNTIL a file: until it is there the call is held, however long that takes
  * RIG_WHEN  the n-th matching call, 0 for all of them
  * RIG_LOG   a file that gets one line per matching call: name, path, seconds
  */
@@ -68,6 +69,7 @@ static int error_asked(void) {
 }
 
 static void take_time(void) {
+    while (*setting("RIG_UNTIL") && access(setting("RIG_UNTIL"), F_OK)) usleep(2000);
     double seconds = atof(setting("RIG_SECONDS"));
     struct timespec pause = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
     nanosleep(&pause, NULL);

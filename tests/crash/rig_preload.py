@@ -38,7 +38,7 @@ def build(folder: Path) -> Path:
 def environment(library: Path, path: str, call: str, **more: object) -> dict[str, str]:
     """The environment of a worker whose `call`s on files matching `path` shall go wrong.
 
-    `more`: fault, when, seconds, log, as explained at the top of the C file.
+    `more`: fault, when, seconds, until, log, as explained at the top of the C file.
     """
     settings = {f"RIG_{key.upper()}": str(value) for key, value in more.items()}
     return {"LD_PRELOAD": str(library), "RIG_PATH": path, "RIG_CALL": call, **settings}

@@ -62,7 +62,7 @@ def test_a_what_is_appended_while_a_rewrite_waits_for_the_lock_is_not_lost(profi
         time.sleep(0.3)  # a rewrite that reads before it has the lock has read by now
         with (profile / "MEMORY.md").open("ab") as file:
             file.write(foreign_line(1))
-    trimming.join(20)
+    trimming.join()
     assert foreign_line(1) in memory_file(profile) + archived(profile)
 
 

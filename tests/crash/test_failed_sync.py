@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,15 +70,15 @@ def test_of_two_syncs_at_the_same_time_either_may_fail_and_the_next_call_syncs_a
 def test_a_failed_sync_harms_nobody_who_has_written_behind_it(
     library: Path, tmp_path: Path, figures: Figures
 ) -> None:
-    root, expected = tmp_path / "root", Expected()
+    root, expected, behind = tmp_path / "root", Expected(), tmp_path / "behind"
     _, said = run(Order(root=root, steps=[FIRST]), tmp_path / "first.ledger")
     expected.add(said)
-    env = rig_preload.environment(library, "MEMORY.md", "sync", fault="eio", when=1, seconds=1)
+    env = rig_preload.environment(library, "MEMORY.md", "sync", fault="eio", when=1, until=behind)
     with LiveWorker(Order(root=root, steps=[FAILS]), tmp_path / "fails.ledger", env=env) as failing:
-        while FAILS["text"].encode() not in (root / "MEMORY.md").read_bytes():
-            time.sleep(0.002)
+        failing.wait_until(lambda: FAILS["text"].encode() in (root / "MEMORY.md").read_bytes())
         _, said = run(Order(root=root, steps=[AGAIN]), tmp_path / "behind.ledger")
         expected.add(said)
+        behind.touch()
         assert failing.finish() == 3
     _, said = run(Order(root=root, steps=[FIRST | {"text": "last"}]), tmp_path / "last.ledger")
     expected.add(said)

@@ -23,13 +23,16 @@ def test_an_edit_while_a_trim_is_being_prepared_wins(tmp_path: Path) -> None:
         for n in range(5):
             memory.remember(f"record {n}")
     edited = (root / "MEMORY.md").read_bytes() + b"saved by an editor meanwhile\n"
-    env = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.2)
+    edited_file = tmp_path / "edited"
+    env = rig_preload.environment(
+        library, "/staging", "sync", fault="slow", when=1, until=edited_file
+    )
     trim = {"trim.max_records": 2}
     order = Order(root=root, trim_settings=trim, steps=[{"do": "trim"}, {"do": "records"}])
     with LiveWorker(order, tmp_path / "slow.ledger", env=env) as worker:
-        worker.pause_when(lambda: any((root / ".memolith/staging").glob("*")))
+        worker.wait_until(lambda: any((root / ".memolith/staging").glob("*")))
         (root / "MEMORY.md").write_bytes(edited)
-        worker.go_on()
+        edited_file.touch()
         worker.finish()
         trimmed, read = [line for line in worker.said() if line.word in ("ack", "error")]
     # The trim begins again on the edited file: what the editor saved stays, and no record is lost.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.crash.conftest import Figures
 
 PATIENT = {
-    "store.lock_timeout_seconds": 60,
+    "store.lock_timeout_seconds": 300,
     "compact.max_records": 15,
     "compact.min_age_days": 0,
     "jobs.kept": 3,
@@ -97,7 +97,7 @@ def kill_one_writer_repeatedly(
         kill += 1
         ledger = folder / f"{kill}.ledger"
         with start_writer(root, ledger, chance.random(), mix, store) as writer:
-            writer.wait_until_ready()
+            writer.wait_for_lines(2)  # ready, and at its first call
             time.sleep(chance.uniform(0, 0.1))
             writer.kill()
             expected.add(writer.said())
@@ -137,7 +137,7 @@ def kill_among_live_writers(
     try:
         for _ in range(kills):
             victim = writers.pop(chance.randrange(len(writers)))
-            victim.wait_until_ready()
+            victim.wait_for_lines(2)  # ready, and at its first call
             time.sleep(chance.uniform(0, 0.05))
             in_flight += stop(victim)
             writers.append(start())
@@ -188,6 +188,10 @@ def test_nothing_acknowledged_is_lost_when_writers_are_killed_among_others(
 def test_the_kill_rig_sees_a_careless_store_lose_records(tmp_path: Path, figures: Figures) -> None:
     seed = new_seed()
     one = kill_one_writer_repeatedly(tmp_path / "one", 10, seed, store="careless")
-    six = kill_among_live_writers(tmp_path / "six", 10, seed, store="careless")
-    figures("R1", control="careless store", **(one + six).figures(), seed=seed)
+    # On a busy machine the writers may happen to run one after the other.
+    for attempt in range(1, 6):
+        six = kill_among_live_writers(tmp_path / f"six {attempt}", 10, seed, store="careless")
+        if six.verdict.lost:
+            break
+    figures("R1", control="careless store", **(one + six).figures(), attempt=attempt, seed=seed)
     assert six.verdict.lost

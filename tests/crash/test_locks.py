@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.crash.conftest import Figures
 
 IMPATIENT = {"store.lock_timeout_seconds": 0.3}
-PATIENT = {"store.lock_timeout_seconds": 20}
+PATIENT = {"store.lock_timeout_seconds": 300}
 TRIM = {"trim.max_records": 3}
 
 
@@ -60,7 +60,7 @@ def test_a_writer_that_waits_too_long_says_so_and_writes_nothing(profile: Path) 
         with pytest.raises(WriterBusyError) as caught:
             memory.remember("impatient")
         waited = time.monotonic() - began
-    assert 0.25 <= waited < 60
+    assert waited >= 0.25
     assert caught.value.waited_seconds == pytest.approx(0.3)
     assert snapshot(profile) == before
     with Memory(str(profile)) as memory:
@@ -106,7 +106,7 @@ def test_a_lock_file_replaced_while_we_wait_is_not_the_lock_any_more(profile: Pa
             new.enter_context(lock_held(profile))
         time.sleep(0.2)  # the old file is free now, but it is not the lock any more
         assert "patient" not in (profile / "MEMORY.md").read_text()
-    waiting.join(20)
+    waiting.join()
     assert texts(profile) == ["written before", "patient"]
 
 
@@ -117,7 +117,10 @@ def test_a_lock_file_taken_away_while_held_costs_no_record(
     if reason := rig_preload.why_not():
         pytest.skip(reason)
     library, lock = rig_preload.build(tmp_path), profile / ".memolith/write.lock"
-    slow = rig_preload.environment(library, "/staging", "sync", fault="slow", when=0, seconds=0.2)
+    taken_away = tmp_path / "taken away"
+    slow = rig_preload.environment(
+        library, "/staging", "sync", fault="slow", when=1, until=taken_away
+    )
     expected = Expected()
     before = [{"do": "remember", "text": f"old {n}"} for n in range(6)]
     _, said = run(Order(root=profile, steps=before), tmp_path / "before.ledger")
@@ -125,7 +128,7 @@ def test_a_lock_file_taken_away_while_held_costs_no_record(
 
     order = Order(root=profile, trim_settings=TRIM, steps=[{"do": "trim"}])
     with LiveWorker(order, tmp_path / "slow.ledger", env=slow) as trimmer:
-        trimmer.pause_when(lambda: any((profile / ".memolith/staging").glob("*")))
+        trimmer.wait_until(lambda: any((profile / ".memolith/staging").glob("*")))
         lock.unlink()
         if fate == "replaced":
             lock.touch()
@@ -133,7 +136,7 @@ def test_a_lock_file_taken_away_while_held_costs_no_record(
         order = Order(root=profile, settings=PATIENT, steps=second)
         _, said = run(order, tmp_path / "second.ledger")
         expected.add(said)
-        trimmer.go_on()
+        taken_away.touch()
         assert trimmer.finish() in (0, 3), trimmer.stderr()
         expected.add(trimmer.said())
     with Memory(str(profile)) as memory:
@@ -170,18 +173,20 @@ def test_something_else_in_the_place_of_the_lock_file_is_a_clear_error(profile: 
 
 FORKS_WHILE_WRITING = """
 import os, sys, threading, time
+from pathlib import Path
 from memolith import Memory
 memory = Memory(sys.argv[1])
 memory.remember("warm-up")
 writing = threading.Thread(target=memory.remember, args=["never acknowledged"], daemon=True)
 writing.start()
-time.sleep(0.5)
+while not any("never acknowledged" in path.read_text() for path in Path(sys.argv[1], "memory").glob("*.md")):
+    time.sleep(0.01)
 child = os.fork()
 if child == 0:
-    time.sleep(15)
+    time.sleep(600)
     os._exit(0)
 print(child, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -189,14 +194,14 @@ def test_a_forked_child_does_not_keep_a_dead_parents_lock(profile: Path, tmp_pat
     if reason := rig_preload.why_not():
         pytest.skip(reason)
     library = rig_preload.build(tmp_path)
-    slow = rig_preload.environment(library, "MEMORY.md", "write", fault="slow", when=2, seconds=60)
+    slow = rig_preload.environment(library, "MEMORY.md", "write", fault="slow", when=2, seconds=600)
     command = [sys.executable, "-c", FORKS_WHILE_WRITING, str(profile)]
     parent = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(slow))
     with parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.kill()
-        parent.wait(60)
+        parent.wait(300)
         try:
             with Memory(str(profile), settings={"store.lock_timeout_seconds": 2}) as memory:
                 memory.remember("the child is alive, the lock is free")
@@ -254,7 +259,7 @@ def _fuse(folder: Path, mount_point: Path) -> Iterator[None]:
     command = [sys.executable, "-P", str(script), str(folder), str(mount_point)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while not mount_point.is_mount():
                 assert server.poll() is None, server.stderr and server.stderr.read()
                 assert time.monotonic() < deadline

@@ -25,7 +25,7 @@ SETTINGS = {
     "trim.max_records": 100,
     "compact.max_records": 80,
     "compact.min_age_days": 0,
-    "store.lock_timeout_seconds": 120,
+    "store.lock_timeout_seconds": 600,
 }
 TIDY_EVERY = 500
 
@@ -58,15 +58,17 @@ def write_together(
         return LiveWorker(order, folder / f"{name}.ledger", env=env)
 
     with ExitStack() as stack:
+        watch: list[dict[str, object]] = [{"do": "watch", "until": str(stop)}]
+        watch = watch if store == "memolith" else []
+        readers = [stack.enter_context(start(f"reader-{n}", watch)) for n in range(2)]
+        for reader in readers:
+            reader.wait_until_ready()
         crew = [
             stack.enter_context(start(f"writer-{n}", _writer_steps(n, writers, appends, store)))
             for n in range(writers)
         ]
-        watch: list[dict[str, object]] = [{"do": "watch", "until": str(stop)}]
-        watch = watch if store == "memolith" else []
-        readers = [stack.enter_context(start(f"reader-{n}", watch)) for n in range(2)]
         for worker in crew:
-            worker.finish(600)
+            worker.finish()
             expected.add(worker.said())
             expected.errors += [worker.stderr()] if worker.stderr() else []
         stop.touch()

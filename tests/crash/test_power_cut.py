@@ -116,7 +116,7 @@ def write_until_cut(
             for n, order in enumerate(orders)
         ]
         for writer in writers:
-            writer.wait_until_ready()
+            writer.wait_for_lines(2)  # ready, and at its first call
         time.sleep(seconds)
         heard = [writer.said() for writer in writers]
         disk.stop()

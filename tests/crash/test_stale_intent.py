@@ -33,10 +33,10 @@ def profile(tmp_path: Path) -> Path:
         memory.remember("written before")
     new_boot_id(boot)
     library = rig_preload.build(tmp_path)
-    env = rig_preload.environment(library, "MEMORY.md", "write", fault="slow", when=1, seconds=60)
+    env = rig_preload.environment(library, "MEMORY.md", "write", fault="slow", when=1, seconds=600)
     order = Order(root=root, steps=[{"do": "remember", "text": HALF}])
     with LiveWorker(order, tmp_path / "l.ledger", env=env, wrap=with_boot_id(boot)) as writer:
-        writer.pause_when(lambda: HALF in in_daily_log(root))
+        writer.wait_until(lambda: HALF in in_daily_log(root))
     assert HALF not in in_memory(root)
     assert HALF.encode() in (root / LOCK).read_bytes()
     return root

@@ -39,7 +39,7 @@ def test_two_versions_at_once_keep_each_others_records(tmp_path: Path, figures: 
         subprocess.Popen(newer, env=environment({})) as theirs,
     ):
         assert ours.finish() == 0, ours.said()[-1]
-        assert theirs.wait(120) == 0
+        assert theirs.wait(900) == 0
         expected.add(ours.said())
 
     kept = b"".join(path.read_bytes() for path in [root / "MEMORY.md", *archive_files(root)])

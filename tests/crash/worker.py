@@ -81,7 +81,7 @@ class Worker:
         """Read the files over and over until a file appears; every snapshot must make sense."""
         snapshots = bad = 0
         daily_before = b""
-        while not os.path.exists(until):
+        while not snapshots or not os.path.exists(until):
             snapshots += 1
             memory, daily = (_whole_lines(path) for path in self._files())
             bad += not _all_records_parse(memory + daily)

@@ -101,7 +101,7 @@ class LiveWorker:
         """Return when the worker has opened the store."""
         self.wait_for_lines(1)
 
-    def wait_for_lines(self, count: int, timeout_seconds: float = 180) -> None:
+    def wait_for_lines(self, count: int, timeout_seconds: float = 900) -> None:
         """Return when so many lines stand in the ledger."""
         deadline = time.monotonic() + timeout_seconds
         while self.ledger.read_bytes().count(b"\n") < count:
@@ -109,23 +109,18 @@ class LiveWorker:
                 raise AssertionError(f"the worker stopped early: {self.stderr()}")
             time.sleep(0.002)
 
-    def pause_when(self, condition: Callable[[], bool]) -> None:
-        """Stop it in the middle of what it does, as soon as the condition holds."""
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition holds, which the worker itself brings about."""
         while not condition():
             if self.process.poll() is not None:
-                raise AssertionError(f"the worker was too fast: {self.stderr()}")
-            time.sleep(0.001)
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        """Let a paused worker continue."""
-        self.process.send_signal(signal.SIGCONT)
+                raise AssertionError(f"the worker stopped early: {self.stderr()}")
+            time.sleep(0.002)
 
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(300)
 
     def finish(self, timeout_seconds: float = 900) -> int:
         """Wait for its own end; gives the exit code."""

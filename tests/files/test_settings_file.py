@@ -53,13 +53,13 @@ def test_each_value_is_written_in_its_own_type(profile: Profile) -> None:
     write(profile, "trim.slack", "0.25")
     write(profile, "trim.archive_path", "memory/älter.md")
     write(profile, "chat.enabled", "off")
-    assert write(profile, "store.lock_timeout_seconds", "3") == (
+    assert write(profile, "search.half_life_days", "3") == (
         '[trim]\nslack = 0.25\narchive_path = "memory/älter.md"\n\n'
-        "[chat]\nenabled = false\n\n[store]\nlock_timeout_seconds = 3.0\n"
+        "[chat]\nenabled = false\n\n[search]\nhalf_life_days = 3.0\n"
     )
     config = open_profile(profile.root)[1].config
     assert (config.trim.slack, config.trim.archive_path) == (0.25, "memory/älter.md")
-    assert (config.chat.enabled, config.store.lock_timeout_seconds) == (False, 3.0)
+    assert (config.chat.enabled, config.search.half_life_days) == (False, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,5 @@ def test_two_who_change_settings_at_once_do_not_lose_each_others(profile: Profil
     ]
     assert [writer.wait() for writer in writers] == [0] * len(values)
     origins = open_profile(profile.root)[1].origins
-    assert {name for name, origin in origins.items() if origin != "default"} == set(values)
+    written = {name for name, origin in origins.items() if origin == profile.settings_file}
+    assert written == set(values)

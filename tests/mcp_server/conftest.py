@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,31 @@ def agent_memory(root: str, clock: Clock) -> Iterator[Memory]:
 def talk(agent_memory: Memory) -> Talk:
     """Talk to a server with every tool."""
     return Talk(MemoryServer(agent_memory), "legacy")
+
+
+@pytest.fixture
+def call_is_over(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when the server is done with a call: answered, or cancelled. Its work may still go on."""
+    over, real = threading.Event(), MemoryServer._call_tool
+
+    async def noted(self: MemoryServer, context: Any, params: Any) -> Any:
+        try:
+            return await real(self, context, params)
+        finally:
+            over.set()
+
+    monkeypatch.setattr(MemoryServer, "_call_tool", noted)
+    return over
+
+
+async def call_and_cancel(
+    client: Client, begun: threading.Event, tool: str, **arguments: Any
+) -> None:
+    """Call a tool, and cancel the call when its work has begun."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.call_tool, tool, arguments)
+        assert await anyio.to_thread.run_sync(begun.wait, 300)
+        tasks.cancel_scope.cancel()
 
 
 def program(root: str, *words: str) -> StdioServerParameters:

@@ -28,7 +28,6 @@ class HttpServer:
         self.process = subprocess.Popen(
             [PROGRAM, "mcp", "--http", "--port", "0", "--json", "--root", root, *words],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
         )
         assert self.process.stdout
@@ -46,7 +45,7 @@ class HttpServer:
 
         async def run() -> Any:
             async with (
-                httpx2.AsyncClient(headers=self.headers) as http,
+                httpx2.AsyncClient(headers=self.headers, timeout=300) as http,
                 Client(streamable_http_client(self.url, http_client=http), mode=mode) as client,
             ):
                 return await use(client)
@@ -58,7 +57,7 @@ class HttpServer:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=300)
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:

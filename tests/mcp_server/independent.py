@@ -27,7 +27,7 @@ def _node(script: str, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=250,
+        timeout=800,
         env={**os.environ, "NO_COLOR": "1"},
     )
 

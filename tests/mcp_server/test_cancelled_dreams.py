@@ -15,7 +15,7 @@ from memolith.mcp_server.server import CallCancelledError, MemoryServer
 from memolith.mcp_server.tool import Answer
 from memolith.mcp_server.toolset import answer
 from tests.lifecycle.dreams import Life, tree
-from tests.mcp_server.conftest import Talk
+from tests.mcp_server.conftest import Talk, call_and_cancel
 
 if TYPE_CHECKING:
     from tests.conftest import StoppedTime
@@ -63,13 +63,15 @@ def test_once_files_are_changed_a_dream_is_finished(life: Life) -> None:
     assert dream(life, stop_at=-1).content["status"] == "skipped"  # nothing was left to do
 
 
-def test_a_client_that_cancels_stops_the_dream(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
-    judging, may_go_on, ended = threading.Event(), threading.Event(), threading.Event()
+def test_a_client_that_cancels_stops_the_dream(
+    life: Life, monkeypatch: pytest.MonkeyPatch, call_is_over: threading.Event
+) -> None:
+    judging, ended = threading.Event(), threading.Event()
     real = lifecycle.run_job
 
     def judge_slowly(night: Any) -> Any:
         judging.set()
-        may_go_on.wait(10)
+        assert call_is_over.wait(300)
         return judge_all(night)
 
     def run(*given: Any, **options: Any) -> Any:
@@ -84,13 +86,8 @@ def test_a_client_that_cancels_stops_the_dream(life: Life, monkeypatch: pytest.M
     before = files(life)
 
     async def cancel(client: Any) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "dream", {"action": "run"})
-            await anyio.to_thread.run_sync(judging.wait, 10)
-            tasks.cancel_scope.cancel()
-        await anyio.sleep(0.2)  # until the server has heard of it
-        may_go_on.set()
-        assert await anyio.to_thread.run_sync(ended.wait, 10)
+        await call_and_cancel(client, judging, "dream", action="run")
+        assert await anyio.to_thread.run_sync(ended.wait, 300)
 
     Talk(MemoryServer(life.memory), "legacy").with_client(cancel)
     assert files(life) == before

@@ -55,24 +55,26 @@ def test_what_comes_over_http_is_written_as_an_agents(served: HttpServer, root: 
         assert [record.provenance.channel for record in memory.records()] == ["mcp"]
 
 
+def post(served: HttpServer, headers: dict[str, str]) -> httpx2.Response:
+    return httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **headers}, timeout=300)
+
+
 def test_nobody_is_heard_without_the_token(served: HttpServer) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": served.token}):
-        answer = httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **headers})
+        answer = post(served, headers)
         assert answer.status_code == 401
         assert served.token not in answer.text
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil:80"])
 def test_a_foreign_host_is_refused(served: HttpServer, host: str) -> None:
-    answer = httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **served.headers, "Host": host})
+    answer = post(served, {**served.headers, "Host": host})
     assert answer.status_code == 421
 
 
 @pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1"])
 def test_a_foreign_page_is_refused(served: HttpServer, origin: str) -> None:
-    answer = httpx2.post(
-        served.url, json=HELLO, headers={**ACCEPT, **served.headers, "Origin": origin}
-    )
+    answer = post(served, {**served.headers, "Origin": origin})
     assert answer.status_code == 403
 
 
@@ -80,7 +82,7 @@ def test_many_clients_are_served_at_once(served: HttpServer) -> None:
     import anyio
 
     async def one(number: int, results: list[Any]) -> None:
-        async with httpx2.AsyncClient(headers=served.headers) as http:
+        async with httpx2.AsyncClient(headers=served.headers, timeout=300) as http:
             from mcp import Client
             from mcp.client.streamable_http import streamable_http_client
 

@@ -76,8 +76,8 @@ def running(root: str, *options: str) -> Iterator[Running]:
             said = json.loads(line)
             token = Path(said["token_file"]).read_text("ascii").strip()
             headers = {"Authorization": f"Bearer {token}"}
-            with httpx2.Client(base_url=said["url"], headers=headers, timeout=120) as client:
+            with httpx2.Client(base_url=said["url"], headers=headers, timeout=300) as client:
                 yield Running(url=said["url"], process=process, client=client)
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(300)

@@ -18,7 +18,7 @@ def test_an_agent_searches_over_http_and_finds_what_rest_wrote(root: str) -> Non
         headers = {"Authorization": server.client.headers["authorization"]}
 
         async def ask() -> str:
-            async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            async with httpx2.AsyncClient(headers=headers, timeout=300) as http:
                 transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
                 async with Client(transport) as client:
                     await client.call_tool("remember_this", {"text": "Tea"})
@@ -36,10 +36,15 @@ def test_the_guard_stands_before_it(root: str) -> None:
     with running(root) as server:
         url = f"{server.url}/mcp"
         token = {"Authorization": server.client.headers["authorization"], **accept}
-        assert httpx2.post(url, json=message, headers=accept).status_code == 401
+        assert httpx2.post(url, json=message, headers=accept, timeout=300).status_code == 401
         foreign = {**token, "origin": "http://evil.example"}
-        assert httpx2.post(url, json=message, headers=foreign).status_code == 403
-        assert httpx2.post(url, json=message, headers={**token, "host": "evil"}).status_code == 421
+        assert httpx2.post(url, json=message, headers=foreign, timeout=300).status_code == 403
+        assert (
+            httpx2.post(
+                url, json=message, headers={**token, "host": "evil"}, timeout=300
+            ).status_code
+            == 421
+        )
         large = {**message, "params": {"x": "y" * 2_000_000}}
-        assert httpx2.post(url, json=large, headers=token).status_code == 413
-        assert httpx2.post(url, json=message, headers=token).status_code < 500
+        assert httpx2.post(url, json=large, headers=token, timeout=300).status_code == 413
+        assert httpx2.post(url, json=message, headers=token, timeout=300).status_code < 500

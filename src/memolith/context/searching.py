@@ -42,7 +42,7 @@ class Searches:
         self._filters = filters
         self._question = question
         self._may_see = may_see
-        self._missing = ""
+        self._missing = "memories"  # what is being searched for
         self._is_over = False  # nobody waits any more
         self._is_weak = False  # what the last search found is only the nearest
         # Replaced as a whole: another thread looks at it when the time is over.
@@ -61,7 +61,6 @@ class Searches:
         return replace(found, warnings=(*found.warnings, late))
 
     def _run(self, limit: int, experiences: int, chat: str | None) -> None:
-        self._missing = "memories"
         memories = self._hits(self._filters, limit)
         if self._is_weak:
             return  # nobody asked for it: what is only the nearest is not handed over

@@ -7,11 +7,13 @@ import json
 import logging
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
+from memolith import clock
 from memolith.files import layout
 from memolith.files.watch import watch
 from memolith.profile import PROFILE_FILE
@@ -33,6 +35,7 @@ routes = APIRouter(prefix=V1, tags=["events"])
 _STILL_HERE_SECONDS = 15.0
 _MOST_WAITING = 100  # for one listener that does not read
 _MOST_LISTENERS = 50
+_TICK = 50_000_000  # nanoseconds by which the time of a file may lag behind the clock
 
 
 class Events:
@@ -46,7 +49,8 @@ class Events:
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watches: list[Watch] = []
-        self._awaited = ""  # the folder of daily logs, as long as there is none
+        # Folders that are not watched yet, with the time since when their changes are to be told.
+        self._unseen: dict[str, int] = {}
 
     def open(self) -> None:
         """From now on news can be told, from any thread."""
@@ -62,9 +66,10 @@ class Events:
         """Settings were read anew."""
         self._tell("settings", plain(report))
 
-    def tell_files(self, changed: frozenset[str]) -> None:
-        """Files changed on the disk."""
-        paths = sorted({self._own(path) for path in self._looked_into(changed)} - {""})
+    def tell_files(self, folder: str, changed: frozenset[str]) -> None:
+        """Files changed on the disk, says whoever watches the folder."""
+        unseen = self._unseen_in(folder) if folder in changed else ()
+        paths = sorted({self._own(path) for path in (*changed, *unseen)} - {""})
         if paths:
             self._tell("change", {"paths": paths})
 
@@ -96,19 +101,30 @@ class Events:
         if self._watches:
             return
         daily = os.path.join(self._root, layout.DAILY_FOLDER)
-        self._awaited = "" if os.path.isdir(daily) else daily
+        now = clock.file_time() - _TICK
+        self._unseen = {self._root: now, daily: now if os.path.isdir(daily) else 0}
         for folder, deep in ((self._root, False), (daily, True)):
             self._watches.append(
-                watch([folder], self.tell_files, recursive=deep, on_problem=log.warning)
+                watch(
+                    [folder],
+                    partial(self.tell_files, folder),
+                    recursive=deep,
+                    on_problem=log.warning,
+                )
             )
 
-    def _looked_into(self, changed: frozenset[str]) -> Iterator[str]:
-        """The paths; of a folder that has just appeared, what was in it before it was watched."""
-        yield from changed
-        if self._awaited in changed:
-            awaited, self._awaited = self._awaited, ""
-            for folder, _, names in os.walk(awaited):
-                yield from (os.path.join(folder, name) for name in names)
+    def _unseen_in(self, folder: str) -> Iterator[str]:
+        """What changed in a folder before it was watched; once, for from now on it is."""
+        since = self._unseen.pop(folder, None)
+        if since is None:
+            return
+        for place, below, names in os.walk(folder):
+            if folder == self._root:
+                below.clear()  # the other one is walked for itself
+            for path in (os.path.join(place, name) for name in names):
+                with suppress(OSError):  # gone again
+                    if os.lstat(path).st_mtime_ns >= since:
+                        yield path
 
     def _own(self, path: str) -> str:
         """The path inside the profile if it is a file of the memory, else ""."""
