@@ -49,7 +49,7 @@ def judged(
 
 
 def ranked(question: str, texts: list[str], **rarity: float) -> list[int]:
-    return order(judged(question, texts, rarity, 0.5, 0.5))
+    return order(judged(question, texts, rarity, 0.5, 0.5).in_order())
 
 
 def test_one_sentence_of_a_long_text_is_enough() -> None:
@@ -85,7 +85,8 @@ def test_a_chunk_whose_words_are_not_known_yet_is_kept() -> None:
 
 @pytest.mark.parametrize("question", ["", "???", " "])
 def test_a_question_without_words_changes_nothing(question: str) -> None:
-    assert ranked(question, ["one", "two"]) == [0, 1]
+    found = judged(question, ["one", "two"], {}, 0.5, 0.5)
+    assert (found.score.tolist(), found.why) == ([0.7, 0.7], {})
 
 
 @settings(max_examples=100, deadline=None)

@@ -96,29 +96,29 @@ def test_hidden_copies_leave_no_gaps_in_ranks() -> None:
 
 def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
     hits = candidates(candidate(1, words=20, meaning=0.3), candidate(2, words=10, meaning=0.9))
-    assert order(weigh()(SITUATION, hits)) == [2, 1]
-    votes = weigh()(SITUATION, hits).votes.tolist()
+    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
+    votes = weigh()(SITUATION, hits).in_order().votes.tolist()
     assert votes == [pytest.approx((0.5, 1.0)), pytest.approx((1.0, 1 / 3))]
 
 
 def test_the_chat_around_a_turn_helps_it_against_an_equal_one() -> None:
     hits = candidates(turn(1, words=5, group_words=1.0), turn(2, words=5, group_words=9.0))
-    assert order(weigh()(SITUATION, hits)) == [2, 1]
+    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
 
 
 def test_a_record_needs_no_chat_around_it_to_be_the_best() -> None:
     hits = candidates(turn(1, words=5, group_words=9.0), candidate(2, words=5.5))
-    assert order(weigh()(SITUATION, hits)) == [2, 1]
+    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
 
 
 def test_what_the_user_said_comes_before_what_the_assistant_made_of_it() -> None:
     hits = candidates(turn(1, words=5, role="user"), turn(2, words=5, role="assistant"))
-    assert order(weigh()(SITUATION, hits)) == [1, 2]
+    assert order(weigh()(SITUATION, hits).in_order()) == [1, 2]
 
 
 def test_of_equal_candidates_the_one_written_last_comes_first() -> None:
     hits = candidates(candidate(1, words=5), candidate(2, words=5))
-    assert order(weigh()(SITUATION, hits)) == [2, 1]
+    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
 
 
 @given(st.lists(st.floats(), min_size=1))
@@ -132,7 +132,7 @@ def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> No
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
     situation = replace(SITUATION, question=question)
     hits = candidates(turn(1, words=5.1, role="assistant"), turn(2, words=5, role="user"))
-    assert order(weigh()(situation, hits)) == [1, 2]
+    assert order(weigh()(situation, hits).in_order()) == [1, 2]
 
 
 def test_nothing_to_weigh_is_nothing() -> None:
@@ -141,12 +141,12 @@ def test_nothing_to_weigh_is_nothing() -> None:
 
 def test_of_two_equals_the_newer_comes_first() -> None:
     old, new = candidate(1, 1.0, dated=date(2025, 1, 1)), candidate(2, 1.0, dated=TODAY)
-    assert order(decay(30)(SITUATION, candidates(old, new))) == [2, 1]
+    assert order(decay(30)(SITUATION, candidates(old, new)).in_order()) == [2, 1]
 
 
 def test_an_old_answer_that_is_clearly_better_stays_on_top() -> None:
     old, new = candidate(1, 2.0, dated=date(2020, 1, 1)), candidate(2, 1.0, dated=TODAY)
-    assert order(decay(30)(SITUATION, candidates(old, new))) == [1, 2]
+    assert order(decay(30)(SITUATION, candidates(old, new)).in_order()) == [1, 2]
 
 
 def test_the_future_is_not_newer_than_today() -> None:
@@ -168,7 +168,7 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
     rarity = {f"word{number}": 1.0 for number in range(others)}
     hits = candidates(candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday))
     situation = replace(SITUATION, days=(days,), rarity=rarity)
-    assert order(prefer_days(situation, hits))[0] == first
+    assert order(prefer_days(situation, hits).in_order())[0] == first
 
 
 def test_history_stands_below_what_took_its_place_and_is_still_found() -> None:

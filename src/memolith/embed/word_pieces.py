@@ -47,6 +47,8 @@ class WordPieces:
     def spell(self, word: str) -> list[int]:
         """The tokens of a word; one with a `<` may be a name of the library's own, and has none here."""
         known = self._vocabulary
+        if MARK + word in known:  # whatever is joined first, of this vocabulary, it ends there
+            return [known[MARK + word]]
         pieces = list[str | int]()
         for letter in MARK + word:
             if letter in known:

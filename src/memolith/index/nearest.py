@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Below this an exact scan is as fast as looking into clusters.
 _CLUSTERS_FROM = 20_000
-_PROBES = 48
+_PROBES = 32
 # Few allowed rows are scanned exactly: clusters would miss most of them.
 _EXACT_UP_TO = 10_000
 # So many vectors are multiplied at once.

@@ -30,7 +30,7 @@ GROUP = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Chunks that may answer, best first, with everything that speaks for them."""
+    """Chunks that may answer, with everything that speaks for them."""
 
     signals: Signals
     score: Floats
@@ -86,9 +86,16 @@ class Candidates:
         )
 
     def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:
-        """The same with other scores, best first; of equal ones the chunk that was written last."""
-        order = np.lexsort((-self.signals.keys, -score))
-        return replace(self, score=score, why=why).take(order)
+        """The same with other scores, where they stand: who needs an order asks for it."""
+        return replace(self, score=score, why=why)
+
+    def best(self) -> NDArray[np.intp]:
+        """Their places, best first; of equal ones the chunk that was written last."""
+        return np.lexsort((-self.signals.keys, -self.score))
+
+    def in_order(self) -> Candidates:
+        """The same, best first."""
+        return self.take(self.best())
 
     def mean_vote(self) -> Floats:
         """The mean of all votes, those of the group at half their weight."""

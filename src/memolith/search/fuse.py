@@ -19,10 +19,10 @@ RRF_K = 60
 
 
 def fuse(signals: Signals, k: int = RRF_K, words: float = 1.0, meaning: float = 1.0) -> Candidates:
-    """The chunks by 1 / (k + rank) from every ranking they are in, each with its weight."""
+    """The chunks, best first, by 1 / (k + rank) from every ranking they are in, each with its weight."""
     score = words * _reciprocal(signals.words_rank, k)
     score += meaning * _reciprocal(signals.meaning_rank, k)
-    return Candidates.of(signals, score, {}).scored(score, _raw(signals))
+    return Candidates.of(signals, score, _raw(signals)).in_order()
 
 
 def once(candidates: Candidates) -> Candidates:

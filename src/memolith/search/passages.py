@@ -36,7 +36,7 @@ _BLOCK = 10
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
 # So many of the best are looked at; the others are taken to have no passage that answers.
-_JUDGED = 100
+_JUDGED = 64
 # Beyond these, time is spent and nothing is learned.
 _MOST_TOKENS = 48
 _MOST_STRETCHES = 400
@@ -55,12 +55,14 @@ def passages(
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         question = _Question.of(model, situation.question, situation.rarity)
-        judged = max(_JUDGED, situation.limit + MORE)
-        tokens, sizes = tokens_of(candidates.signals.keys[:judged])
+        judged = candidates.best()[: max(_JUDGED, situation.limit + MORE)]
+        tokens, sizes = tokens_of(candidates.signals.keys[judged])
         if not len(tokens) or not question.whole.any():
             return candidates
-        blocks = _Blocks.of(tokens, np.append(sizes, np.zeros(len(candidates) - len(sizes), int)))
-        near, told = _of_best_passage(question, model, tokens, blocks)
+        near, told = np.zeros((2, len(candidates)), np.float32)
+        near[judged], told[judged] = _of_best_passage(
+            question, model, tokens, _Blocks.of(tokens, sizes)
+        )
         found = {"passage_words": shares(told), "passage_meaning": shares(near)}
         before = candidates.mean_vote()
         voted = replace(

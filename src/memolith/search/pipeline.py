@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
 
+    _Staged = Sequence[tuple[str, Candidates]]
+
 # How many of each ranking take part in the fusion, and how many of those are staged: more change no
 # recall (benchmarks/recall). Who wants many hits gets them.
 NOMINATED = 200
@@ -76,7 +78,7 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
     if not plan.phrases:  # what stands in quotation marks is looked for in all that was nominated
         considered = _worth_staging(considered, situation)
     traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
-    considered = traced[-1][1]
+    considered = traced[-1][1].in_order()
     reading = Reading(parts.index, parts.read_texts, parts.digest)
     chats = rank_sessions(considered, parts.index.chat_vectors)[: situation.limit]
     _find_at_once(reading, considered, chats, situation.limit)
@@ -104,13 +106,16 @@ def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation
         hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
         sessions=_sessions(reading, left, chats),
         warnings=tuple(warnings),
-        trace=tuple(_traced(reading, [*traced, *shown])) if parts.explain else (),
+        trace=tuple(_traced(reading, traced, shown)) if parts.explain else (),
     )
 
 
 def _worth_staging(candidates: Candidates, situation: Situation) -> Candidates:
     """The best, and all that is from days the question names, however common its words are."""
-    chosen = np.arange(len(candidates)) < max(CONSIDERED, situation.limit)
+    most = max(CONSIDERED, situation.limit)
+    if not situation.days:
+        return candidates.take(slice(most)) if len(candidates) > most else candidates
+    chosen = np.arange(len(candidates)) < most
     for days in situation.days:
         chosen |= is_from(days, candidates.signals.dated)
     return candidates if chosen.all() else candidates.take(np.flatnonzero(chosen))
@@ -195,7 +200,9 @@ def _sessions(
     )
 
 
-def _traced(reading: Reading, stages: Sequence[tuple[str, Candidates]]) -> Iterator[StageTrace]:
+def _traced(reading: Reading, scored: _Staged, ordered: _Staged) -> Iterator[StageTrace]:
+    """What each stage did; those that go by texts have put the candidates in order themselves."""
+    stages = [*((name, candidates.in_order()) for name, candidates in scored), *ordered]
     shown = [(name, candidates.take(slice(_TRACED))) for name, candidates in stages]
     found = reading.find({key for _, some in shown for key in some.signals.keys.tolist()})
     before: list[int] = []

@@ -20,4 +20,5 @@ def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidat
     if past is None:
         return candidates
     marked = replace(candidates, held_back=candidates.held_back or bool(past.any()))
-    return marked.scored(candidates.score * np.where(past, _KEPT, 1), {"superseded": past})
+    score = candidates.score * np.where(past, _KEPT, 1)
+    return marked.scored(score, {"superseded": past}).in_order()
