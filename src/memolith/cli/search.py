@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memolith.cli.usage import Arguments
+    from memolith.config import Config
     from memolith.retrieval import Hit, SearchResult
 
 HELP = "Find what answers a question, by words and by meaning, best first."
@@ -26,6 +27,8 @@ memolith search "who can release?"
 memolith search allergies --category fact --since 2026-01-01
 memolith search "staging" --limit 3 --explain"""
 
+# May stand in front of a day without changing it: el martes pasado, in March.
+_BEFORE_DAYS = frozenset("the in on el la en".split())
 _SHOWN_LINES = 6
 _TRACED = 10
 
@@ -53,10 +56,9 @@ def run(args: Arguments) -> int:
     """Print the hits."""
     text = text_of(args.text, EXAMPLE.partition("\n")[0])
     with open_memory(args) as memory:
-        today = Clock(memory.config.profile.timezone).today()
-        since, _ = _days(args.since, "--since", today)
-        _, until = _days(args.until, "--until", today)
-        _, as_of = _days(args.as_of, "--as-of", today)
+        since, _ = _days(args.since, "--since", memory.config)
+        _, until = _days(args.until, "--until", memory.config)
+        _, as_of = _days(args.as_of, "--as-of", memory.config)
         result = memory.search(
             text,
             args.limit,
@@ -126,14 +128,17 @@ def _values(found: Mapping[str, float]) -> str:
     return " · ".join(f"{name} {value:.4g}" for name, value in found.items())
 
 
-def _days(text: str | None, option: str, today: date) -> tuple[date | None, date | None]:
+def _days(text: str | None, option: str, config: Config) -> tuple[date | None, date | None]:
     """The first and the last day that an option names: 2026-01-31, yesterday, "la semana pasada"."""
     if text is None:
         return None, None
     from memolith.text.dates import LIKELY, find_days, without_days
 
-    named = find_days(text, today)
-    if len(named) != 1 or named[0].confidence < LIKELY or without_days(text, named).strip():
+    today = Clock(config.profile.timezone).today()
+    day_first = {"yes": True, "no": False}.get(config.search.day_first)
+    named = find_days(text, today, day_first=day_first)
+    rest = without_days(text, named).casefold().split()
+    if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):
         raise UsageError(
             f"{option} {text!a} is not a day.",
             hint='Write it like 2026-01-31, yesterday, "last week" or "hace 3 días".',

@@ -89,6 +89,18 @@ def weekday_of_this_week(today: date, weekday: int) -> Days:
     return _one(shift(today, weekday - today.weekday()), "week")
 
 
+def weekday_of_month(
+    today: date, number: int, weekday: int, month_number: int, year: int | None = None
+) -> Days | None:
+    """The first, second … time it is this weekday in a month; the last time for 0."""
+    found = month(today, month_number, year)
+    if found is None:
+        return None
+    first = shift(found.first, (weekday - found.first.weekday()) % 7)
+    weeks = number - 1 if number else (found.last - first).days // 7
+    return Days(first=shift(first, 7 * weeks), last=shift(first, 7 * weeks), guess=found.guess)
+
+
 def coming_weekday(today: date, weekday: int) -> Days:
     """The next time it will be this weekday, after today."""
     ahead = (weekday - today.weekday() - 1) % 7 + 1
@@ -123,6 +135,12 @@ def day_of_month(today: date, number: int, day: int, year: int | None = None) ->
         if found and found <= today:
             return _one(found, "year")
     return None
+
+
+def day_of_last_month(today: date, day: int) -> Days | None:
+    """The day of the month before this one."""
+    before = period(today, Unit.MONTH, -1)
+    return before and day_of_month(today, before.first.month, day, before.first.year)
 
 
 def day_number(today: date, day: int) -> Days | None:

@@ -62,6 +62,23 @@ NAMED = (
         lambda today, weekday: days.weekday_of_this_week(days.shift(today, -7), weekday),
     ),
     Phrase(
+        "the Tuesday before last",
+        "<any-weekday> before last | <weekday> antepasado",
+        lambda today, weekday: days.latest_weekday(days.shift(today, -7), weekday),
+    ),
+    Phrase(
+        "the first Tuesday of March",
+        "<nth> <any-weekday> of/in <any-month> of/,? <year>? | <nth> <weekday> de <month> de/del? <year>?",
+        days.weekday_of_month,
+        LIKELY,
+    ),
+    Phrase(
+        "the last Tuesday of March",
+        "last <any-weekday> of/in <any-month> of/,? <year>? | ultimo <weekday> de <month> de/del? <year>?",
+        lambda today, *named: days.weekday_of_month(today, 0, *named),
+        LIKELY,
+    ),
+    Phrase(
         "this Tuesday",
         "this <any-weekday> | <any-weekday> this week | este <weekday> | <weekday> de esta semana",
         days.weekday_of_this_week,
@@ -95,23 +112,43 @@ NAMED = (
         "next <any-month> | proximo <month> | <month> proximo | <month> que viene",
         lambda today, month: days.month(today, month, today.year + (month <= today.month)),
     ),
-    Phrase("March 2026", "<any-month> of/de/del/,? <year>", days.month),
+    Phrase("March 2026", "<any-month> of/de/del/,? <year> | <dotted-month> . <year>", days.month),
+    Phrase(
+        "March of last year",
+        "<any-month> of? last year | <month> del ano pasado",
+        lambda today, month: days.month(today, month, today.year - 1),
+    ),
+    Phrase(
+        "March of this year",
+        "<any-month> of? this year | <month> de este ano",
+        lambda today, month: days.month(today, month, today.year),
+    ),
+    Phrase(
+        "March 3 of last year",
+        "<any-month> the? <day> of? last year",
+        lambda today, month, day: days.day_of_month(today, month, day, today.year - 1),
+    ),
+    Phrase(
+        "3 March of last year",
+        "<day> of/de? <any-month> of? last year | <day> de <month> del ano pasado",
+        lambda today, day, month: days.day_of_month(today, month, day, today.year - 1),
+    ),
     Phrase(
         "early March",
-        "early <any-month> | beginning/start of <any-month> of/,? <year>?"
+        "early <any-month> of/,? <year>? | beginning/start of <any-month> of/,? <year>?"
         " | principios/principio/inicios/inicio/comienzos de <month> de/del? <year>?",
         lambda today, *month: days.third(today, 0, *month),
         LIKELY,
     ),
     Phrase(
         "mid March",
-        "mid -? <any-month> | middle of <any-month> of/,? <year>? | mediados de <month> de/del? <year>?",
+        "mid -? <any-month> of/,? <year>? | middle of <any-month> of/,? <year>? | mediados de <month> de/del? <year>?",
         lambda today, *month: days.third(today, 1, *month),
         LIKELY,
     ),
     Phrase(
         "late March",
-        "late <any-month> | end of <any-month> of/,? <year>?"
+        "late <any-month> of/,? <year>? | end of <any-month> of/,? <year>?"
         " | fines/finales/final de <month> de/del? <year>?",
         lambda today, *month: days.third(today, 2, *month),
         LIKELY,
@@ -130,13 +167,14 @@ NAMED = (
     ),
     Phrase(
         "March 3",
-        "<_any-weekday>? ,? <any-month> the? <day>",
+        "<_any-weekday>? ,? <any-month> the? <day> | <_any-weekday>? ,? <dotted-month> . <day>",
         days.day_of_month,
         LIKELY,
     ),
     Phrase(
         "March 3, 2026",
-        "<_any-weekday>? ,? <any-month> the? <day> of/de/del/,? <year>",
+        "<_any-weekday>? ,? <any-month> the? <day> of/de/del/,? <year>"
+        " | <_any-weekday>? ,? <dotted-month> . <day> ,? <year>",
         days.day_of_month,
     ),
     Phrase(
@@ -148,9 +186,31 @@ NAMED = (
     ),
     Phrase(
         "3 March 2026",
-        "<_any-weekday>? ,? <day> of/de? <any-month> of/de/del/,? <year>"
+        "<_any-weekday>? ,? <day> of/de? <any-month> of/de/del/,? <year> | <day> <dotted-month> . <year>"
         " | on the <day> of? <any-month> of/,? <year> | el dia <day> de <month> de/del? <year>",
         lambda today, day, month, year: days.day_of_month(today, month, day, year),
+    ),
+    Phrase(
+        "the second of March",
+        "<day-name> of/de <any-month> of/de/del/,? <year>?",
+        lambda today, day, month, *year: days.day_of_month(today, month, day, *year),
+        LIKELY,
+    ),
+    Phrase(
+        "the twenty-first of March",
+        "<tens> -/y? <digit-name> of/de <any-month> of/de/del/,? <year>?",
+        lambda today, tens, digit, month, *year: days.day_of_month(
+            today, month, tens + digit, *year
+        ),
+        LIKELY,
+    ),
+    Phrase(
+        "March twenty-first",
+        "<any-month> the? <tens> -? <digit-name> ,? <year>?",
+        lambda today, month, tens, digit, *year: days.day_of_month(
+            today, month, tens + digit, *year
+        ),
+        LIKELY,
     ),
     Phrase(
         "the week of March 3",
@@ -198,6 +258,11 @@ NAMED = (
         "the 3rd of this month",
         "<day> of this month | <day> de este mes",
         lambda today, day: days.day_of_month(today, today.month, day, today.year),
+    ),
+    Phrase(
+        "the 3rd of last month",
+        "<day> of last month | <day> del mes pasado",
+        days.day_of_last_month,
     ),
     Phrase("in 2025", "<year>", lambda _, year: _year(year), after=_IN_YEAR),
     Phrase(  # but not a price of 2000 dollars

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.text import calendar_days as days
-from memolith.text.calendar_days import Days
+from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, SURE
+from memolith.text.date_words import CLASSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
     begin = _word_before(found, tokens)
     word = tokens[begin].text if begin >= 0 else ""
     first, last = found.days.first, found.days.last
-    if word in _SINCE and first <= today:
+    if word in _BEFORE | _AFTER and (counted := _counted(tokens, begin)):
+        begin, count, unit = counted
+        before = word in _BEFORE
+        period = days.ago(first, count, unit) if before else days.ahead(last, count, unit)
+    elif word in _SINCE and first <= today:
         period = Days(first=first, last=today)
     elif word in _UNTIL:
         period = Days(first=date.min, last=last)
@@ -111,3 +116,14 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
     else:
         return found
     return replace(found, start=begin, days=period)
+
+
+def _counted(tokens: Sequence[Token], end: int) -> tuple[int, int, Unit] | None:
+    """Where "two days" and "the day" begin in front of a token, and how long that is."""
+    if end < 2:
+        return None
+    unit = CLASSES["unit"](tokens[end - 1].text)
+    count = CLASSES["n"](tokens[end - 2].text)
+    if count is None and unit == Unit.DAY and tokens[end - 2].text in _ARTICLES:
+        count = 1
+    return None if unit is None or count is None else (end - 2, count, Unit(unit))

@@ -51,13 +51,40 @@ RELATIVE = (
     ),
     Phrase(
         "so long ago",
-        "<n> <unit> ago | <n> <units> back | hace como/casi/unos/unas? <n> <unit> | <n> <unit> atras",
+        "<n> <unit> ago | <n> <units> back | hace ya/como/casi/unos/unas/aproximadamente? <n> <unit>"
+        " | hace mas de <n> <unit> | <n> <unit> atras",
         days.ago,
+    ),
+    Phrase(
+        "twenty-five days ago",
+        "<tens> -? <digit> <unit> ago | hace <tens> y <digit> <unit>",
+        lambda today, tens, digit, unit: days.ago(today, tens + digit, unit),
+    ),
+    Phrase(
+        "a week ago today",
+        "<n> <unit> ago today | hoy hace <n> <unit>",
+        lambda today, count, unit: days.ahead(today, -count, unit),
+    ),
+    Phrase(
+        "half a year ago",
+        "half a year ago | hace medio ano",
+        lambda today: days.ago(today, 6, Unit.MONTH),
+    ),
+    Phrase(
+        "a year and a half ago",
+        "a/one year and a half ago | hace un? ano y medio",
+        lambda today: days.ago(today, 6, Unit.QUARTER),
     ),
     Phrase(
         "a couple of days ago",
         "a? couple of? <units> ago | hace un par de <units>",
         lambda today, unit: days.ago(today, 2, unit),
+        LIKELY,
+    ),
+    Phrase(
+        "in the last couple of days",
+        "in/over/during/within? the? last/past couple of? <units> | en? el ultimo par de <units>",
+        lambda today, unit: days.within(today, 2, unit),
         LIKELY,
     ),
     Phrase(

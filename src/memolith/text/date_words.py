@@ -50,6 +50,7 @@ NEEDS_CAPITAL = frozenset({"mon", "sun", "sat", "wed"})
 
 UNITS = {
     "hour": Unit.HOUR, "hora": Unit.HOUR, "day": Unit.DAY, "dia": Unit.DAY,
+    "night": Unit.DAY, "noche": Unit.DAY,
     "week": Unit.WEEK, "semana": Unit.WEEK, "month": Unit.MONTH, "mes": Unit.MONTH,
     "quarter": Unit.QUARTER, "trimestre": Unit.QUARTER, "year": Unit.YEAR, "ano": Unit.YEAR,
 }  # fmt: skip
@@ -60,7 +61,25 @@ MANY_UNITS = {
 
 NUMBERS = _numbered(
     "a/an/one/un/una/uno two/dos three/tres four/cuatro five/cinco six/seis seven/siete "
-    "eight/ocho nine/nueve ten/diez eleven/once twelve/doce",
+    "eight/ocho nine/nueve ten/diez eleven/once twelve/doce thirteen/trece fourteen/catorce "
+    "fifteen/quince sixteen/dieciseis seventeen/diecisiete eighteen/dieciocho nineteen/diecinueve",
+    first=1,
+)
+TENS = {
+    name: 10 * tens
+    for name, tens in _numbered(
+        "twenty/veinte thirty/treinta forty/cuarenta fifty/cincuenta sixty/sesenta seventy/setenta "
+        "eighty/ochenta ninety/noventa",
+        first=2,
+    ).items()
+}
+# Days of a month, said in words: the second of May, el dos de mayo.
+DAY_NAMES = _numbered(
+    "first/uno second/dos third/tres fourth/cuatro fifth/cinco sixth/seis seventh/siete eighth/ocho "
+    "ninth/nueve tenth/diez eleventh/once twelfth/doce thirteenth/trece fourteenth/catorce "
+    "fifteenth/quince sixteenth/dieciseis seventeenth/diecisiete eighteenth/dieciocho "
+    "nineteenth/diecinueve twentieth/veinte veintiuno veintidos veintitres veinticuatro veinticinco "
+    "veintiseis veintisiete veintiocho veintinueve thirtieth/treinta",
     first=1,
 )
 FEW = 5  # «a few days», «unos días»: rather too long than too short
@@ -68,7 +87,15 @@ ORDINALS = _numbered("first/primero/primer/primera/1ro second/segundo/segunda th
                      "fourth/cuarto/cuarta", first=1)  # fmt: skip
 
 WORDS: Mapping[str, Mapping[str, int]] = {
-    "n": NUMBERS,
+    "n": {
+        **NUMBERS,
+        **TENS,
+        **{name: DAY_NAMES[name] for name in DAY_NAMES if name[:6] == "veinti"},
+    },
+    "tens": TENS,
+    "digit": {name: number for name, number in NUMBERS.items() if number < 10},
+    "day-name": DAY_NAMES,
+    "digit-name": {name: number for name, number in DAY_NAMES.items() if number < 10},
     "nth": ORDINALS,
     "unit": {**UNITS, **MANY_UNITS},
     "units": MANY_UNITS,
@@ -76,6 +103,8 @@ WORDS: Mapping[str, Mapping[str, int]] = {
     "any-weekday": {**WEEKDAYS, **SHORT_WEEKDAYS},
     "month": MONTHS,
     "any-month": {**MONTHS, **SHORT_MONTHS},
+    # A full stop after a month in full ends a sentence, and `may` is short for nothing.
+    "dotted-month": {name: number for name, number in SHORT_MONTHS.items() if name != "may"},
     "clear-month": {name: number for name, number in MONTHS.items() if name not in SHY},
     "day": {"first": 1, "primero": 1},
 }
