@@ -76,6 +76,28 @@ SYNONYMS_PATH = Limit(
 )
 
 
+# Known here too, so that a misspelt one is refused before a server has lost its tools by it.
+TOOL_NAMES = (
+    "session_start", "memory_context", "recall_memory", "query_experiences", "memory_search",
+    "memory_get", "remember_this", "memory", "dream",
+)  # fmt: skip
+
+
+def tool_names(tools: str) -> tuple[str, ...]:
+    """The names that stand in the setting.
+
+    >>> tool_names("memory_get, dream")
+    ('memory_get', 'dream')
+    """
+    return tuple(name.strip() for name in tools.split(","))
+
+
+TOOLS = Limit(
+    f"core, all, or names with commas between them, of {', '.join(TOOL_NAMES)}",
+    lambda value: value in ("core", "all") or {*tool_names(str(value))} <= {*TOOL_NAMES},
+)
+
+
 class ProfileConfig(Section):
     """The profile as a whole."""
 
@@ -229,10 +251,7 @@ class McpConfig(Section):
     tools: str = setting(
         "core",
         "Which tools it offers: `core`, `all`, or names with commas between them.",
-        Limit(
-            "core, all, or names of tools with commas between them",
-            lambda value: bool(re.fullmatch(r"[a-z_]+(,[a-z_]+)*", str(value))),
-        ),
+        TOOLS,
     )
     session: str = setting("main", "The session of the records it writes.", NAME)
     session_kind: str = setting(

@@ -5,6 +5,7 @@ To write it anew: python -m tests.docs.test_rest_page
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -68,7 +69,7 @@ def test_the_curl_lines_of_readme_and_page_work(root: str) -> None:
         ]
         script = "\n".join(line.removeprefix("$ ") for line in block.lines if line[:2] == "$ ")
         with running(root) as server:
-            header = Path(root, "header.txt")
+            header = Path(root, ".memolith", "header.txt")
             header.write_text(f"Authorization: {server.client.headers['authorization']}\n")
             script = script.replace("http://127.0.0.1:8788", server.url)
             lines = [line for line in script.splitlines() if line.startswith("curl")]
@@ -76,6 +77,7 @@ def test_the_curl_lines_of_readme_and_page_work(root: str) -> None:
             for line in lines:
                 done = subprocess.run(
                     ["sh", "-c", line.replace("curl ", "curl -sf ")],
+                    env={**os.environ, "HOME": root},
                     cwd=root,
                     capture_output=True,
                     text=True,

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from memolith import Memory
+from memolith.config import TOOL_NAMES
 from memolith.errors import ConfigError
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import CORE, TOOLS
@@ -327,11 +328,13 @@ def test_a_choice_of_tools_is_all_that_is_offered(root: str) -> None:
         assert talk("remember_this", text="x").error["hint"] == "There are: memory_get"
 
 
-def test_a_tool_that_is_not_there_is_refused_at_the_start(root: str) -> None:
-    with Memory(root, settings={"mcp.tools": "memory_gte"}) as memory:
-        with pytest.raises(ConfigError) as caught:
-            MemoryServer(memory)
-        assert caught.value.hint == "Did you mean memory_get?"
+def test_the_settings_know_every_tool_and_no_other(root: str) -> None:
+    assert tuple(TOOLS) == TOOL_NAMES
+    with pytest.raises(ConfigError, match="of session_start, memory_context"):
+        Memory(root, settings={"mcp.tools": "memory_get,memory_gte"})
+    with Memory(root, settings={"mcp.tools": "memory_get, dream"}) as memory:
+        listed = Talk(MemoryServer(memory), "legacy").tools()
+        assert [tool.name for tool in listed] == ["memory_get", "dream"]
 
 
 def test_every_schema_is_one_and_every_tool_says_what_it_does(talk: Talk) -> None:

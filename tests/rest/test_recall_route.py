@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +58,29 @@ def test_the_body_counts_more_than_the_address(client: TestClient) -> None:
     body = {"input": "heron", "chatId": "7", "topK": 1}
     content = client.post(f"{PATH}?chatId=8&topK=2", json=body).json()
     assert (content["chatId"], content["topK"]) == ("7", 1)
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_a_chat_in_the_address_counts_where_the_body_leaves_it_open(
+    client: TestClient, empty: str | None
+) -> None:
+    content = client.post(f"{PATH}?chatId=7", json={"input": "heron", "chatId": empty}).json()
+    assert content["chatId"] == "7"
+    assert "Ana" not in content["recap"]
+
+
+def test_a_search_that_takes_too_long_is_not_told_as_nothing_found(
+    server_memory: Memory, client: TestClient
+) -> None:
+    body = {"input": "heron", "chatId": "7"}
+    assert "warnings" not in client.post(PATH, json=body).json()
+    Path(server_memory.root, "memolith.toml").write_text("[chat]\ntimeout_seconds = 0.001\n")
+    server_memory.reconfigure()
+    with server_memory._open_finder()._guard:
+        content = client.post(PATH, json=body).json()
+    assert (content["ok"], content["count"], content["entries"]) == (True, 0, [])
+    assert "took longer than 0.001 seconds" in content["warnings"][0]
+    assert "took longer" in content["recap"]
 
 
 def test_without_a_chat_the_last_one_is_meant_and_three_are_the_usual_number(

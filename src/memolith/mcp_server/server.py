@@ -18,7 +18,7 @@ from memolith.mcp_server import prompts, resources
 from memolith.mcp_server.answers import definition, error_result, result_of
 from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.tool import read_text
-from memolith.mcp_server.toolset import answer, check_names, chosen
+from memolith.mcp_server.toolset import answer, chosen
 from memolith.version import __version__
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ class MemoryServer:
     """One memory as an MCP server; it serves any number of connections."""
 
     def __init__(self, memory: Memory, roots: ClientRoots | None = None) -> None:
-        """Take an open memory; a tool that the settings ask for and that is not there is an error.
-
-        `roots` may choose another one when the only client has connected.
-        """
-        check_names(memory.config.mcp)
+        """Take an open memory; `roots` may choose another one when the only client has connected."""
         self.memory = memory
         self._roots = roots
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memolith.errors import ConfigError
+from memolith.config import tool_names
 from memolith.mcp_server.arguments import ArgumentError, Arguments
 from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS
@@ -30,27 +29,14 @@ CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remem
 
 
 def chosen(config: McpConfig) -> dict[str, Tool]:
-    """The tools that the settings ask for, by name; one that is not there cannot be offered."""
-    return {name: _allowed(TOOLS[name], config) for name in _names(config) if name in TOOLS}
+    """The tools that the settings ask for, by name."""
+    return {name: _allowed(TOOLS[name], config) for name in _names(config)}
 
 
 def _names(config: McpConfig) -> tuple[str, ...]:
     if config.tools == "all":
         return tuple(TOOLS)
-    return CORE if config.tools == "core" else tuple(config.tools.split(","))
-
-
-def check_names(config: McpConfig) -> None:
-    """Refuse settings that ask for a tool that is not there."""
-    for name in _names(config):
-        if name not in TOOLS:
-            near = difflib.get_close_matches(name, TOOLS, n=1)
-            raise ConfigError(
-                f"There is no tool {name!a}.",
-                setting="mcp.tools",
-                origin="mcp.tools",
-                hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TOOLS)}",
-            )
+    return CORE if config.tools == "core" else tool_names(config.tools)
 
 
 def _allowed(tool: Tool, config: McpConfig) -> Tool:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request
 
 from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
-from memolith.rest.schemas import RecallAnswer, RecallFailure
+from memolith.rest.original_schemas import RecallAnswer, RecallFailure
+from memolith.retrieval import WEAK
 from memolith.shapes import iso
 
 if TYPE_CHECKING:
@@ -73,19 +74,20 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
         if one is not None
     ]
     top_k = counts[0] if counts else memory.config.chat.recap_top_k
-    chat = _chat(memory, content.get("chatId", request.query_params.get("chatId")))
+    chat = _chat(memory, content.get("chatId"), request.query_params.get("chatId"))
     recap = memory.recap(chat, about=question, limit=top_k)
     entries = [_entry(turn) for turn in recap.turns]
-    return Answer(
-        {
-            "ok": True,
-            "chatId": chat,
-            "topK": top_k,
-            "count": len(entries),
-            "recap": recap.text or _NOTHING,
-            "entries": entries,
-        }
-    )
+    wrong = [warning for warning in recap.warnings if warning != WEAK]
+    answer: Json = {
+        "ok": True,
+        "chatId": chat,
+        "topK": top_k,
+        "count": len(entries),
+        "recap": recap.text or (f"({' '.join(wrong)})" if wrong else _NOTHING),
+        "entries": entries,
+    }
+    # The original has no such key: it is there only when something is wrong.
+    return Answer({**answer, "warnings": wrong} if wrong else answer)
 
 
 def _question(given: object) -> str:
@@ -116,11 +118,13 @@ def _count(given: object) -> int:
     raise RequestError(400, "request", f"topK must be a whole number from 1 to {_MOST}.")
 
 
-def _chat(memory: Memory, given: object) -> str:
-    if isinstance(given, str) and given.strip():
-        return given
-    if given is not None and not isinstance(given, str):
-        raise RequestError(400, "request", "chatId must be text.")
+def _chat(memory: Memory, *given: object) -> str:
+    """The first that is named; without any, the chat that was written last."""
+    for chat in given:
+        if chat is not None and not isinstance(chat, str):
+            raise RequestError(400, "request", "chatId must be text.")
+        if chat and chat.strip():
+            return chat
     turns = memory.turns()
     if not turns:
         raise RequestError(400, "request", "There is no chatId, and no chat to take instead.")

@@ -22,7 +22,7 @@ from memolith.rest.answers import (
     status_of,
 )
 from memolith.rest.asking import JsonBody, TheMemory, secrets
-from memolith.rest.schemas import RpcAnswer, RpcFailure
+from memolith.rest.original_schemas import RpcAnswer, RpcFailure
 from memolith.shapes import plain
 
 if TYPE_CHECKING:
