@@ -7,9 +7,10 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import watchfiles
 
 from memolith import Memory
 from memolith.files.watch import watch
@@ -153,6 +154,31 @@ def test_a_watch_outlives_a_callback_that_fails_and_says_so(tmp_path: Path) -> N
     finally:
         watching.close()
     assert "ZeroDivisionError" in problems[0]
+
+
+def test_where_the_kernel_watches_nothing_two_changes_within_a_second_are_both_seen(
+    open_memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = watchfiles.watch
+
+    def used_up(*folders: str, **options: Any) -> Any:  # to use them up would harm other tests
+        if options.get("force_polling"):
+            return real(*folders, **options)
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr("watchfiles.watch", used_up)
+    told: list[Reconfiguration] = []
+    file = Path(open_memory.root, "memolith.toml")
+    following = follow_settings(open_memory, told.append)
+    try:
+        for number in range(5, 9):
+            file.write_text(f"[trim]\nmax_records = {number}\n", "utf-8")
+            os.utime(file, (1_800_000_000, 1_800_000_000 + number / 100))
+            until(lambda number=number: open_memory.config.trim.max_records == number)
+        file.write_text("[trim\n", "utf-8")
+        until(lambda: bool(told[-1].problem))
+    finally:
+        following.close()
 
 
 def test_a_folder_that_is_replaced_is_still_watched(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import watchfiles
+
+from memolith.files.folder import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +20,7 @@ DEBOUNCE_SECONDS = 0.3
 # How often we look whether a folder has appeared, gone, or been replaced by another.
 _LOOK_SECONDS = 0.5
 _STEP_MS = 50
+_LOOKS = 120  # before the kernel is asked again
 
 
 class Watch:
@@ -39,7 +43,7 @@ class Watch:
         self._recursive = recursive
         self._on_problem = on_problem
         self._polls = polls
-        self._polling = False
+        self._problem = ""
         self._known: dict[str, int] = {}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memolith-watch", daemon=True)
@@ -56,12 +60,13 @@ class Watch:
             try:
                 self._watch_what_is_there()
             except Exception as error:  # noqa: BLE001 — a watcher that dies tells nobody anything any more
-                self._on_problem(f"Watching failed: {type(error).__name__}: {error}")
+                before, self._problem = self._problem, f"{type(error).__name__}: {error}"
+                if self._problem != before:
+                    self._on_problem(f"Watching failed: {self._problem}")
                 if not self._polls:
                     return
                 # The kernel's watches may be used up: looking now and then still works.
-                self._polling = True
-                self._stopped.wait(_LOOK_SECONDS)
+                self._poll()
 
     def _watch_what_is_there(self) -> None:
         there = self._present()
@@ -81,7 +86,7 @@ class Watch:
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=self._recursive,
-            force_polling=self._polling or None,
+            force_polling=False,
             ignore_permission_denied=True,
         ):
             if self._stopped.is_set():
@@ -92,6 +97,32 @@ class Watch:
                 self._tell(changed)
             if self._present() != there:
                 return
+
+    def _poll(self) -> None:
+        """Look for ourselves for a while. (`watchfiles` could, but misses a second change within a second.)"""
+        seen = self._stamps()
+        self._tell(frozenset(self._present()))  # for whatever changed before
+        for _ in range(_LOOKS):
+            if self._stopped.wait(_LOOK_SECONDS):
+                return
+            now = self._stamps()
+            changed = frozenset(path for path, _ in seen.items() ^ now.items())
+            seen = now
+            if changed:
+                self._tell(changed)
+
+    def _stamps(self) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for watched, inode in self._present().items():
+            found[watched] = (inode,)
+            for folder, _, names in os.walk(watched):
+                for name in names:
+                    path = os.path.join(folder, name)
+                    with suppress(OSError):  # it is gone again
+                        found[path] = stamp_of(os.lstat(path))
+                if not self._recursive:
+                    break
+        return found
 
     def _tell(self, changed: Changed) -> None:
         try:
