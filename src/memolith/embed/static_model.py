@@ -64,9 +64,11 @@ class StaticModel:
         self._tokenizer_path = os.path.join(folder, _TOKENIZER)
         self._pieces = _open_pieces(self._tokenizer_path)
         self._tokenizer = None if self._pieces else _open_tokenizer(self._tokenizer_path)
-        # Zeros cost no memory before something is written in their place.
-        self._weighted = np.zeros(self._table.shape, np.float32)
-        self._is_weighted = np.zeros(len(self._table), np.bool_)
+        # The vectors of tokens met so far, side by side: scattered, each would take a page of memory,
+        # which is large here. The first row is that of no token.
+        self._weighted = np.zeros((_FEW_WORDS, self.dimensions), np.float32)
+        self._weighted_rows = np.zeros(len(self._table), np.intp)  # by token; 0: not met yet
+        self._met = 1
         # The same cut to the length that was asked for last: short rows are quicker to pick out.
         self._first = np.zeros((0, 0), np.float32)
         self._is_first = np.zeros(len(self._table), np.bool_)
@@ -114,9 +116,8 @@ class StaticModel:
                 self._is_first[:] = False
             if not self._is_first[tokens].all():
                 new = _those_not(self._is_first, tokens)
-                self._weigh(new)
                 weights = self._stop_word_weights()[new, None]
-                self._first[new] = self._weighted[new, :dimensions] * weights
+                self._first[new] = _weighed(self._table[new, :dimensions], new) * weights
                 self._is_first[new] = True
             chosen: Vectors = self._first.take(tokens, axis=0)
             return chosen
@@ -145,11 +146,11 @@ class StaticModel:
         new = [word for word in dict.fromkeys(bare.values()) if word not in self._words]
         if new:
             ids, starts = self._tokenise(new)
-            self._weigh(ids)
+            rows = self._weigh(ids)
             first = len(self._words)
-            self._make_room(first + len(new))
+            self._sums = _with_room(self._sums, first + len(new))
             sums = self._sums[first : first + len(new)]
-            _add_up(self._weighted, ids, starts, sums)
+            _add_up(self._weighted, rows, starts, sums)
             sums[[is_stop_word(word) for word in new]] *= STOP_WORD
             self._words |= zip(new, range(first, first + len(new)), strict=True)
             marked = ids.astype("<u2")
@@ -159,22 +160,18 @@ class StaticModel:
             self._bounds.extend((end + np.append(starts[1:], len(ids))).tolist())
         self._rows |= {stretch: self._words[word] for stretch, word in bare.items()}
 
-    def _weigh(self, ids: NDArray[np.integer[Any]]) -> None:
-        """Weigh the vectors of tokens by how much they tell, those not met before."""
-        if self._is_weighted[ids].all():
-            return
-        new = _those_not(self._is_weighted, ids)
-        # Tokens are numbered as they were learned, the commonest first: the logarithm of the
-        # number is a fair guess at how much a token tells, from nothing but the vocabulary.
-        told = np.log(new + 1.0).astype(np.float32)[:, None]
-        self._weighted[new] = self._table[new].astype(np.float32) * told
-        self._is_weighted[new] = True
-
-    def _make_room(self, rows: int) -> None:
-        if rows > len(self._sums):
-            grown = np.zeros((max(rows, 2 * len(self._sums)), self.dimensions), np.float32)
-            grown[: len(self._sums)] = self._sums
-            self._sums = grown
+    def _weigh(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """The rows of tokens, whose vectors are weighed by how much they tell when they are first met."""
+        rows: NDArray[np.intp] = self._weighted_rows.take(ids)
+        if rows.all():
+            return rows
+        new = _those_not(self._weighted_rows > 0, ids)
+        stop = self._met + len(new)
+        self._weighted = _with_room(self._weighted, stop)
+        self._weighted[self._met : stop] = _weighed(self._table[new], new)
+        self._weighted_rows[new] = np.arange(self._met, stop)
+        self._met = stop
+        return self._weighted_rows.take(ids)
 
     def _single(self, words: Sequence[str]) -> list[int]:
         """The tokens of those words that are one token."""
@@ -219,6 +216,26 @@ def _tokenise(
             "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
         )
     return np.array(ids), np.array(starts)
+
+
+def _with_room(vectors: Vectors, rows: int) -> Vectors:
+    """The same with at least so many rows; twice as many if they are too few."""
+    if rows <= len(vectors):
+        return vectors
+    grown = np.zeros((max(rows, 2 * len(vectors)), vectors.shape[1]), np.float32)
+    grown[: len(vectors)] = vectors
+    return grown
+
+
+def _weighed(vectors: NDArray[np.float16], tokens: NDArray[np.integer[Any]]) -> Vectors:
+    """The vectors of tokens, each by how much it tells.
+
+    Tokens are numbered as they were learned, the commonest first: the logarithm of the number is a
+    fair guess at how much a token tells, from nothing but the vocabulary.
+    """
+    weighed: Vectors = vectors.astype(np.float32)
+    weighed *= np.log(tokens + 1.0).astype(np.float32)[:, None]
+    return weighed
 
 
 def _those_not(
