@@ -173,6 +173,8 @@ class Nominees:
     @classmethod
     def together(cls, parts: Sequence[Nominees]) -> Nominees:
         """All of them, as one."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
         )

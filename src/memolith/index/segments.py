@@ -62,9 +62,9 @@ class Segments:
             self._rows, lambda first, last: database.one(_WAITING, first, last), dimensions
         )
 
-    def current(self) -> Sequence[LiveSegment]:
-        """The segments as of now: another process may have written since the last call."""
-        version = self.seen()
+    def current(self, version: tuple[object, int] | None = None) -> Sequence[LiveSegment]:
+        """The segments as of now, or as of what was seen just before: others may write all the time."""
+        version = version or self.seen()
         if version != self._version:
             self._load()
             self._version = version

@@ -128,7 +128,7 @@ class SqliteIndex:
         """The best chunks by BM25 and the nearest by cosine, each with all its signals."""
         # Noted first: what is written from now on may take away what we nominate.
         self._nominated_at = self._segments.seen()
-        self._nominated_from = self._segments.current()
+        self._nominated_from = self._segments.current(self._nominated_at)
         vector = vector if self._by_meaning else None
         return nominate(self._nominated_from, words, vector, limit, self._numbered(filters))
 

@@ -9,6 +9,7 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,14 +88,16 @@ class _Question:
     def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
         stretches = question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES]
         read = model.spell([[stretch] for stretch in in_english(stretches)])
-        spelled = [np.frombuffer(part, "<u2") & _TOKEN for part in read]
+        spelled = np.frombuffer(b"".join(read), "<u2") & _TOKEN
+        every = iter(spelled.tolist())
         told: dict[int, float] = {}
-        for stretch, tokens in zip(stretches, spelled, strict=True):
+        for stretch, part in zip(stretches, read, strict=True):
+            tokens = list(islice(every, len(part) // 2))
             rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
-            for token in tokens.tolist() if rarest else ():
+            for token in tokens if rarest else ():
                 told[token] = max(rarest / len(tokens), told.get(token, 0.0))
         best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
-        vectors = model.vectors(np.concatenate([np.array(best, np.uint16), *spelled]), _DIMENSIONS)
+        vectors = model.vectors(np.concatenate([np.array(best, np.uint16), spelled]), _DIMENSIONS)
         whole = vectors[len(best) :].sum(axis=0, keepdims=True)
         rarities = np.array([told[token] for token in best], np.float32)
         return cls(_unit(whole)[0], _unit(vectors[: len(best)]), rarities)

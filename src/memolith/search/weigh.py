@@ -27,6 +27,8 @@ NOT_THE_ASSISTANT = 0.2
 # A cosine must be this far above the usual one to count fully: of some that are all far away, the
 # nearest is not near.
 _NEAR = 0.2
+_VOTES = ("words", "meaning", "chat", "user", "title")
+_LEAST = np.array([[0.0], [_NEAR], [0.0], [0.0], [_NEAR]])
 # … except where the question is about what the assistant said.
 _TOLD = re.compile(
     r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommended|suggested|mentioned"
@@ -43,13 +45,9 @@ def weigh(words_weight: float = 1.0, meaning_weight: float = 1.0) -> Stage:
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         raw, usual = candidates.signals, situation.usual_meaning
-        votes = {
-            "words": shares(raw.words),
-            "meaning": shares(raw.meaning - usual, _NEAR),
-            "chat": shares(raw.group_words),
-            "user": shares(raw.group_user_words),
-            "title": shares(np.where(raw.group_title == 0, 0, raw.group_title - usual), _NEAR),
-        }
+        title = np.where(raw.group_title == 0, 0, raw.group_title - usual)
+        signals = (raw.words, raw.meaning - usual, raw.group_words, raw.group_user_words, title)
+        votes = dict(zip(_VOTES, shares(np.stack(signals), _LEAST), strict=True))
         grouped = raw.kind != RECORD  # records stand for themselves
         in_chat = raw.kind == TURN
         voted = replace(
@@ -70,13 +68,14 @@ def preference(question: str) -> float:
     return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
 
 
-def shares(values: Column | Floats | Sequence[float], least: float = 0.0) -> Floats:
-    """Each value as a share of the best, or of `least` if even that is smaller; from 0 to 1.
+def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.0) -> Floats:
+    """Each value of a row as a share of its best, or of `least` if even that is smaller; from 0 to 1.
 
     >>> shares([4.0, 1.0, -2.0]).tolist()
     [1.0, 0.25, 0.0]
     """
     array = np.asarray(values, np.float64)
     array = np.where((array > 0) & (array < np.inf), array, 0.0)
-    best = max(least, float(array.max(initial=0.0)))
-    return array / best if best > 0 else array
+    best = np.maximum(least, array.max(axis=-1, keepdims=True, initial=0.0))
+    result: Floats = array / np.where(best > 0, best, 1.0)
+    return result
