@@ -160,7 +160,9 @@ ALIKE = st.sampled_from(["work", "play", "work.2"]).flatmap(
 
 
 @settings(
-    max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(name=st.one_of(ALIKE, st.text(max_size=70)), by_variable=st.booleans())
 def test_a_name_leads_to_its_own_folder_or_nowhere(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -196,8 +198,12 @@ def test_an_interrupt_of_the_real_program_leaves_no_traceback(root: str) -> None
         [PROGRAM, "remember", "-", "--root", root],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,
     ) as process:
-        time.sleep(1)  # it is reading by then
+        assert process.stdin is not None
+        process.stdin.write(b"tea")
+        while any(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4))):  # not read yet
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         assert process.stderr is not None

@@ -76,7 +76,7 @@ def test_a_pipe_without_end_is_refused_too(root: str) -> None:
         ["sh", "-c", f'yes | "{PROGRAM}" remember - --root "{root}"'],
         check=False,
         capture_output=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 8
     assert b"16,777,21" in done.stderr

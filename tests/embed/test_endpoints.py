@@ -37,7 +37,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 
 def embedder(server: ModelServer, key: str = "", **values: object) -> EndpointEmbedder:
-    settings = {"kind": "openai", "url": server.url, "model": "m", "timeout_seconds": 5.0, **values}
+    settings = {
+        "kind": "openai",
+        "url": server.url,
+        "model": "m",
+        "timeout_seconds": 300.0,
+        **values,
+    }
     return choose_embedder(EmbedConfig(**settings), key)  # type: ignore[arg-type,return-value]
 
 
@@ -144,23 +150,22 @@ def test_a_server_that_hangs_up_or_is_not_there_is_an_error_of_ours(server: Mode
 
 
 def test_a_slow_server_is_given_up_after_the_time_that_was_set(server: ModelServer) -> None:
-    given_up = threading.Event()
+    gone = threading.Event()
 
-    def slowly(texts: list[str]) -> tuple[int, bytes]:
-        given_up.wait(60)
-        return openai_answer(texts)
+    def never(texts: list[str]) -> None:
+        gone.wait(600)
 
-    server.behave = slowly
-    with pytest.raises(EmbeddingError):
+    server.behave = never
+    with pytest.raises(EmbeddingError, match=r"nothing whole came in 0\.2 s"):
         embedder(server, timeout_seconds=0.2, retries=0).embed(["tea"])
-    given_up.set()
+    gone.set()
 
 
 def test_a_server_whose_headers_drip_is_given_up(server: ModelServer) -> None:
     server.drips = True
     with pytest.raises(EmbeddingError, match=r"nothing whole came in 0\.3 s"):
         embedder(server, timeout_seconds=0.3, retries=0).embed(["tea"])
-    assert server.dripped == [False]
+    assert True not in server.dripped
 
 
 def test_an_answer_that_is_too_large_is_not_taken(

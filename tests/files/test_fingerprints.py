@@ -101,7 +101,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_table_costs_no_record_and_no_duplicate_check(kind: str, memory: Memory) -> None:
     first = memory.remember("one")

@@ -130,7 +130,7 @@ PLANTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_what_is_planted_in_the_profile_is_not_read(plant: object, inside: Path) -> None:
     assert callable(plant)
@@ -221,10 +221,11 @@ def test_a_link_swapped_in_while_we_open_is_never_followed(
         "folder": (inside / "memory", tmp_path / "outside"),
     }[what]
     swapper = Swapper(swapped, outside)
-    tries, seen, refused, naive_escapes = 3000, 0, 0, 0
+    tries, seen, refused, naive_escapes = 0, 0, 0, 0
     swapper.start()
     try:
-        for _ in range(tries):
+        while tries < 3000 or (tries < 300_000 and not (seen and naive_escapes)):
+            tries += 1
             with Folder(str(inside)) as folder:
                 try:
                     data = folder.read("memory/target.md")
@@ -248,9 +249,10 @@ def test_a_thousand_folders_do_not_use_up_the_handles(inside: Path) -> None:
     for number in range(600):
         (inside / "memory" / f"c{number}").mkdir()
         (inside / "memory" / f"c{number}" / "a.md").write_text("x")
+    before = len(os.listdir("/proc/self/fd"))
     with Folder(str(inside)) as folder:
         assert sum(1 for path in folder.walk() if folder.read(path) == b"x") == 600
-        assert len(os.listdir("/proc/self/fd")) < 200
+        assert len(os.listdir("/proc/self/fd")) < before + 100
 
 
 def test_folders_nested_very_deep_are_no_crash(inside: Path) -> None:

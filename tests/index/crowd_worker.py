@@ -16,9 +16,13 @@ import time
 from pathlib import Path
 
 from memolith import Memory
+from memolith.index import database
 
 FILES = 5
 WRITERS = 2
+LEAST = 20  # changes or searches of each, however slow the machine is
+# A process that stands still while it writes is not one that writes for too long.
+database._BUSY_MILLISECONDS = 300_000
 # Said of what changed between the look at the disk and the reading of the text: it is not shown.
 OVERTAKEN = "their files changed during the search"
 
@@ -29,7 +33,7 @@ def write(root: Path, seconds: float, number: int) -> dict[str, object]:
     versions = dict.fromkeys(range(FILES), 0)
     deadline = time.monotonic() + seconds
     with Memory(root, channel="library") as memory:
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline or sum(versions.values()) < LEAST:
             file = chance.randrange(FILES)
             versions[file] += 1
             name = f"w{number}f{file}"
@@ -79,7 +83,7 @@ def search(root: Path, seconds: float, number: int) -> dict[str, object]:
     warnings = set[str]()
     deadline = time.monotonic() + seconds
     with Memory(root, channel="library") as memory:
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline or searches < LEAST:
             name = f"w{chance.randrange(WRITERS)}f{chance.randrange(FILES)}"
             oldest = noted(root, f"{name}.done")
             result = memory.search(name, 50)

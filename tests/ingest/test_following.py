@@ -15,7 +15,7 @@ from memolith.following import follow_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture

@@ -46,9 +46,9 @@ def little_memory() -> Iterator[None]:
 def test_r14_no_question_breaks_the_plan() -> None:
     reader = Reader(synonyms=None, day_first=None)
     for question in texts(ASKED, seed=SEED):
-        started = time.process_time()
+        started = time.thread_time()
         plan(question, TODAY, reader)
-        assert time.process_time() - started < MOST_SECONDS, question
+        assert time.thread_time() - started < MOST_SECONDS, question
 
 
 def test_r14_no_file_breaks_the_chunker() -> None:
@@ -60,9 +60,9 @@ def test_r14_no_file_breaks_the_chunker() -> None:
         chance.shuffle(pieces)
         data = b"".join(pieces)
         path = chance.choice(paths)
-        started = time.process_time()
+        started = time.thread_time()
         chunks = chunk_file(path, data, lambda _: TODAY)
-        assert time.process_time() - started < MOST_SECONDS, data
+        assert time.thread_time() - started < MOST_SECONDS, data
         for chunk in chunks:
             assert 0 <= chunk.offset <= chunk.offset + chunk.size <= len(data), data
             assert 1 <= chunk.first_line <= chunk.last_line <= data.count(b"\n") + 1, data

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import apsw
@@ -40,13 +42,30 @@ def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
         "embed.url": server.url,
         "embed.model": name,
         "embed.retries": 0,
-        "embed.timeout_seconds": 60.0,
+        "embed.timeout_seconds": 300.0,
         "dream.track": False,
     }
 
 
+@contextmanager
+def thinking(server: ModelServer, words: str) -> Iterator[None]:
+    """Inside of the block the server gives no vectors of texts with these words; afterwards it does."""
+    answered = threading.Event()
+
+    def answer(texts: list[str]) -> tuple[int, bytes]:
+        if words in " ".join(texts):
+            answered.wait(300)
+        return openai_answer(texts)
+
+    server.behave = answer
+    try:
+        yield
+    finally:
+        answered.set()
+
+
 def until_embedded(memory: Memory, question: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while memory.search(question).warnings:
         assert time.monotonic() < deadline, memory.search(question).warnings
         time.sleep(0.05)
@@ -61,7 +80,8 @@ def test_new_text_is_found_by_words_at_once_and_embedded_in_the_background(
 ) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
-        first = memory.search("heron")
+        with thinking(server, "stands in the river"):
+            first = memory.search("heron")
         assert [hit.text for hit in first.hits] == ["A heron stands in the river"]
         assert "found by words only" in " ".join(first.warnings)
         until_embedded(memory, "heron")
@@ -130,7 +150,8 @@ def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
             memory.remember(f"Bird {number} was seen")
         memory.sync()
     with Memory(tmp_path, settings=settings(server, "another")) as memory:
-        first = memory.search("bird 7")
+        with thinking(server, "was seen"):
+            first = memory.search("bird 7")
         assert first.hits
         assert "40 chunks" in first.warnings[0] or "80 chunks" in first.warnings[0]
         until_embedded(memory, "bird 7")
@@ -194,7 +215,7 @@ def test_a_closed_memory_holds_no_file_of_vectors_open_and_opens_it_again(
         until_embedded(memory, "heron")
         asked = len(sent(server))
         memory.close()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while held():  # a thread in the background may be at its end
             assert time.monotonic() < deadline, held()
             time.sleep(0.05)

@@ -73,7 +73,7 @@ def memory_settings(memory: Memory) -> dict[str, Value]:
 
 
 _SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast"}
-_ONCE: dict[str, Value] = {**_SMALL, "llm.retries": 0, "llm.timeout_seconds": 5.0}
+_ONCE: dict[str, Value] = {**_SMALL, "llm.retries": 0, "llm.timeout_seconds": 300.0}
 _MODEL: dict[str, Value] = {**_ONCE, "llm.url": "http://127.0.0.1/v1"}
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
@@ -91,8 +91,8 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "llm.url": (asked_of_a_model, "", "http://127.0.0.1/v1", _ONCE),
     "llm.model": (asked_of_a_model, "small", "large", _MODEL),
     "llm.key": (asked_of_a_model, "", "env:HOME", _MODEL),
-    "llm.timeout_seconds": (asked_of_a_model, 0.1, 5.0, _MODEL),
-    "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 5.0}),
+    "llm.timeout_seconds": (asked_of_a_model, 0.1, 300.0, _MODEL),
+    "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 300.0}),
     "dream.enabled": (maintained, False, True, {}),
     "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),
     "experiences.enabled": (maintained, False, True, {}),

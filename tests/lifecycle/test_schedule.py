@@ -129,8 +129,8 @@ def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -
     done = threading.Event()
     scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
     scheduler.start()
-    assert done.wait(60)
-    scheduler.stop()
+    assert done.wait(300)
+    scheduler.stop(300)
     assert not any(thread.name == "memolith-jobs" for thread in threading.enumerate())
     assert [report.status for report in grown.jobs.list()] == ["done"]
     with Folder(grown.root) as folder:
@@ -143,7 +143,7 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         "import sys, time; from memolith.files.folder import Folder;"
         "from memolith.files.locks import OwnerLock, SCHEDULE_LOCK;"
         "held = OwnerLock(Folder(sys.argv[1]), SCHEDULE_LOCK); print('held', flush=True);"
-        "time.sleep(60)"
+        "time.sleep(600)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, grown.root], stdout=subprocess.PIPE
@@ -155,8 +155,8 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         scheduler.start()
         assert not done.wait(0.4)
         other.kill()
-        assert done.wait(60)
-        scheduler.stop()
+        assert done.wait(300)
+        scheduler.stop(300)
 
 
 def test_a_job_that_fails_is_reported_and_tried_again_at_its_next_time(

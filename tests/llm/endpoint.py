@@ -61,6 +61,12 @@ class Endpoint:
             thread.join()
             server.server_close()
 
+    def wait_until_asked(self) -> None:
+        """Whoever asked may have given up before our thread has read the question."""
+        deadline = time.monotonic() + 300
+        while not self.asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+
     def answer(self, to: BaseHTTPRequestHandler, way: str, prompt: str) -> None:
         notes = notes_of(prompt)
         lines = {

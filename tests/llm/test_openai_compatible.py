@@ -35,7 +35,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model(endpoint: Endpoint, **settings: float) -> OpenAiCompatible:
-    config = {"url": endpoint.url, "model": "small", "timeout_seconds": 10.0, **settings}
+    config = {"url": endpoint.url, "model": "small", "timeout_seconds": 300.0, **settings}
     return OpenAiCompatible(LlmConfig(**config), "the-key")
 
 
@@ -111,9 +111,10 @@ BAD_WAYS = [
 @pytest.mark.parametrize("way", BAD_WAYS)
 def test_a_bad_answer_is_not_taken_and_the_rules_write(way: str) -> None:
     with Endpoint(way).running() as endpoint:
-        patience = 0.4 if way in ("silent", "drips", "drips headers") else 10.0
+        patience = 0.4 if way in ("silent", "drips", "drips headers") else 300.0
         writer = model(endpoint, retries=0, timeout_seconds=patience)
         summary, warning = checked_summary(writer, NOTES, 600)
+        endpoint.wait_until_asked()
     assert summary.statements == RuleBased().summarise(NOTES, 600).statements
     assert warning.startswith("small: ")
     assert warning.endswith("The rules wrote the summary.")

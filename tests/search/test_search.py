@@ -263,7 +263,10 @@ def test_a_question_that_has_to_do_with_the_memory_is_not_called_weak(
     assert not filled.search(question).warnings
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(question=st.text(max_size=200))
 def test_no_question_raises(filled: Memory, question: str) -> None:
     filled.search(question, 3)
