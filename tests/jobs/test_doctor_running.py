@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from pytest_httpserver import HTTPServer
+
 from memolith import Memory
 from memolith.errors import EmbeddingError
 from memolith.files.server_token import TOKEN, server_token
@@ -17,9 +19,24 @@ if TYPE_CHECKING:
     from memolith.reports import JobReport
 
 
-def test_a_token_that_others_could_read_is_an_error_until_it_is_replaced(
-    files: Path, memory: Memory
-) -> None:
+def test_who_stands_at_the_port_of_the_server_is_said(files: Path) -> None:
+    def said(port: int) -> str:
+        with Memory(files, settings={"serve.port": port}) as memory:
+            [check] = [check for check in memory.doctor().checks if check.id == "server"]
+        return check.message
+
+    with HTTPServer() as server:
+        server.expect_request("/healthz").respond_with_data('{"ok":true}')
+        assert "none yet" in said(server.port)
+        server_token(str(files), Memory(files).config.store)
+        assert f"a server answers at port {server.port}" in said(server.port)
+    with HTTPServer() as other:
+        assert "does not answer like a server of ours" in said(other.port)
+    assert "no server runs" in said(other.port)
+
+
+def test_a_token_that_others_could_read_is_an_error_until_it_is_replaced(files: Path) -> None:
+    memory = Memory(files, settings={"serve.port": 0})
     server_token(str(files), memory.config.store)
     assert findings(memory, "server") == []
     (files / TOKEN).chmod(0o644)

@@ -103,7 +103,7 @@ def reached_without_a_token(transport: str, root: str) -> Iterator[str]:
         memory.remember("Tea at four")
         port = sock.getsockname()[1]
         token = server_token(root, memory.config.store)
-        guarded = Guard(http_app(memory, port=port), memory, Metrics(), port)
+        guarded = Guard(http_app(memory), memory, Metrics(), port)
         app = with_token(guarded, token) if transport == "http" else StdioBridge(root)
         with running(app, sock):
             yield f"http://127.0.0.1:{port}/mcp"

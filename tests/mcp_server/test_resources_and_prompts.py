@@ -154,3 +154,18 @@ def test_an_unknown_prompt_or_kind_is_an_error(talk: Talk) -> None:
         prompt(talk, "nothing")
     with pytest.raises(MCPError):
         prompt(talk, "session_start", session_kind="crowd")
+
+
+def test_a_page_that_was_never_named_is_an_error(talk: Talk) -> None:
+    with pytest.raises(MCPError) as caught:
+        talk.with_client(lambda client: client.list_resources(cursor="the next one"))
+    assert caught.value.error.code == -32602
+
+
+def test_the_start_of_a_session_says_what_is_held_back(talk: Talk, root: str) -> None:
+    with Memory(root, channel="telegram") as outside:
+        outside.remember("Buy my pills")
+    prompt = talk.with_client(lambda client: client.get_prompt("session_start"))
+    for text in (talk("session_start").text, prompt.messages[0].content.text):
+        assert "empty" not in text
+        assert "Warning: 1 record from outside channels held back" in text

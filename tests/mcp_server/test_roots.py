@@ -7,10 +7,15 @@ from typing import Any
 
 import anyio
 import mcp_types as types
+import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 
 from memolith import Memory
-from tests.mcp_server.conftest import PROGRAM
+from memolith.errors import ConfigError
+from memolith.mcp_server.roots import ClientRoots
+from memolith.mcp_server.server import MemoryServer
+from tests.mcp_server.conftest import PROGRAM, Talk
 
 
 def remembered_by_a_client_in(
@@ -54,3 +59,28 @@ def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path) 
     nowhere = tmp_path / "nowhere"
     remembered_by_a_client_in(nowhere, env=env, started_in=elsewhere)
     assert texts(home / "profiles" / "default") == ["Tea at four"]
+
+
+def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_reason(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)  # whoever follows roots goes there
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=tmp_path.as_uri())])
+
+    def fail() -> Memory:
+        raise ConfigError("No.", setting="mcp.tools", origin="x", hint="Mend it.")
+
+    with Memory(root) as memory:
+        talk = Talk(MemoryServer(memory, ClientRoots(fail)), "legacy")
+        for ask in (
+            lambda client: client.list_tools(),
+            lambda client: client.list_resources(),
+            lambda client: client.read_resource("memolith://file/MEMORY.md"),
+            lambda client: client.get_prompt("session_start"),
+        ):
+            with pytest.raises(MCPError) as caught:
+                talk.with_client(ask, list_roots_callback=roots)
+            assert (caught.value.error.code, caught.value.error.message) == (-32603, "No. Mend it.")
+    assert "Traceback" not in caplog.text

@@ -136,6 +136,12 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a negative offset": ("memory", {"action": "list", "offset": -1}, "from 0"),
     "keywords that are no list": ("memory", {"action": "save", "keywords": "a"}, "list of texts"),
     "metadata that is no object": ("memory", {"action": "save", "metadata": 1}, "an object"),
+    "a list about something": ("memory", {"action": "list", "query": "tea"}, "limit, offset"),
+    "a second page of a search": (
+        "memory",
+        {"action": "search", "query": "tea", "offset": 20},
+        "query, category, limit",
+    ),
     "an unknown category": ("memory", {"action": "list", "category": "x"}, "preference"),
     "a path outside": ("memory_get", {"path": "../../etc/passwd"}, "relative"),
     "a file that is not there": ("memory_get", {"path": "nothing.md"}, "memolith list"),
@@ -143,6 +149,19 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "secrets without leave": ("memory_search", {"query": "x", "include_secret": True}, "It takes"),
     "a tool that is not there": ("rm_rf", {}, "memory_search"),
 }
+
+
+def test_a_client_may_fill_in_every_argument(talk: Talk) -> None:
+    usual = {"keywords": [], "metadata": {}, "limit": 20, "offset": 0, "id": None, "confirm": False}
+    assert not talk("memory", action="list", content=None, query=None, **usual).failed
+
+
+def test_lines_behind_the_end_of_a_file_are_said_not_to_be_there(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    agent_memory.remember("Tea at four")
+    behind = talk("memory_get", **{"path": "memory/2026-11-15.md", "from": 50})
+    assert behind.text == "(There are no such lines: the file has 1.)"
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -221,7 +240,7 @@ def test_a_group_is_not_told_that_a_memory_is_empty(talk: Talk, agent_memory: Me
 
 
 def test_a_session_starts_with_what_the_library_says(talk: Talk, agent_memory: Memory) -> None:
-    assert talk("session_start").text == "(The memory is empty.)"
+    assert talk("session_start").text.startswith("(The memory is empty.)\nWarning: There is no")
     agent_memory.remember("Ana owns the release key")
     assert talk("session_start").text == agent_memory.session_start().text
     assert "Ana owns the release key" in talk("session_start").text

@@ -136,6 +136,7 @@ def test_a_request_that_takes_too_long_is_given_up(
         over.set()
         assert answer.status_code == 503
         assert answer.json()["error"]["kind"] == "timeout"
+        assert "may still be finished" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

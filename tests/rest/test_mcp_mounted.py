@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memolith import Memory
-from tests.rest.conftest import running
+from tests.rest.conftest import PORT, calling, running
 
 
 def test_an_agent_searches_over_http_and_finds_what_rest_wrote(root: str) -> None:
@@ -48,3 +49,16 @@ def test_the_guard_stands_before_it(root: str) -> None:
         large = {**message, "params": {"x": "y" * 2_000_000}}
         assert httpx2.post(url, json=large, headers=token, timeout=300).status_code == 413
         assert httpx2.post(url, json=message, headers=token, timeout=300).status_code < 500
+
+
+def test_names_and_sizes_are_obeyed_there_as_they_are_set_now(root: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y" * 2_000_000}}
+    headers = {"accept": "application/json, text/event-stream", "host": f"box:{PORT}"}
+    with Memory(root, channel="rest") as memory:
+        memory.init()
+        with calling(memory) as client:
+            assert client.post("/mcp", json=message, headers=headers).status_code == 421
+            settings = '[serve]\nhosts = "box"\nmax_body_bytes = 4000000\n'
+            Path(root, "memolith.toml").write_text(settings, "utf-8")
+            memory.reconfigure()
+            assert client.post("/mcp", json=message, headers=headers).status_code in (200, 400, 404)

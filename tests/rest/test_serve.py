@@ -12,8 +12,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
+import pytest
 
 from memolith import Memory
+from memolith.cli.announcing import announce
 from memolith.rest.running import listen
 from tests.cli.conftest import program
 from tests.pace import soon
@@ -71,6 +73,20 @@ def test_a_port_that_is_taken_is_said_in_words(root: str) -> None:
         outcome = program("serve", "--root", root, "--port", str(taken.getsockname()[1]))
     assert outcome.code == 3
     assert "--port 0" in outcome.err
+    outcome = program("serve", "--root", root, "--port", "0", "--host", "192.0.2.1")  # nobody's
+    assert outcome.code == 3
+    assert "serve.host must be an address of this machine" in outcome.err
+
+
+def test_who_opens_a_memory_to_the_network_is_told(
+    root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Memory(root) as memory:
+        for host, warned in (("127.0.0.1", False), ("0.0.0.0", True)):
+            with socket.socket() as sock:
+                sock.bind((host, 0))
+                announce(memory, sock, as_json=False, path="/mcp")
+            assert ("Others on the network" in capsys.readouterr().err) == warned
 
 
 def test_answers_on_an_open_connection_do_not_wait_for_acknowledgements() -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
-from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
 
@@ -66,7 +62,8 @@ def run(args: Arguments) -> int:
 
 
 def _serve_http(memory: Memory, *, as_json: bool) -> None:
-    from memolith.files.server_token import TOKEN, server_token
+    from memolith.cli.announcing import announce
+    from memolith.files.server_token import server_token
     from memolith.mcp_server.http import PATH, http_app
     from memolith.rest.guard import Guard
     from memolith.rest.metrics import Metrics
@@ -75,16 +72,5 @@ def _serve_http(memory: Memory, *, as_json: bool) -> None:
     set_up_logs("warning")
     sock = listen(memory.config.serve.host, memory.config.serve.port)
     server_token(memory.root, memory.config.store)
-    host, port = sock.getsockname()[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
-    token_file = os.path.join(memory.root, TOKEN)
-
-    def say_ready() -> None:
-        if as_json:
-            output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
-        else:
-            output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
-            output.say(f"  token   {token_file}")
-        sys.stdout.flush()
-
-    run(Guard(http_app(memory, port=port), memory, Metrics(), port), sock, say_ready)
+    guard = Guard(http_app(memory), memory, Metrics(), sock.getsockname()[1])
+    run(guard, sock, lambda: announce(memory, sock, as_json=as_json, path=PATH))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
-from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
 
@@ -38,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Serve until we are told to stop."""
-    from memolith.files.server_token import TOKEN, server_token
+    from memolith.cli.announcing import announce
+    from memolith.files.server_token import server_token
     from memolith.rest.running import listen, serve, set_up_logs
 
     options = {"serve.port": args.port, "serve.host": args.host}
@@ -48,19 +45,5 @@ def run(args: Arguments) -> int:
         settings = memory.config.serve
         sock = listen(settings.host, settings.port)
         server_token(memory.root, memory.config.store)
-        host, port = sock.getsockname()[:2]
-        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        token_file = os.path.join(memory.root, TOKEN)
-
-        def say_ready() -> None:
-            if args.json:
-                output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
-            else:
-                output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
-                output.say(f"  token   {token_file}")
-                if not host.startswith("127.") and host != "::1":
-                    output.note("memolith: Others on the network can reach this, unencrypted.")
-            sys.stdout.flush()
-
-        serve(memory, sock, say_ready)
+        serve(memory, sock, lambda: announce(memory, sock, as_json=args.json))
     return 0

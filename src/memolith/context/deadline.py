@@ -5,24 +5,37 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from memolith import clock
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+# Work that goes on although nobody waits for it any more must not pile up while an index is rebuilt.
+MOST_AT_ONCE = 32
+_room = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def in_time(work: Callable[[], None], seconds: float) -> bool:
     """Do the work in a thread; whether it was done after so long. If not, it goes on behind us.
 
     What it finds before the deadline is for `work` to put where its caller looks; how it fails before
-    the deadline is raised here.
+    the deadline is raised here. Where too much goes on already, it is not begun.
     """
+    deadline = clock.monotonic() + seconds
+    if not _room.acquire(timeout=seconds):
+        return False
     outcome = _Outcome()
 
     def run() -> None:
-        with outcome:
-            work()
+        try:
+            with outcome:
+                work()
+        finally:
+            _room.release()
 
     threading.Thread(target=run, name="memolith-search", daemon=True).start()
-    if not outcome.done.wait(seconds):
+    if not outcome.done.wait(deadline - clock.monotonic()):
         return False
     if outcome.error is not None:
         raise outcome.error

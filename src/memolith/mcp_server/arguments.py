@@ -47,6 +47,17 @@ class Arguments:
                     hint=f"{name}: {_expected(self._tool.properties[name])}",
                 )
 
+    def allow(self, *names: str, whose: str) -> None:
+        """Refuse what would be ignored: who gives it expects something of it."""
+        for name, value in self._values.items():
+            usual = self._tool.properties[name].get("default")
+            # Some clients fill in every property; what is empty or as usual asks for nothing.
+            if name not in names and value and value != usual:
+                raise ArgumentError(
+                    f"{whose} has no use for the argument {name}.",
+                    hint=f"It takes: {', '.join(names) or 'nothing else'}",
+                )
+
     def given(self, name: str) -> bool:
         """Whether there is a value."""
         return name in self._values

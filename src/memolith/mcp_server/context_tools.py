@@ -13,7 +13,7 @@ from memolith.text.quotation import fence, quoted
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memolith.mcp_server.tool import Call
     from memolith.retrieval import Hit, SearchResult
@@ -24,8 +24,10 @@ def session_start(call: Call) -> Answer:
     """What a session starts with."""
     context = call.memory.session_start(session=call.memory.config.mcp.session, kind=call.kind)
     nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
+    if context.warnings and call.memory.profile.exists:
+        nothing = "Nothing is handed over."  # and they say why
     return Answer(
-        text=context.text or f"({nothing})",
+        text=_with_warnings(context.text or f"({nothing})", context.warnings),
         content={
             "text": context.text,
             "left_out": context.left_out,
@@ -46,13 +48,18 @@ def memory_context(call: Call) -> Answer:
     )
     text = context.text or "(There is no relevant prior context.)"
     return Answer(
-        text="\n".join([text, *(f"Warning: {warning}" for warning in context.warnings)]),
+        text=_with_warnings(text, context.warnings),
         content={
             **context_json(context),
             "hits": [quoted_hit(hit) for hit in context.hits],
             "experiences": [quoted_hit(hit) for hit in context.experiences],
         },
     )
+
+
+def _with_warnings(text: str, warnings: Sequence[str]) -> str:
+    """Some hosts hand a model nothing but the text."""
+    return "\n".join([text, *(f"Warning: {warning}" for warning in warnings)])
 
 
 def recall_memory(call: Call) -> Answer:

@@ -96,7 +96,9 @@ def _passage(passage: Passage) -> Answer:
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
     text = fence(quoted("\n".join(numbered)))
-    if last < passage.total_lines:
+    if not shown:
+        text = f"(There are no such lines: the file has {passage.total_lines}.)"
+    elif last < passage.total_lines:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
     return Answer(
         text=text,

@@ -1,7 +1,8 @@
-"""The server over streamable HTTP, as an ASGI application. A token is checked by whoever runs it."""
+"""The server over streamable HTTP, as an ASGI application. Who may call is checked by `rest.guard`."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -19,25 +20,16 @@ _IDLE_SECONDS = 1800.0  # a client that went away without a word
 _MOST_SESSIONS = 500
 
 
-def http_app(memory: Memory, *, port: int) -> ASGIApp:
-    """The application that answers at `/mcp`, for requests addressed to this machine on `port`.
+def http_app(memory: Memory) -> ASGIApp:
+    """The application that answers at `/mcp`, for a guard to stand before.
 
-    The SDK guards only what it is told to guard, so the names are listed, each with the port.
+    The guard goes by the settings as they are now; the SDK would keep to those of the start.
     """
-    serve = memory.config.serve
-    more = (name.strip() for name in serve.hosts.split(","))
-    names = {"127.0.0.1", "localhost", "[::1]", serve.host, *filter(None, more)}
-    hosts = sorted(f"{name}:{port}" for name in names)
-    origins = (origin.strip() for origin in serve.origins.split(","))
     app = MemoryServer(memory).protocol.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=serve.max_body_bytes,
+        max_request_body_size=sys.maxsize,
         session_idle_timeout=_IDLE_SECONDS,
         max_sessions=_MOST_SESSIONS,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=hosts,
-            allowed_origins=[*(f"http://{host}" for host in hosts), *filter(None, origins)],
-        ),
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return Repairing(app)

@@ -46,8 +46,10 @@ TEMPLATES = [
 
 def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesResult:
     """One page of the files: the main ones, then days from the newest, then notes."""
+    if cursor is not None and not re.fullmatch(r"[0-9]{1,9}", cursor):
+        raise MCPError(types.INVALID_PARAMS, "There is no such page.")
     paths = _paths(memory)
-    start = int(cursor) if cursor and re.fullmatch(r"[0-9]{1,9}", cursor) else 0
+    start = int(cursor or 0)
     more = start + _PAGE < len(paths)
     return types.ListResourcesResult(
         resources=[_resource(path) for path in paths[start : start + _PAGE]],

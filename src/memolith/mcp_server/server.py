@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
@@ -11,6 +11,7 @@ import mcp_types as types
 from anyio import from_thread, to_thread
 from anyio.from_thread import BlockingPortal
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.shared.exceptions import MCPError
 
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
@@ -22,7 +23,7 @@ from memolith.mcp_server.toolset import answer, chosen
 from memolith.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -144,7 +145,8 @@ class MemoryServer:
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        await self._settle(context)
+        with _told():
+            await self._settle(context)
         return types.ListToolsResult(tools=self._offered())
 
     async def _call_tool(
@@ -167,9 +169,10 @@ class MemoryServer:
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        await self._settle(context)
         cursor = params.cursor if params else None
-        return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
+        with _told():
+            await self._settle(context)
+            return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
 
     async def _list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -179,7 +182,8 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        await self._settle(context)
+        with _told():
+            await self._settle(context)
         return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
 
     async def _list_prompts(
@@ -190,13 +194,23 @@ class MemoryServer:
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        await self._settle(context)
+        with _told():
+            await self._settle(context)
         given = params.arguments or {}
         return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""
         return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What goes wrong, as an error of the protocol: the library has no words for ours."""
+    try:
+        yield
+    except MemolithError as error:
+        raise MCPError(types.INTERNAL_ERROR, f"{error.message} {error.hint}".strip()) from error
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

@@ -13,6 +13,8 @@ from memolith.types import SENSITIVITIES
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from memolith.labels import Sensitivity
     from memolith.mcp_server.tool import Call
     from memolith.shapes import Json
@@ -54,13 +56,9 @@ def _sensitivity(name: str) -> Sensitivity:
 def memory(call: Call) -> Answer:
     """Save, search, list, index or delete."""
     action = call.arguments.text("action")
-    return {
-        "save": _save,
-        "search": _search,
-        "list": _list,
-        "index": _index,
-        "delete": _delete,
-    }[action](call)
+    run, takes = _ACTIONS[action]
+    call.arguments.allow("action", *takes, whose=f"action {action}")
+    return run(call)
 
 
 def _save(call: Call) -> Answer:
@@ -134,6 +132,13 @@ def _delete(call: Call) -> Answer:
     )
 
 
+_ACTIONS: Mapping[str, tuple[Callable[[Call], Answer], tuple[str, ...]]] = {
+    "save": (_save, ("content", "category", "keywords", "metadata")),
+    "search": (_search, ("query", "category", "limit")),
+    "list": (_list, ("category", "limit", "offset")),
+    "index": (_index, ()),
+    "delete": (_delete, ("id", "confirm")),
+}
 _CATEGORY: Json = {"enum": ["fact", "preference", "event", "summary"]}
 
 WRITING_TOOLS = (
@@ -157,7 +162,7 @@ WRITING_TOOLS = (
         title="Manage memory",
         run=memory,
         properties={
-            "action": {"enum": ["save", "search", "list", "index", "delete"]},
+            "action": {"enum": list(_ACTIONS)},
             "content": {"type": "string", "minLength": 1},
             "category": _CATEGORY,
             "keywords": {"type": "array", "items": {"type": "string"}},

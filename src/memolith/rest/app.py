@@ -60,7 +60,7 @@ _REASONS = {404: "There is nothing here.", 405: "This cannot be done here."}
 def build_app(memory: Memory, *, port: int) -> ASGIApp:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
-    agents = http_app(memory.through("mcp"), port=port)
+    agents = http_app(memory.through("mcp"))
     api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     api.state.agents = agents
     return Guard(api, memory, api.state.metrics, port)

@@ -168,8 +168,8 @@ class Guard:
             raise RequestError(
                 503,
                 "timeout",
-                "This took too long and was given up.",
-                hint="See serve.timeout_seconds.",
+                "This took too long to wait for; it may still be finished.",
+                hint="Look before you send it again. See serve.timeout_seconds.",
             )
 
 

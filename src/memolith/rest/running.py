@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import socket
@@ -62,11 +63,13 @@ def listen(host: str, port: int) -> socket.socket:
         sock.bind((host, port))
     except OSError as error:
         sock.close()
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        other_port = "Choose another port: --port 0 takes any free one."
         raise ConfigError(
             f"Cannot listen on {host} port {port}: {error.strerror or error}.",
-            setting="serve.port",
+            setting="serve.port" if taken else "serve.host",
             origin="serve",
-            hint="Choose another port: memolith serve --port 0 takes any free one.",
+            hint=other_port if taken else "serve.host must be an address of this machine.",
         ) from error
     return sock
 

@@ -1,11 +1,11 @@
-"""The token of the server: whether others could read it."""
+"""The server: whether others could read its token, and who answers at its port."""
 
 from __future__ import annotations
 
 from memolith.errors import StorageError
 from memolith.files.folder import Folder
 from memolith.files.server_token import read_token
-from memolith.jobs.checks.findings import Findings
+from memolith.jobs.checks.findings import Findings, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from memolith.reports import Check
 
 
+_HEALTHY = '{"ok":true}'
+_LONGEST = 100
+_SECONDS = 1.0  # for an answer from this machine
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - nothing is bound here
+
+
 def check_server(subject: Subject) -> list[Check]:
-    """Whether others could read the token; then the server refuses to start with it."""
+    """Whether others could read the token; then the server refuses to start with it. Who answers now."""
     found = Findings("server", "Server token")
     token = ""
     with Folder(subject.root) as folder:
@@ -22,6 +28,36 @@ def check_server(subject: Subject) -> list[Check]:
             token = read_token(folder)
         except StorageError as error:
             found.add("error", error.message, error.hint)
-    if token:
-        return found.checks("only you can read it")
-    return found.checks("none yet; the first start of `memolith serve` makes it", "off")
+    if not token:
+        return found.checks("none yet; the first start of `memolith serve` makes it", "off")
+    serve = subject.config.serve
+    place = f"port {serve.port} of {shown(serve.host)}"
+    answer = _answer(serve.host, serve.port)
+    if answer not in ("", _HEALTHY):
+        found.add(
+            "info",
+            f"At {place} stands something that does not answer like a server of ours.",
+            "If it is another program, choose another port: memolith config set serve.port N",
+        )
+    running = f"a server answers at {place}" if answer else f"no server runs at {place}"
+    return found.checks(f"only you can read it; {running}")
+
+
+def _answer(host: str, port: int) -> str:
+    """What is answered when we ask whether the server is well; "" when nobody is there."""
+    if not port:
+        return ""  # any free one: nobody knows which
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(
+        "localhost" if host in _EVERYWHERE else host, port, timeout=_SECONDS
+    )
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().read(_LONGEST).decode("ascii", "replace") or "nothing"
+    except ConnectionRefusedError:
+        return ""
+    except (OSError, HTTPException):
+        return "nothing"
+    finally:
+        connection.close()
