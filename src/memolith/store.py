@@ -9,6 +9,7 @@ from datetime import datetime
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
+from memolith.files.journal import Entry
 from memolith.files.transaction import Transaction
 from memolith.late import late
 from memolith.opened import Opened
@@ -299,12 +300,14 @@ class Store(Opened):
     def _append(self, draft: Record, final: Callable[[Folder], Record] | None = None) -> Record:
         """Write a record; `final` makes it under the lock, of what nobody can change meanwhile."""
         gate.check_record(draft, self.config.store.max_record_bytes)
+        entry = Entry(draft)
         with self._writing() as transaction:
             if final is not None:
                 draft = final(transaction.folder)
                 gate.check_record(draft, self.config.store.max_record_bytes)
+                entry = Entry(draft)
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
-            record = self._journal.append(transaction, draft, reuse=self._reuses)
+            record = self._journal.append(transaction, entry, reuse=self._reuses)
             trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
         if trim_is_due:
             with suppress(MemolithError):  # the record is safe, and the next append tries again

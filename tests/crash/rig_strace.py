@@ -26,7 +26,7 @@ BEGIN, END = "/memolith-window-begins", "/memolith-window-ends"
 # Calls that read or change the file system. Between two of them no file changes, so a kill at any
 # other call (memory, threads, time) leaves the same files as a kill at the next of these.
 FILE_CALLS = frozenset(
-    "open openat read pread64 readv write pwrite64 writev close fsync fdatasync sync_file_range "
+    "open openat read pread64 readv write pwrite64 writev close fsync fdatasync fadvise64 "
     "rename renameat renameat2 unlink unlinkat link linkat symlink symlinkat ftruncate truncate "
     "fallocate mkdir mkdirat rmdir chmod fchmod fchmodat chown fchown fchownat flock fcntl lseek "
     "stat fstat lstat newfstatat statx getdents64 dup dup3 sendfile copy_file_range utimensat".split()

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 
 def fingerprint(line: bytes) -> int:
-    """What two equal records have in common: session, category and text, as they are spelled."""
-    content = line[line.find(b'"sessionId":') : line.rfind(b',"provenance":{')]
+    """What two equal records have in common: session, category and text, as they are spelled.
+
+    The line may end before the time when the record was created.
+    """
+    content = line[line.find(b'"sessionId":') : line.find(b',"provenance":{')]
     return (crc32(content) << 32 | len(content) & 0xFFFFFFFF) or 1
 
 
@@ -40,10 +43,12 @@ class Duplicates:
         self._folder = handles.folder
         self._primary = primary
 
-    def find(self, record: Record, line: bytes, now: datetime) -> Record | None:
-        """An equal record that still counts, or None. Where repetition is news, nothing is equal."""
+    def find(self, record: Record, wanted: int, now: datetime) -> Record | None:
+        """An equal record that still counts, or None; `wanted` is its fingerprint.
+
+        Where repetition is news, nothing is equal.
+        """
         stamp = self._handles.stamp(self._primary)
-        wanted = fingerprint(line)
         if stamp is None or not self._may_hold(wanted, stamp):
             return None
         if policy(record.category).repeats or record.supersedes:

@@ -43,8 +43,8 @@ class Handles:
         "_state",
         "folder",
         "lock",
+        "sync_seconds",
         "table",
-        "were_kept",
     )
 
     def __init__(self, folder: Folder, keeper: int | None = None) -> None:
@@ -52,7 +52,7 @@ class Handles:
         self.folder = folder
         self.lock = WriterLock(folder)
         self.table: FingerprintTable | None = None
-        self.were_kept = False  # whether an earlier write has used them
+        self.sync_seconds = 0.0  # how long the disk took for the file that was synced last
         self._keeper = keeper
         self._root: tuple[int, int] | None = None  # which folder we hold, once it is asked for
         # Handle, and what must not have changed: mode, inode, device, links, owner, group.
@@ -134,7 +134,6 @@ class Handles:
             return
         self.folder.close_below()
         self._seen = _NOTHING
-        self.were_kept = True
         while len(self._files) > _FILES_KEPT:
             close_quietly(self._files.pop(next(iter(self._files)))[0])
         if _idle.setdefault(self._keeper, self) is not self:

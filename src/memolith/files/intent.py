@@ -34,7 +34,7 @@ _EMPTY = [0, 0, 0, 0]
 class LockState:
     """The content of the lock file."""
 
-    __slots__ = ("_spelled", "boot", "files", "steps", "turn")
+    __slots__ = ("boot", "files", "steps", "turn")
 
     def __init__(
         self, boot: str, steps: list[list[object]], files: dict[str, FileState], turn: int = 0
@@ -44,7 +44,6 @@ class LockState:
         self.steps = steps
         self.files = files
         self.turn = turn
-        self._spelled = ""  # `files` as JSON; "" when they have changed since
 
     @classmethod
     def decode(cls, data: bytes) -> LockState:
@@ -80,8 +79,10 @@ class LockState:
                 ) from error
 
     def with_intent(self, steps: Sequence[Step]) -> bytes:
-        """The lock file's content while `steps` are being done."""
-        return self._encode(", ".join(_spelled_steps(steps)))
+        """The lock file's content while `steps` are being done: without line counts, because
+        whoever finishes them for us has to count anew.
+        """
+        return self._encode(", ".join(_spelled_steps(steps)), "")
 
     def after(self, steps: Sequence[Step]) -> bytes:
         """The lock file's content once `steps` are done, and nothing is left to finish."""
@@ -93,13 +94,12 @@ class LockState:
         while len(self.files) > _FILES_KEPT:
             del self.files[next(iter(self.files))]
         self.turn += 1
-        self._spelled = ""
-        return self._encode("")
+        known = [f"{_quoted(path)}: {state}" for path, state in self.files.items()]
+        return self._encode("", ", ".join(known))
 
     def forget_file(self, path: str) -> None:
         """What stood under this name is gone."""
         self.files.pop(path, None)
-        self._spelled = ""
 
     def lines_of(self, path: str, found: Stamp) -> int | None:
         """How many lines a file has, if it is still as we left it; else None."""
@@ -114,16 +114,12 @@ class LockState:
         )
         lines = sum(piece.count(b"\n") for piece in pieces)
         self.files[step.path] = [*found, lines]
-        self._spelled = ""
         return lines
 
-    def _encode(self, steps: str) -> bytes:
-        if not self._spelled:
-            known = [f"{_quoted(path)}: {state}" for path, state in self.files.items()]
-            self._spelled = f"{{{', '.join(known)}}}"
+    def _encode(self, steps: str, files: str) -> bytes:
         body = (
             f'{{"pid": {os.getpid()}, "boot": {_quoted(clock.boot_id())}, "turn": {self.turn},'
-            f' "steps": [{steps}], "files": {self._spelled}}}'
+            f' "steps": [{steps}], "files": {{{files}}}}}'
         ).encode()
         return b"%08x %s\n" % (crc32(body), body)
 

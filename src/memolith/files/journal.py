@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from memolith.files import layout
-from memolith.files.duplicates import Duplicates
-from memolith.files.record_format import encode_line
+from memolith.files.duplicates import Duplicates, fingerprint
+from memolith.files.record_format import encode_time, line_around_time
 from memolith.types import Citation
 from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from memolith.clock import Clock
     from memolith.files.document import Document
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.types import Record
+
+
+class Entry:
+    """A record on its way into the files: its line but for the time, which is taken under the lock.
+
+    Made before, because whatever is done under the lock is waited for by all other writers.
+    """
+
+    __slots__ = ("_after_time", "_before_time", "fingerprint", "record")
+
+    def __init__(self, record: Record) -> None:
+        """Of a record that has passed the gate."""
+        self.record = record
+        self._before_time, self._after_time = line_around_time(record)
+        self.fingerprint = fingerprint(self._before_time)
+
+    def line(self, now: datetime) -> bytes:
+        """The whole line of a record created now."""
+        return b"%s%s%s" % (self._before_time, encode_time(now).encode(), self._after_time)
 
 
 class Journal:
@@ -29,25 +49,25 @@ class Journal:
         self.clock = clock
         self.primary = primary
 
-    def append(self, transaction: Transaction, draft: Record, *, reuse: bool) -> Record:
+    def append(self, transaction: Transaction, entry: Entry, *, reuse: bool) -> Record:
         """Write a record to both files; with `reuse`, an equal record already there is returned.
 
         The time is taken here, under the lock: a record always stands in the log of its own day,
         even if midnight passed while we waited.
         """
         now = self.clock.now()
-        line = encode_line(draft, now)
         duplicates = Duplicates(transaction.handles, self.primary)
-        known = duplicates.find(draft, line, now) if reuse else None
+        known = duplicates.find(entry.record, entry.fingerprint, now) if reuse else None
         if known is not None:
             return self._confirmed(transaction, known)
         day = layout.daily_log(self.clock.day_of(now))
+        line = entry.line(now)
         number = transaction.append(day, line)
         transaction.append(self.primary, line, template=self.primary)
         transaction.commit()
         if reuse:
             duplicates.add(transaction.left_behind(self.primary)[0])
-        return replace(draft, created=now, citation=Citation(day, number, number))
+        return replace(entry.record, created=now, citation=Citation(day, number, number))
 
     def _confirmed(self, transaction: Transaction, record: Record) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk, in both files:

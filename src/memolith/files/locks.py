@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 from contextlib import suppress
+from time import sleep
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, WriterBusyError
@@ -28,6 +29,8 @@ SCHEDULE_LOCK = f"{STATE_FOLDER}/schedule.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 # The lock file of ordinary appends; after a larger change it is cut back to this.
 _ORDINARY_SIZE = 8192
+_FIRST_NAP = 0.0005
+_LONGEST_NAP = 0.008
 _CLOSED = -1
 _open_handles: set[int] = set()
 _forks = 0  # how many times this process is a fork of a fork
@@ -186,22 +189,38 @@ def make_state_folder(folder: Folder) -> None:
 def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
     """Take the lock, or close the handle."""
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        _wait_in_line(fd, deadline, timeout_seconds)
+        if _is_free_soon(fd, deadline):
+            return
     except OSError as error:
         close_handle(fd)
         raise _no_locks(error) from error
     except BaseException:  # Ctrl-C just when we got it: it must not stay with nobody
         close_handle(fd)
         raise
+    _wait_in_line(fd, deadline, timeout_seconds)
+
+
+def _is_free_soon(fd: int, deadline: float) -> bool:
+    """Take the lock now or within a few naps, each twice as long as the one before.
+
+    Whoever queues is woken in another thread, with the lock already taken, and all others wait for
+    that switch. So only the unlucky queue: nobody who only polls has a place in line.
+    """
+    nap = _FIRST_NAP
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if nap > _LONGEST_NAP or clock.monotonic() + nap > deadline:
+                return False
+            sleep(nap)
+            nap *= 2
+        else:
+            return True
 
 
 def _wait_in_line(fd: int, deadline: float, timeout_seconds: float) -> None:
-    """Block in the kernel's queue, in a thread that gives up for us at the deadline.
-
-    Polling instead would starve: the kernel wakes waiters in order, a sleeping poller has no place.
-    """
+    """Block in the kernel's queue, in a thread that gives up for us at the deadline."""
     from memolith.files.lock_queue import Waiter  # threads are imported only when we must wait
 
     # Read before we wait: once we give up, the handle belongs to the waiter.

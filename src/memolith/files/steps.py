@@ -37,6 +37,7 @@ class Append:
             self.fd = atomic_write.create_for_append(folder, self.path)
         self.synced = False  # also if something else was synced before our turn came
         atomic_write.write_all(self.fd, self.data)
+        atomic_write.begin_sync(folder, self.fd, self.size, len(self.data))
         if not self.inode:
             atomic_write.sync_parent(folder, self.path)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.companion import Companion
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from memolith.files.handles import Handles
     from memolith.files.intent import LockState
     from memolith.types import Stamp
+
+# A sync that takes longer is worth a second thread.
+_SLOW_SYNC = 0.0004
 
 
 class Transaction:
@@ -204,9 +208,10 @@ class Transaction:
 
     def _begin_beside(self) -> Companion | None:
         """Sync the second of two files at the same time: the file system then needs one commit for
-        both. Only for a memory that writes again; for a single record a thread is too dear.
+        both. Only where that takes longer than to wake a thread: not for the first record of a
+        process, and not on a disk as fast as memory.
         """
-        if len(self._appends) != 2 or not (self.handles.were_kept and self.folder.durable):
+        if len(self._appends) != 2 or self.handles.sync_seconds < _SLOW_SYNC:
             return None
         try:
             companion = Companion.take()
@@ -216,11 +221,14 @@ class Transaction:
         return companion
 
     def _sync_each(self, appends: list[Append]) -> tuple[OSError, str] | None:
+        begun = clock.monotonic()
         for step in appends:
             try:
                 step.sync(self.folder)
             except OSError as error:
                 return error, step.path
+            if step is appends[0]:
+                self.handles.sync_seconds = clock.monotonic() - begun
         return None
 
     def _withdraw(self) -> None:
