@@ -78,16 +78,20 @@ def test_a_moved_profile_is_searched_where_it_is_now(root: Path, tmp_path: Path)
         assert texts(memory, "grebe")
 
 
-def test_a_file_in_place_of_the_indexs_folder_is_said_and_nothing_raised(root: Path) -> None:
+def test_a_file_in_place_of_the_indexs_folder_is_said_and_an_index_elsewhere_finds(
+    root: Path,
+) -> None:
     folder = damages.index_folder(root)
     shutil.rmtree(folder)
     folder.write_text("not a folder", encoding="utf-8")
     with Memory(root) as memory:
         result = memory.search("heron")
-        assert result.hits == ()
-        assert "index" in result.warnings[0]
-        folder.unlink()
+        assert [hit.text for hit in result.hits] == ["A heron stands in the river"]
+        assert "index cannot be used" in result.warnings[0]
+    folder.unlink()
+    with Memory(root) as memory:
         assert texts(memory, "heron")
+        assert memory.search("heron").warnings == ()
 
 
 def test_a_locked_index_answers_with_what_it_has_and_says_so(
@@ -131,6 +135,34 @@ def test_on_a_full_disk_what_is_indexed_is_found_and_the_rest_is_said(small_disk
         assert "full" in " ".join(result.warnings)
     with Memory(root) as fresh:
         assert fresh.search("heron").warnings
+
+
+@pytest.mark.parametrize("room", [0, 40])
+def test_on_a_full_disk_without_an_index_one_elsewhere_finds(small_disk: Path, room: int) -> None:
+    with Memory(small_disk / "profile") as memory:
+        memory.remember("A heron stands in the river")
+        with suppress(OSError), (small_disk / "fill").open("wb", buffering=0) as file:
+            while file.write(b"x" * 1024):
+                pass
+        os.truncate(small_disk / "fill", os.path.getsize(small_disk / "fill") - room * 1024)
+        result = memory.search("heron")
+        assert [hit.text for hit in result.hits] == ["A heron stands in the river"]
+        assert "the disk is full. One is made for this process alone" in " ".join(result.warnings)
+        assert [hit.text for hit in memory.search("heron").hits] == ["A heron stands in the river"]
+
+
+def test_where_no_index_can_be_made_anywhere_a_search_says_so(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    with Memory(small_disk / "profile") as memory:
+        memory.remember("A heron stands in the river")
+        with suppress(OSError), (small_disk / "fill").open("wb", buffering=0) as file:
+            while file.write(b"x" * 1024):
+                pass
+        result = memory.search("heron")
+        assert not result.hits
+        assert "Nothing was searched" in " ".join(result.warnings)
 
 
 SEARCH = """

@@ -96,6 +96,39 @@ def test_a_note_can_be_superseded_and_a_shortened_id_will_do(memory: Memory) -> 
     assert texts(memory) == ["Bob owns the key"]
 
 
+@pytest.mark.parametrize("makes", ["remember", "save_note"])
+def test_to_supersede_twice_with_the_same_text_writes_it_once(memory: Memory, makes: str) -> None:
+    old = getattr(memory, makes)("Ana owns the key")
+    new = memory.supersede(old.id, "Bob owns the key")
+    again = memory.supersede(old.id, "Bob owns the key")
+    assert (again, again.reused) == (new, True)
+    assert memory.supersede(new.id, "Bob owns the key") == new
+    assert sorted(texts(memory, include_past=True)) == ["Ana owns the key", "Bob owns the key"]
+    assert not memory.supersede(old.id, "Ana owns the key").reused
+    assert texts(memory) == ["Ana owns the key"]
+
+
+def test_nothing_is_superseded_by_what_it_says_itself(memory: Memory) -> None:
+    note = memory.save_note("Ana owns the key")
+    assert memory.supersede(note.id, "Ana owns the key") == note
+    assert not memory.supersede(note.id, "Ana owns the key", sensitivity="secret").reused
+
+
+def test_where_nothing_is_reused_a_successor_is_written_each_time(memory: Memory) -> None:
+    old = memory.remember("Ana owns the key")
+    with Memory(memory.root, settings={"store.duplicates": "keep"}, clock=memory._clock) as other:
+        other.supersede(old.id, "Bob owns the key")
+        assert not other.supersede(old.id, "Bob owns the key").reused
+
+
+def test_a_category_is_asked_for_in_any_case(memory: Memory) -> None:
+    memory.remember("Ana owns the key", category="fact")
+    memory.remember("Bob owns the car", category="Straße")
+    assert [record.text for record in memory.list(category="Fact")] == ["Ana owns the key"]
+    assert [record.text for record in memory.records(category="STRASSE")] == ["Bob owns the car"]
+    assert memory.list(category="facts") == ()
+
+
 def test_the_keywords_of_a_secret_do_not_go_over_to_what_is_none(memory: Memory) -> None:
     old = memory.remember("The code is 4711", sensitivity="secret", keywords=["heron-gate"])
     same = memory.supersede(old.id, "The code is 4712")
@@ -253,13 +286,16 @@ def test_correcting_follows_a_successor_into_the_archive(
 def test_two_processes_that_correct_the_same_record_leave_one_chain(tmp_path: Path) -> None:
     with Memory(tmp_path / "root") as memory:
         first = memory.remember("version 0")
-        steps = [{"do": "supersede", "record_id": first.id, "text": f"v{n}"} for n in range(12)]
-        patient = {"store.lock_timeout_seconds": 120}
-        order = Order(root=tmp_path / "root", steps=steps, settings=patient)
-        with (
-            LiveWorker(order, tmp_path / "one") as one,
-            LiveWorker(order, tmp_path / "two") as two,
-        ):
+
+        def start(name: str) -> LiveWorker:
+            steps = [
+                {"do": "supersede", "record_id": first.id, "text": f"{name} {n}"} for n in range(12)
+            ]
+            patient = {"store.lock_timeout_seconds": 120}
+            order = Order(root=tmp_path / "root", steps=steps, settings=patient)
+            return LiveWorker(order, tmp_path / name)
+
+        with start("one") as one, start("two") as two:
             assert (one.finish(), two.finish()) == (0, 0)
         assert len(memory.records(include_past=True)) == 25
         assert len(memory.records()) == 1

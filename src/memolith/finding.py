@@ -19,7 +19,7 @@ from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
 from memolith.index.choose import has_index, open_index
-from memolith.index.temporary import temporary_folder
+from memolith.index.temporary import folder_instead, temporary_folder
 from memolith.index_reports import IndexStatus
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
@@ -56,7 +56,8 @@ _EMBEDDING_SECONDS = 1.0
 _ATTEMPTS = 5
 _SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
-_TEMPORARY = "This memory is read-only and has no index: one is made for this process alone, and again by others."
+_READ_ONLY = "This memory is read-only and has no index."
+_TEMPORARY = "One is made for this process alone, and again by others."
 _DAY_FIRST = {"auto": None, "yes": True, "no": False}
 T = TypeVar("T")
 
@@ -79,6 +80,7 @@ class Finder:
         self._looked = _NEVER
         self._hint = ChangeHint()
         self._temporary: TemporaryFolder | None = None
+        self._why_temporary = _READ_ONLY
         self._closing = False
 
     def configure(self, config: Config, clock: Clock) -> None:
@@ -116,7 +118,7 @@ class Finder:
             self._index = None
         if self._temporary is not None:
             self._temporary.cleanup()
-            self._temporary = None
+            self._temporary, self._why_temporary = None, _READ_ONLY
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
@@ -139,17 +141,28 @@ class Finder:
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:
         """Look at the disk, then search; an index that cannot be used is said in the warnings."""
+
+        def work() -> SearchResult:
+            return self._search(question, limit, filters, explain=explain)
+
         with self._guard:
             try:
-                return self._again_if_replaced(
-                    lambda: self._search(question, limit, filters, explain=explain)
-                )
+                return self._again_if_replaced(work)
             except IndexUnavailableError as error:
                 self._close()
-                return SearchResult(hits=(), warnings=(f"{error.message} Nothing was searched.",))
+                return self._search_elsewhere(work, error.message)
             finally:
                 if self._closing:
                     self._close()
+
+    def _search_elsewhere(self, work: Callable[[], SearchResult], why: str) -> SearchResult:
+        """Do without an index that cannot be used: search one made in another place."""
+        try:
+            self._temporary, self._why_temporary = temporary_folder(), why
+            return self._again_if_replaced(work)
+        except (OSError, IndexUnavailableError):
+            self._close()
+            return SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
 
     def with_known_categories(
         self, result: SearchResult, category: str, filters: Filters
@@ -237,6 +250,8 @@ class Finder:
             except IndexReplacedError:
                 raise
             except IndexUnavailableError as error:
+                if not self._open_index().stats().chunks:
+                    raise
                 warnings = (f"{error.message} What changed since then is not found yet.",)
         with self._roots() as roots:
             config, index = self._config.search, self._open_index()
@@ -260,7 +275,7 @@ class Finder:
             result = search(parts, plan(question, today, reader), filters, situation)
             warnings += problems
         if self._temporary is not None:
-            warnings += (_TEMPORARY,)
+            warnings += (f"{self._why_temporary} {_TEMPORARY}",)
         if config.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
         warnings += self._embed_later()
@@ -281,7 +296,7 @@ class Finder:
             embedder = self._open_embedder()
             with Folder(self._root) as folder, suppress(OSError):
                 make_state_folder(folder)  # private, and not for git
-            self._temporary = temporary_folder(self._index_folder)
+            self._temporary = self._temporary or folder_instead(self._index_folder)
             self._index = open_index(self._index_folder, embedder)
             self._indexed_by = embedder
         return self._index

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
+from memolith.files.duplicates import is_same
 from memolith.files.folder import Folder
 from memolith.files.journal import Entry
 from memolith.files.transaction import Transaction
@@ -71,12 +72,17 @@ class Store(Opened):
     def supersede(
         self, record_id: str, text: str, *, sensitivity: labels.Sensitivity | None = None
     ) -> Record:
-        """Write a newer record that takes the place of an older one; the old one stays as history."""
+        """Write a newer record that takes the place of an older one; the old one stays as history.
+
+        If the newest of them says the same already, it comes back with `reused` set.
+        """
         from memolith.files.lookup import find_newest
 
         def successor(folder: Folder) -> Record:
             old = find_newest(folder, record_id, self.config.trim.archive_path)
             draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
+            if self._reuses and is_same(old, draft, self._clock.now()):
+                return old
             keywords = gate.keywords_for(draft, old)
             return replace(draft, keywords=keywords, supersedes=old.id)
 
@@ -135,12 +141,13 @@ class Store(Opened):
             found = [*self._journal.records(folder), *notes(folder)]
             replaced = superseded_in(folder, self.config.trim.archive_path)
         chosen = found if include_past else current(found, self._clock.now(), replaced)
+        wanted = category and category.casefold()
         return tuple(
             sorted(
                 (
                     record
                     for record in chosen
-                    if category in (None, record.category)
+                    if wanted in (None, record.category.casefold())
                     and session in (None, record.session)
                     and visible(record, include_secret=include_secret)
                 ),
@@ -304,6 +311,8 @@ class Store(Opened):
         with self._writing() as transaction:
             if final is not None:
                 draft = final(transaction.folder)
+                if draft.citation is not None:  # it stands there already
+                    return self._journal.confirmed(transaction, draft, draft.citation)
                 gate.check_record(draft, self.config.store.max_record_bytes)
                 entry = Entry(draft)
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)

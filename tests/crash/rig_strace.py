@@ -2,8 +2,8 @@
 
 A worker marks the window of one operation by looking for two files that do not exist. One recorded
 run lists the calls between the marks; each later run hits one of them (`strace -e inject=`).
-strace counts calls by name, and so do we. Only the main thread is followed: the one call that a store
-makes beside it, the sync of the second file, is failed by its path in `test_failed_sync.py`.
+strace counts calls by name, and so do we. Only the main thread is followed, and it makes all calls here:
+a sync beside it, as on slow disks, is failed in `tests/files/test_syncing.py`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def window(
     after: Sequence[Mapping[str, object]] = (),
 ) -> list[Mapping[str, object]]:
     """Steps with the window around `operation`."""
-    return [*before, {"do": "mark", "path": BEGIN}, operation, {"do": "mark", "path": END}, *after]
+    begin, end = {"do": "mark", "path": BEGIN}, {"do": "mark", "path": END}
+    return [{"do": "one thread"}, *before, begin, operation, end, *after]
 
 
 def calls_in_window(order: Order, folder: Path) -> list[SystemCall]:

@@ -109,3 +109,16 @@ def test_a_file_with_a_second_name_is_neither_searched_nor_got(
     assert [hit.citation.path for hit in memory.search("penguin").hits] == ["memory/linked.md"]
     linked.with_name("again.md").hardlink_to(linked)
     assert memory.search("penguin").hits == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["MEMORY.md", "conversation-history.jsonl", "memory/2026-04-09.md"]
+)
+def test_a_folder_where_a_file_should_be_is_said(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir(parents=True)
+    with Folder(str(tmp_path)) as folder:
+        found, warnings = discover(folder)
+    assert not found
+    assert warnings == [f"{name} is a folder, where a file should be."]
+    with Memory(tmp_path) as memory:
+        assert memory.search("heron").warnings == tuple(warnings)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from memolith import Memory
+from memolith.files.document import Document
+from memolith.files.plain_lines import count_records
+from memolith.files.record_format import encode_line
 from memolith.version import __version__
 
 
@@ -39,3 +46,39 @@ def test_records_of_both_places_are_counted(root: str) -> None:
         with Memory(root, settings={"profile.primary": primary}) as memory:
             memory.remember(f"in {primary}")
     assert memory.status().records == 2
+
+
+DAMAGES = {
+    "torn": lambda line: line[:40] + b"\n",
+    "no JSON": lambda line: line.replace(b'"text":', b'"text"'),
+    "bad bytes": lambda line: line.replace(b"heron", b"her\xffn"),
+    "NUL": lambda line: line.replace(b"heron", b"her\0n"),
+    "no such escape": lambda line: line.replace(b"heron", b"her\\xn"),
+    "no such day": lambda line: line.replace(b"-11-15T", b"-13-15T"),
+    "no such sensitivity": lambda line: line.replace(b"private-user", b"privat"),
+    "prose": lambda _: b"- {a list item in braces}\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_lines_are_no_records(memory: Memory, damage: str) -> None:
+    for text in ("A heron stands", 'Ein Reiher: \u00e4 \u2028 "\\', "kept"):
+        record = memory.remember(text, keywords=["key"] if text == "kept" else ())
+    assert memory.status().records == 3
+    with Path(memory.root, "MEMORY.md").open("ab") as file:
+        file.write(DAMAGES[damage](encode_line(record).replace(b"kept", b"heron")))
+    assert memory.status().records == len(memory.records()) == 3
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 300), st.binary(max_size=4))
+def test_however_a_line_is_damaged_status_counts_what_is_listed(at: int, bytes_: bytes) -> None:
+    line = (
+        b'- {"id":"1","sessionId":"main","category":"note","text":"a \\"b\\" c",'
+        b'"provenance":{"sourceChannel":"cli","confidence":1,'
+        b'"timestamp":"2026-11-15T10:00:00.000Z","sensitivity":"public"}}\n'
+    )
+    at = min(at, len(line))
+    spoilt = line[:at] + bytes_ + line[at + len(bytes_) :]
+    records = list(Document.parse("MEMORY.md", spoilt).records())
+    assert count_records(spoilt) == len(records)

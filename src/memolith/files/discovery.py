@@ -88,6 +88,8 @@ def _note_files(
                 continue
             if entry.is_dir(follow_symlinks=False):
                 below.append(prefix + name)
+                if name.endswith(".md") or name == chats:
+                    warnings.append(f"{prefix}{name} is a folder, where a file should be.")
             elif (name.endswith(".md") or name == chats) and not _is_left_out(prefix + name):
                 try:
                     status = entry.stat(follow_symlinks=False)

@@ -57,7 +57,7 @@ class Duplicates:
         for number, candidate in enumerate(data.split(b"\n"), 1):
             if candidate.startswith(PREFIX) and fingerprint(candidate) == wanted:
                 found = self._parse(candidate, number)
-                if found and _is_same(found, record, now) and not _is_superseded(found, data):
+                if found and is_same(found, record, now) and not _is_superseded(found, data):
                     return found
         return None
 
@@ -97,7 +97,8 @@ class Duplicates:
             return None
 
 
-def _is_same(found: Record, record: Record, now: datetime) -> bool:
+def is_same(found: Record, record: Record, now: datetime) -> bool:
+    """Whether a record that was found may be the answer instead of one that says the same."""
     same = (found.text, found.category, found.session, found.sensitivity, found.expires) == (
         record.text,
         record.category,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _FILES_KEPT = 4
 _PIECE = 1 << 20
 _EMPTY = [0, 0, 0, 0]
+_FOUR_NUMBERS = [int] * 4
 
 
 class LockState:
@@ -52,12 +53,12 @@ class LockState:
         checksum, _, body = line.partition(b" ")
         if not newline or checksum != b"%08x" % crc32(body):
             return cls("", [], {})
-        match json.loads(body):
-            case {"boot": str(boot), "steps": list(steps), **rest}:
-                turn = rest.get("turn")
-                return cls(
-                    boot, steps, _file_states(rest.get("files")), turn if type(turn) is int else 0
-                )
+        content = json.loads(body.decode())
+        known = content if isinstance(content, dict) else {}
+        boot, steps, turn = known.get("boot"), known.get("steps"), known.get("turn")
+        if isinstance(boot, str) and isinstance(steps, list):
+            files = _file_states(known.get("files"))
+            return cls(boot, steps, files, turn if type(turn) is int else 0)
         raise FileFormatError(
             f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
             path=LOCK_PATH,
@@ -131,7 +132,7 @@ def _file_states(content: object) -> dict[str, FileState]:
     return {
         path: state
         for path, state in content.items()
-        if isinstance(state, list) and len(state) == 4 and all(type(n) is int for n in state)
+        if isinstance(state, list) and [*map(type, state)] == _FOUR_NUMBERS
     }
 
 

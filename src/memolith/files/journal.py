@@ -58,8 +58,8 @@ class Journal:
         now = self.clock.now()
         duplicates = Duplicates(transaction.handles, self.primary)
         known = duplicates.find(entry.record, entry.fingerprint, now) if reuse else None
-        if known is not None:
-            return self._confirmed(transaction, known)
+        if known is not None and known.citation is not None:
+            return self.confirmed(transaction, known, known.citation)
         day = layout.daily_log(self.clock.day_of(now))
         line = entry.line(now)
         number = transaction.append(day, line)
@@ -69,16 +69,19 @@ class Journal:
             duplicates.add(transaction.left_behind(self.primary)[0])
         return replace(entry.record, created=now, citation=Citation(day, number, number))
 
-    def _confirmed(self, transaction: Transaction, record: Record) -> Record:
+    def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk, in both files:
         a power cut may have left it in MEMORY.md alone, and then nobody has been told that it is saved.
         """
+        if place.path != self.primary:  # a note, or archived
+            transaction.confirm([place.path])
+            return replace(record, reused=True)
         day = layout.daily_log(self.clock.day_of(record.created))
         transaction.confirm([day, self.primary])
         log = transaction.folder.read(day)
-        if log is not None and record.citation and record.id.encode() not in log:
+        if log is not None and record.id.encode() not in log:
             lines = (transaction.folder.read(self.primary) or b"").split(b"\n")
-            transaction.append(day, lines[record.citation.first_line - 1] + b"\n")
+            transaction.append(day, lines[place.first_line - 1] + b"\n")
             transaction.commit()
         return replace(record, reused=True)
 

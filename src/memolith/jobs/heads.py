@@ -1,32 +1,23 @@
-"""What planning needs to know of a record, read off its line without parsing the JSON.
-
-Parsing 100,000 records takes seconds; the lines we write have their keys in a fixed order.
-"""
+"""What planning needs to know of a record, read off its line without parsing the JSON."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import NamedTuple
 
 from memolith.files.byte_marks import BOM
+from memolith.files.plain_lines import PLAIN_LINE
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from memolith.labels import Sensitivity
     from memolith.types import Record
 
-# Exactly what `encode_line` writes for a record with nothing optional.
-_PLAIN = re.compile(
-    rb'- \{"id":"([^"\\]+)","sessionId":"[^"\\]*(?:\\.[^"\\]*)*","category":"([^"\\]+)",'
-    rb'"text":"[^"\\]*(?:\\.[^"\\]*)*","provenance":\{"sourceChannel":"([^"\\]*)",'
-    rb'"confidence":[0-9.]+,"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)",'
-    rb'"sensitivity":"([a-z-]+)"\}\}\r?'
-)
 _SENSITIVITY: dict[bytes, Sensitivity] = {name.encode(): name for name in SENSITIVITIES}
 
 
@@ -58,7 +49,7 @@ class Head(NamedTuple):
 def heads(data: bytes) -> Iterator[Head]:
     """The records of a file, in file order; prose and broken lines are left out."""
     for number, line in enumerate(data.split(b"\n"), 1):
-        plain = _PLAIN.fullmatch(line)
+        plain = PLAIN_LINE.fullmatch(line)
         head = _read_off(number, line, plain) if plain is not None else None
         if head is None and line.removeprefix(BOM).lstrip(b" \t").startswith(PREFIX):
             head = _parsed(number, line)

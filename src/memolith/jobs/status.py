@@ -1,10 +1,10 @@
-"""Count what stands in a profile, without parsing it."""
+"""Count what stands in a profile, parsing as little of it as possible."""
 
 from __future__ import annotations
 
 from memolith.files import layout
 from memolith.files.folder import Folder
-from memolith.files.record_format import PREFIX
+from memolith.files.plain_lines import count_records
 from memolith.values import dataclass
 from memolith.version import __version__
 
@@ -47,18 +47,15 @@ def read_status(profile: Profile) -> Status:
             profile=profile.name,
             root=profile.root,
             initialised=True,
-            records=sum(_record_lines(folder.read(path)) for path in paths),
+            records=sum(count_records(folder.read(path) or b"") for path in paths),
             notes=sum(path.count("/") >= 2 for path in memory),
             daily_logs=len(daily),
             turns=(folder.read(layout.CONVERSATIONS) or b"").count(b"\n"),
             bytes=sum(stamp[1] for stamp in stamps if stamp),
             archived=sum(
-                _record_lines(folder.read(path)) for path in folder.walk(layout.ARCHIVE_FOLDER)
+                count_records(folder.read(path) or b"")
+                for path in folder.walk(layout.ARCHIVE_FOLDER)
             ),
             backups=sum(1 for _ in folder.walk(layout.BACKUP_FOLDER, suffix="manifest.json")),
             forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
         )
-
-
-def _record_lines(data: bytes | None) -> int:
-    return (b"\n" + (data or b"")).count(b"\n" + PREFIX)
