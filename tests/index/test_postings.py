@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from memolith.index import matches
 from memolith.index.matches import Matches
 from memolith.index.postings import K1, B, Postings, pack_terms, term_hash, unpack_terms
 from memolith.text.terms import term_counts
@@ -81,11 +82,35 @@ def test_of_several_terms_for_one_word_only_the_best_counts() -> None:
     assert both[0] > both[1] > 0
 
 
+@pytest.mark.parametrize("many", [0.0, 0.2, math.inf])
+def test_common_terms_are_scored_and_found_as_others_are(
+    many: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "_MANY", many)
+    documents = texts(400)
+    postings = Postings.build([pack_terms(document) for document in documents])
+    asked = ["word0", "word59", "nowhere", "word30"]  # a rare one, a common one, an unknown one
+    words = [{"word59": 1.0, "word0": 2.0}, {"word30": 1.0}, {"nowhere": 1.0}]
+    alone = [score(postings, [word]) for word in words]
+    assert score(postings, words) == pytest.approx(sum(alone))
+    found = Matches(postings, hashes(*asked))
+    assert found.has_common_terms == (many < 1)
+    rows = np.arange(0, 400, 3)
+    some = found.at(np.flatnonzero(np.isin(found.rows, rows)))
+    both = matches.together([some, found.common_among(rows)])
+    assert set(zip(*(part.tolist() for part in both), strict=True)) == {
+        (number, row, documents[row][term])
+        for number, term in enumerate(asked)
+        for row in rows.tolist()
+        if term in documents[row]
+    }
+
+
 def test_the_best_rows_are_those_with_the_best_scores_that_are_allowed() -> None:
     documents = texts(400)
     postings = Postings.build([pack_terms(document) for document in documents])
-    matches = Matches(postings, hashes("word59", "word3"))
-    scores = matches.scores([[(0, 1.0)], [(1, 3.0)]], np.zeros(400, np.int32))
+    found = Matches(postings, hashes("word59", "word3"))
+    scores = found.scores([[(0, 1.0)], [(1, 3.0)]], np.zeros(400, np.int32))
     everything = scores.of(np.arange(400))
     assert set(scores.best(400, None).tolist()) == set(np.flatnonzero(everything).tolist())
     allowed = np.arange(400) % 3 == 0

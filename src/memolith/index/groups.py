@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.index.matches import together
 from memolith.index.nearest import first_of_each, stretches
-from memolith.index.postings import K1, TERM_UNIT, B
+from memolith.index.postings import K1, B
 from memolith.interfaces import USER
 
 if TYPE_CHECKING:
@@ -126,15 +127,14 @@ class GroupSums:
     ) -> None:
         places = np.zeros(len(segment.groups.ids) + 1, np.int32)
         places[at + 1] = asked + 1
-        here = places.take(segment.groups.of_rows.take(matches.rows))
-        found = np.flatnonzero(here)
-        if not len(found):
-            return
-        rows, size = matches.rows.take(found), len(self._groups)
-        terms = np.repeat(np.arange(len(matches.sizes)), matches.sizes).take(found)
+        of_rows, size = segment.groups.of_rows, len(self._groups)
+        found = matches.at(np.flatnonzero(places.take(of_rows.take(matches.rows))))
+        if matches.has_common_terms:
+            more = matches.common_among(np.flatnonzero(places.take(of_rows)))
+            found = together([found, more])
+        terms, rows, counts = found
         by_user = segment.columns["role"].take(rows) == USER
-        counts = matches.counts.take(found) * np.float32(TERM_UNIT)
-        cells = 2 * size * terms + here.take(found) - 1
+        cells = 2 * size * terms + places.take(of_rows.take(rows)) - 1
         # Each is counted with its group, and once more, for the user or for nothing, beside it.
         cells = np.concatenate([cells, cells + size])
         counts = np.concatenate([counts, counts * by_user])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.index.postings import IMPACT_UNIT
+from memolith.index.postings import IMPACT_UNIT, TERM_UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,82 +20,134 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     # For each word its terms, by their place among all terms of the question, and their weights.
     Words = Sequence[Sequence[tuple[int, float]]]
+    # The terms, rows and counts of some postings.
+    Found = tuple[NDArray[np.int64], Rows, Floats]
+
+# Terms of a question stand in many rows if they have so many postings for each row of the segment …
+_MANY = 0.5
+# … and then those of them are common that stand in more than this share of all rows.
+_COMMON = 0.05
 
 
 class Matches:
     """The postings of all terms of a question, those of one term behind those of another.
 
-    They are few against the rows of a segment: what is added up here never touches all of these.
+    Mostly they are few against the rows of a segment: what is added up then never touches all of
+    these. Postings of common terms are too many to be picked out.
     """
 
     def __init__(self, postings: Postings, terms: NDArray[np.uint64]) -> None:
         """Pick them out."""
         starts, stops = postings.spans(terms)
+        sizes = stops - starts
+        rows = len(postings.lengths)
+        is_common = (sizes > _COMMON * rows) & (sizes.sum() > _MANY * rows)
         spans = list(map(slice, starts.tolist(), stops.tolist()))
-        self.sizes = stops - starts  # of each term
+        self._postings = postings
+        self._common = {number: spans[number] for number in np.flatnonzero(is_common).tolist()}
+        for number in self._common:
+            spans[number] = slice(0)
+        self._sizes = np.where(is_common, 0, sizes)
         self.rows: Rows = _side_by_side(postings.rows, spans).astype(np.intp)
-        self.counts = _side_by_side(postings.counts, spans)
+        self._counts = _side_by_side(postings.counts, spans)
         self._impacts = _side_by_side(postings.impacts, spans)
+
+    @property
+    def has_common_terms(self) -> bool:
+        """Whether there are terms whose postings are not among the rows."""
+        return bool(self._common)
+
+    def at(self, found: NDArray[np.integer[Any]]) -> Found:
+        """Some of the postings, by their places."""
+        terms = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        counts = self._counts.take(found) * np.float32(TERM_UNIT)
+        return terms.take(found), self.rows.take(found), counts
+
+    def common_among(self, rows: Rows) -> Found:
+        """The postings of common terms in some rows."""
+        parts = [self.at(np.empty(0, np.intp))]
+        for term, span in self._common.items():
+            known = self._postings.rows[span]
+            place = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
+            here = np.flatnonzero(known.take(place) == rows)
+            counts = self._postings.counts[span].take(place.take(here)) * np.float32(TERM_UNIT)
+            parts.append((np.full(len(here), term), rows.take(here), counts))
+        return together(parts)
 
     def scores(self, words: Words, places: NDArray[np.int32]) -> Scores:
         """BM25 of every row that has a term. Weights include the idf; of a word its best term counts.
 
-        `places` has a number for every row of the segment, no matter which.
+        `places` has a number for every row of the segment, no matter which. Where many rows have a
+        term, each is its own place; else one of its postings is the place of each.
         """
-        places[self.rows] = np.arange(len(self.rows), dtype=np.int32)  # one of them for each row
-        at = places.take(self.rows)
-        bounds = [0, *np.cumsum(self.sizes).tolist()]
-        spans = [slice(*bound) for bound in pairwise(bounds)]
-        total = np.zeros(len(at), np.float32)
+        at: NDArray[np.integer[Any]] = self.rows
+        size = len(places)
+        if not self._common:
+            places[at] = np.arange(len(at), dtype=np.int32)
+            at, size = places.take(at), len(at)
+        spans = [slice(*bound) for bound in pairwise([0, *np.cumsum(self._sizes).tolist()])]
+        found = [(at[span], self._impacts[span]) for span in spans]
+        for term, span in self._common.items():
+            found[term] = self._postings.rows[span].astype(np.intp), self._postings.impacts[span]
+        total = np.zeros(size, np.float32)
         for word in words:
-            values = [
-                self._impacts[spans[term]] * np.float32(weight * IMPACT_UNIT)
-                for term, weight in word
-            ]
-            if len(word) == 1:
-                total[at[spans[word[0][0]]]] += values[0]
-                continue
-            best = np.zeros(len(at), np.float32)
-            for (term, _), value in zip(word, values, strict=True):
-                here = at[spans[term]]
-                best[here] = np.maximum(best.take(here), value)
-            total += best
-        return Scores(self.rows, total, places, np.flatnonzero(at == np.arange(len(at))))
+            best = total if len(word) == 1 else np.zeros(size, np.float32)
+            for term, weight in word:
+                here, impacts = found[term]
+                value = impacts * np.float32(weight * IMPACT_UNIT)
+                before = best.take(here)
+                best[here] = before + value if best is total else np.maximum(before, value)
+            if best is not total:
+                total += best
+        return Scores(total) if self._common else Scores(total, self.rows, places)
 
 
 class Scores:
     """What rows are worth; those that are not mentioned are worth nothing."""
 
     def __init__(
-        self,
-        rows: Rows,
-        values: Floats,
-        places: NDArray[np.int32],
-        once: NDArray[np.integer[Any]],
+        self, values: Floats, rows: Rows | None = None, places: NDArray[np.int32] | None = None
     ) -> None:
-        """The value of a row stands at its place, and `once` are all places that have one."""
-        self._rows = rows
+        """Values by place, the row of each place, and a number for each row, its place if it has one.
+
+        Without these every row is its own place.
+        """
         self._values = values
+        self._rows = rows
         self._places = places
-        self._once = once
 
     def best(self, limit: int, allowed: NDArray[np.bool_] | None) -> Rows:
-        """The rows with the best values, in no certain order."""
-        at = self._once
+        """The rows with the best values, of those that have any, in no certain order.
+
+        The best of every eighth are not better than the best of all: below them nothing has to be
+        looked at.
+        """
+        values = self._values
         if allowed is not None:
-            at = at[allowed.take(self._rows.take(at))]
-        at = at[self._values.take(at) != 0]
+            may = allowed if self._rows is None else allowed.take(self._rows)
+            values = np.where(may, values, np.float32(0))
+        some = values[::8]
+        least = np.partition(some, -limit)[-limit] if 0 < limit <= len(some) else 0
+        at = np.flatnonzero(values >= least if least > 0 else values)
         if len(at) > limit:
-            at = at[np.argpartition(-self._values.take(at), limit - 1)[:limit]] if limit else at[:0]
-        best: Rows = self._rows.take(at)
-        return best
+            at = at[np.argpartition(-values.take(at), limit - 1)[:limit]] if limit else at[:0]
+        return at if self._rows is None else self._rows[at]
 
     def of(self, rows: NDArray[np.integer[Any]]) -> Floats:
         """The values of some rows."""
+        if self._rows is None or self._places is None:
+            values: Floats = self._values.take(rows)
+            return values
         if not len(self._rows):
             return np.zeros(len(rows), np.float32)
         at = np.minimum(self._places.take(rows), len(self._rows) - 1)
         return np.where(self._rows.take(at) == rows, self._values.take(at), np.float32(0))
+
+
+def together(parts: Sequence[Found]) -> Found:
+    """All of these postings."""
+    terms, rows, counts = zip(*parts, strict=True)
+    return np.concatenate(terms), np.concatenate(rows), np.concatenate(counts)
 
 
 def _side_by_side(values: NDArray[Any], spans: Sequence[slice]) -> NDArray[Any]:
