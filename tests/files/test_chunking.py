@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.files import layout
-from memolith.files.chunking import CHUNK_CHARS, chunk_file, file_date
+from memolith.files.chunking import CHUNK_BYTES, chunk_file, file_date
 from memolith.files.conversation_log import encode_turn
 from memolith.files.notes import encode_record
 from memolith.files.record_format import encode_line
@@ -56,7 +56,7 @@ def test_every_line_is_covered_and_every_prose_chunk_is_its_bytes(data: bytes) -
             piece = data[chunk.offset : chunk.offset + chunk.size]
             assert piece.decode(errors="replace") == chunk.text
             assert piece.strip()
-            assert len(chunk.text) <= 2 * CHUNK_CHARS
+            assert len(chunk.text) <= 2 * CHUNK_BYTES
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     blank = {number for number, line in enumerate(lines, 1) if not line.strip()}
     assert set(range(1, len(lines) + 1)) - blank <= covered
@@ -93,7 +93,7 @@ def test_paragraphs_are_kept_whole_where_they_fit() -> None:
     paragraph = b"word " * 100 + b"\n"
     found = chunks_of((paragraph + b"\n") * 10)
     assert len(found) > 1
-    assert all(chunk.size <= CHUNK_CHARS for chunk in found)
+    assert all(chunk.size <= CHUNK_BYTES for chunk in found)
     assert all(chunk.text.startswith("word") for chunk in found)
 
 
@@ -110,6 +110,17 @@ def test_a_line_longer_than_a_chunk_is_cut_at_spaces_with_an_overlap() -> None:
 def test_letters_of_several_bytes_are_not_cut_apart() -> None:
     found = chunks_of("東".encode() * 5000)
     assert all("\ufffd" not in chunk.text for chunk in found)
+
+
+def test_a_text_without_spaces_is_cut_between_its_lines_and_cited_by_them() -> None:
+    line = "これは東京についての長い文章です。" * 4
+    data = "\n".join([line] * 30).encode()
+    found = chunks_of(data)
+    assert len(found) > 2
+    for chunk in found:
+        assert set(chunk.text.split("\n")) == {line}
+        assert data[: chunk.offset].count(b"\n") + 1 == chunk.first_line
+        assert chunk.last_line - chunk.first_line == chunk.text.count("\n")
 
 
 def test_windows_line_endings_and_a_byte_order_mark_are_not_part_of_the_text() -> None:

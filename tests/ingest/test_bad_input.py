@@ -98,6 +98,19 @@ def test_a_file_of_100_mb_is_left_out_and_said(memory: Memory, folder: Path) -> 
         assert "memory/large.md has 104,857,600 bytes" in searched(memory).warnings[0]
 
 
+def test_of_a_line_of_very_many_words_the_beginning_is_searched_and_that_is_said(
+    memory: Memory, folder: Path
+) -> None:
+    text = " ".join(f"w{number}" for number in range(40_000)) + " pelican"
+    record = memory.remember("PLACE")
+    path = folder / record.citation.path
+    path.write_text(path.read_text("utf-8").replace("PLACE", f"A stork. {text}"), "utf-8")
+    warnings = memory.search("stork").warnings
+    assert warnings[0].startswith(f"{record.citation} has {len(text) + 9:,} characters; the first")
+    assert record.citation in {hit.citation for hit in memory.search("stork").hits}
+    assert record.citation not in {hit.citation for hit in memory.search("pelican").hits}
+
+
 def test_loops_of_links_are_not_walked(memory: Memory, folder: Path) -> None:
     (folder / "memory/again").symlink_to(folder / "memory", target_is_directory=True)
     (folder / "memory/one").symlink_to("two")

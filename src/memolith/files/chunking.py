@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from memolith.retrieval import Turn
     from memolith.types import Record
 
-# 400 tokens with 80 of overlap, at four characters a token.
-CHUNK_CHARS = 1600
-OVERLAP_CHARS = 320
+# 400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
+CHUNK_BYTES = 1600
+OVERLAP_BYTES = 320
 # A message shorter than this is explained by the next one; a longer one speaks for itself, and would
 # only be diluted.
 SHORT_CHARS = 200
@@ -306,8 +306,8 @@ def _pieces(section: list[_Line]) -> Iterator[list[_Line]]:
     start = 0
     while start < len(section):
         end, size = start, 0
-        while end < len(section) and (end == start or size + len(section[end].text) < CHUNK_CHARS):
-            size += len(section[end].text) + 1
+        while end < len(section) and (end == start or size + len(section[end].data) < CHUNK_BYTES):
+            size += len(section[end].data) + 1
             end += 1
         if end < len(section):
             end = _paragraph_end(section, start, end)
@@ -328,9 +328,9 @@ def _paragraph_end(section: list[_Line], start: int, end: int) -> int:
 def _overlap_start(section: list[_Line], start: int, end: int) -> int:
     """Go back whole lines, at most the overlap, and never to where this piece began."""
     at, size = end, 0
-    while at - 1 > start and size + len(section[at - 1].text) <= OVERLAP_CHARS:
+    while at - 1 > start and size + len(section[at - 1].data) <= OVERLAP_BYTES:
         at -= 1
-        size += len(section[at].text) + 1
+        size += len(section[at].data) + 1
     return at
 
 
@@ -344,12 +344,12 @@ def _trimmed(lines: list[_Line]) -> list[_Line]:
 def _split_if_long(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Cut inside a line only when it alone is longer than a chunk: at a space if one is near."""
     start = 0
-    while len(data) - start > CHUNK_CHARS * 3 // 2:
-        end = start + CHUNK_CHARS
-        space = data.rfind(b" ", start + CHUNK_CHARS // 2, end)
+    while len(data) - start > CHUNK_BYTES * 3 // 2:
+        end = start + CHUNK_BYTES
+        space = data.rfind(b" ", start + CHUNK_BYTES // 2, end)
         end = _whole_character(data, end) if space < 0 else space + 1
         yield start, data[start:end]
-        start = _whole_character(data, end - OVERLAP_CHARS)
+        start = _whole_character(data, end - OVERLAP_BYTES)
     yield start, data[start:]
 
 

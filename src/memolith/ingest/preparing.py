@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memolith.interfaces import Embedder, Vectors, WordVectors
     from memolith.retrieval import Chunk
 
+# So much of a text is searched: millions of words, each met once, would fill the memory.
+MOST_CHARS = 200_000
 # So much of a text is looked through for its best passage; a chunk of a file is not longer.
 SPELLED_CHARS = 2_000
 
@@ -31,7 +33,8 @@ class Said(NamedTuple):
     @classmethod
     def by(cls, chunk: Chunk) -> Said:
         """What this chunk says."""
-        return cls(chunk.heading, chunk.text, chunk.follow_up, chunk.sensitivity)
+        text = chunk.text[:MOST_CHARS]
+        return cls(chunk.heading[:MOST_CHARS], text, chunk.follow_up, chunk.sensitivity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from memolith.files.chunking import chunk_file
 from memolith.index_reports import SyncReport
 from memolith.ingest.cutting import cut_file
 from memolith.ingest.helper import HelperError, start_helper
-from memolith.ingest.preparing import Prepared, Preparer, Said, embed, spell
+from memolith.ingest.preparing import MOST_CHARS, Prepared, Preparer, Said, embed, spell
 from memolith.interfaces import FileChange, IndexedChunk
 
 if TYPE_CHECKING:
@@ -209,6 +209,11 @@ class _Work:
             self.indexed += 1
             self.chunks += len(cut.chunks)
             self._waiting += len(cut.chunks)
+            self._warnings += (
+                f"{chunk.citation} has {len(chunk.text):,} characters; the first {MOST_CHARS:,} are searched."
+                for chunk in cut.chunks
+                if len(chunk.text) > MOST_CHARS
+            )
         if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
             self._store_batch()
 

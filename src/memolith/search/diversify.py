@@ -17,6 +17,8 @@ COPY_FROM = 0.9
 # So many more than are shown are compared, to take the places of copies; and never more than these.
 MORE = 20
 _COMPARED = 50
+# … by so much of what they say: a text may have millions of words.
+_READ_CHARS = 100_000
 _MARKS = string.punctuation.encode()
 
 
@@ -57,7 +59,7 @@ def _reordered(
 
 def _copies(texts: Sequence[str]) -> dict[frozenset[int], float]:
     """Which of the texts are copies of each other, and how like they are; mostly none."""
-    said = [(at, _words(text)) for at, text in enumerate(texts)]
+    said = [(at, _words(text[:_READ_CHARS])) for at, text in enumerate(texts)]
     said.sort(key=lambda item: len(item[1]))
     copies = {}
     for number, (at, mine) in enumerate(said):
