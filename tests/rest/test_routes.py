@@ -179,3 +179,10 @@ def test_any_text_comes_back_as_it_was_or_is_refused(client: TestClient, text: s
     if answer.status_code == 201:
         listed = client.get(f"{V1}/records").json()["records"]
         assert listed[0]["text"] == answer.json()["record"]["text"]
+
+
+def test_a_message_may_be_as_long_as_what_people_paste(client: TestClient) -> None:
+    client.post("/api/v1/records", json={"text": "The heron nests by the lake"})
+    message = "Where does the heron nest? " + "Here is my log. " * 2000
+    answer = client.post("/api/v1/context", json={"message": message})
+    assert answer.status_code == 200

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
-from memolith.mcp_server.quoting import quotation, quoted_hit
+from memolith.mcp_server.quoting import quotation, quoted_hit, shortened
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
 from memolith.text.quotation import fence, quoted
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memolith.mcp_server.tool import Call
     from memolith.retrieval import Hit, SearchResult
     from memolith.shapes import Json
+
+_LEAST = 0  # characters: of each hit as much as the text beside it shows
 
 
 def session_start(call: Call) -> Answer:
@@ -39,8 +41,9 @@ def session_start(call: Call) -> Answer:
 def memory_context(call: Call) -> Answer:
     """What is worth knowing before a message is answered."""
     arguments = call.arguments
+    message = arguments.text("message")
     context = call.memory.context(
-        arguments.text("message"),
+        message,
         session=call.memory.config.mcp.session,
         kind=call.kind,
         chat=arguments.text("chat") or None,
@@ -51,8 +54,10 @@ def memory_context(call: Call) -> Answer:
         text=_with_warnings(text, context.warnings),
         content={
             **context_json(context),
-            "hits": [quoted_hit(hit) for hit in context.hits],
-            "experiences": [quoted_hit(hit) for hit in context.experiences],
+            "hits": [quoted_hit(hit) for hit in shortened(context.hits, message, _LEAST)],
+            "experiences": [
+                quoted_hit(hit) for hit in shortened(context.experiences, message, _LEAST)
+            ],
         },
     )
 
@@ -65,18 +70,20 @@ def _with_warnings(text: str, warnings: Sequence[str]) -> str:
 def recall_memory(call: Call) -> Answer:
     """Hits for a question, in the shape of the original tool."""
     arguments = call.arguments
-    result = call.memory.recall(arguments.text("query"), limit=arguments.number("top_k"))
-    return _results(result, lambda hit: {"recordId": hit.record_id or None})
+    query = arguments.text("query")
+    result = call.memory.recall(query, limit=arguments.number("top_k"))
+    return _results(query, result, lambda hit: {"recordId": hit.record_id or None})
 
 
 def query_experiences(call: Call) -> Answer:
     """Past experiences that bear on a question, in the shape of the original tool."""
     arguments = call.arguments
-    result = call.memory.query_experiences(arguments.text("query"), arguments.number("top_k"))
-    return _results(result, lambda hit: {"sessionId": hit.session or None})
+    query = arguments.text("query")
+    result = call.memory.query_experiences(query, arguments.number("top_k"))
+    return _results(query, result, lambda hit: {"sessionId": hit.session or None})
 
 
-def _results(result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
+def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
     content: Json = {
         "results": [
             {
@@ -87,7 +94,7 @@ def _results(result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
                 "citation": str(hit.citation),
                 "trust": trust_label(hit.channel, hit.role),
             }
-            for hit in result.hits
+            for hit in shortened(result.hits, query)
         ],
         "warnings": list(result.warnings),
     }

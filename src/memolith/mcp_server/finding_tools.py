@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memolith.mcp_server.quoting import quotation, quoted_hit
+from memolith.mcp_server.quoting import MOST_CHARS, quotation, quoted_hit, shortened
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.text.quotation import fence, quoted, quoted_line
 from memolith.visibility import trust_label
@@ -28,7 +28,6 @@ HITS: Json = {
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
 _LINES = 50  # of a file, where only the first line was named
 _MOST_OF_A_CHAT = 100  # characters of a chat's name
-_MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 
 
 def memory_search(call: Call) -> Answer:
@@ -45,14 +44,15 @@ def memory_search(call: Call) -> Answer:
 def found(question: str, result: SearchResult) -> Answer:
     """The answer of a search; the hits are quoted, because they may hold anything."""
     head = f'Found {len(result.hits)} results for: "{question}"'
-    pieces = [_shown(number, hit) for number, hit in enumerate(result.hits, 1)]
+    hits = shortened(result.hits, question)
+    pieces = [_shown(number, hit) for number, hit in enumerate(hits, 1)]
     notes = [f"Warning: {warning}" for warning in result.warnings]
     body = fence("\n---\n".join(pieces)) if pieces else ""
     return Answer(
         text="\n\n".join(filter(None, (head, *notes, body))),
         content=quotation(
             {
-                "hits": [quoted_hit(hit) for hit in result.hits],
+                "hits": [quoted_hit(hit) for hit in hits],
                 "warnings": list(result.warnings),
             }
         ),
@@ -87,12 +87,12 @@ def memory_get(call: Call) -> Answer:
 def _passage(passage: Passage) -> Answer:
     first = passage.citation.first_line
     shown: list[str] = []
-    room = _MOST_CHARS
+    room = MOST_CHARS
     for line in passage.text.split("\n") if passage.text else []:
         room -= len(line) + 1
         if room < 0 and shown:
             break
-        shown.append(line[:_MOST_CHARS])
+        shown.append(line[:MOST_CHARS])
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
     text = fence(quoted("\n".join(numbered)))

@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memolith.context.excerpts import excerpt
 from memolith.shapes import hit_json, record_json
+from memolith.text.budget import cut
 from memolith.text.quotation import NOTICE, quoted
+from memolith.text.stopwords import keywords
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memolith.retrieval import Hit
     from memolith.shapes import Json
     from memolith.types import Record
 
 
+MOST_CHARS = 40_000  # of one answer: more would fill a model's context
+_SHORTEST = 700  # of one hit, however many there are
+_LOOKED_AT = 100_000
+
+
 def quotation(content: Json) -> Json:
     """The values with a word of what they are, and no text that could pretend to be a fence."""
     return {"notice": NOTICE, **_quoted(content)}
+
+
+def shortened(hits: Sequence[Hit], question: str, chars: int = MOST_CHARS) -> list[Hit]:
+    """The hits, of long texts only the part that the question is about: together so many characters."""
+    most = max(_SHORTEST, chars // max(1, len(hits)))
+    asked = keywords(question)
+    return [
+        hit if len(hit.text) <= most else replace(hit, text=_part(hit.text, asked, most))
+        for hit in hits
+    ]
+
+
+def _part(text: str, asked: Sequence[str], most: int) -> str:
+    part = cut(excerpt(text[:_LOOKED_AT], asked, most), most)
+    return f"{part.text} …" if part.left_out else part.text
+
+
+def short_records(records: Sequence[Record]) -> list[Record]:
+    """The records, of long texts only the beginning."""
+    most = max(_SHORTEST, MOST_CHARS // max(1, len(records)))
+    return [
+        record if len(record.text) <= most else replace(record, text=_part(record.text, (), most))
+        for record in records
+    ]
 
 
 def quoted_hit(hit: Hit) -> Json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, found
-from memolith.mcp_server.quoting import quotation, quoted_record
+from memolith.mcp_server.quoting import quotation, quoted_record, short_records
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.types import SENSITIVITIES
@@ -95,7 +95,9 @@ def _list(call: Call) -> Answer:
     )
     return Answer(
         text=fence("\n".join(map(_line, records))) if records else "No records.",
-        content=quotation({"action": "list", "records": list(map(quoted_record, records))}),
+        content=quotation(
+            {"action": "list", "records": list(map(quoted_record, short_records(records)))}
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from memolith.labels import Sensitivity, SessionKind
 
 _LONGEST_QUESTION = 8192
+_LONGEST_MESSAGE = 100_000
 
 
 def _only_text(value: object) -> object:
@@ -170,7 +171,7 @@ class SessionQuery(Parameters):
 class ContextRequest(Request):
     """A message, and what the agent knows already."""
 
-    message: Question
+    message: str = Field(max_length=_LONGEST_MESSAGE)
     session: Name = "main"
     kind: SessionKind = "main"
     chat: str | None = None

@@ -1,0 +1,42 @@
+"""However long the texts of a memory are, one answer does not fill a model's context."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from memolith import Memory
+    from tests.mcp_server.conftest import Talk
+
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "search": ("memory_search", {"query": "Where does the heron nest?"}),
+    "recall": ("recall_memory", {"query": "Where does the heron nest?", "top_k": 20}),
+    "context": ("memory_context", {"message": "Where does the heron nest?"}),
+    "list": ("memory", {"action": "list"}),
+    "search by action": ("memory", {"action": "search", "query": "Where does the heron nest?"}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_long_records_are_shown_by_the_part_that_was_asked_for(
+    talk: Talk, agent_memory: Memory, name: str
+) -> None:
+    for number in range(12):
+        filler = f"The lake of day {number} was calm and grey. " * 700
+        agent_memory.remember(f"{filler}The heron nests in tree {number}. {filler}")
+    tool, arguments = CALLS[name]
+    said = talk(tool, **arguments)
+    assert not said.failed
+    for answer in (said.text, json.dumps(said.values)):
+        assert len(answer) < 60_000
+        assert "…" in answer or "\\u2026" in answer
+        assert name == "list" or "heron nests in tree" in answer
+
+
+def test_short_texts_are_whole(talk: Talk, agent_memory: Memory) -> None:
+    text = " ".join(["The heron nests by the lake."] * 20)
+    agent_memory.remember(text)
+    assert talk("memory_search", query="heron").values["hits"][0]["text"] == text
