@@ -165,7 +165,7 @@ class StaticModel:
         rows: NDArray[np.intp] = self._weighted_rows.take(ids)
         if rows.all():
             return rows
-        new = _those_not(self._weighted_rows > 0, ids)
+        new = _those_not(self._weighted_rows, ids)
         stop = self._met + len(new)
         self._weighted = _with_room(self._weighted, stop)
         self._weighted[self._met : stop] = _weighed(self._table[new], new)
@@ -239,12 +239,10 @@ def _weighed(vectors: NDArray[np.float16], tokens: NDArray[np.integer[Any]]) -> 
 
 
 def _those_not(
-    known: NDArray[np.bool_], tokens: NDArray[np.integer[Any]]
+    known: NDArray[np.generic], tokens: NDArray[np.integer[Any]]
 ) -> NDArray[np.integer[Any]]:
     """Each of the tokens that is not known, once."""
-    asked = np.zeros_like(known)
-    asked[tokens] = True
-    return np.flatnonzero(asked & ~known)
+    return np.array(sorted(set(tokens[known[tokens] == 0].tolist())), np.intp)
 
 
 def _add_up(
@@ -285,7 +283,8 @@ def _open_table(path: str) -> NDArray[np.float16]:
             (size,) = struct.unpack("<Q", file.read(8))
             header = json.loads(file.read(min(size, 1 << 20)))
         tensor = header["embedding.weight"]
-        return np.memmap(path, np.float16, "r", offset=8 + size, shape=tuple(tensor["shape"]))
+        mapped = np.memmap(path, np.float16, "r", offset=8 + size, shape=tuple(tensor["shape"]))
+        return np.asarray(mapped)  # an ordinary array is quicker to pick from
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise EmbeddingError(
             f"The default model cannot be read: {error}.",

@@ -55,18 +55,30 @@ class ByStem:
         """Nothing is stemmed yet."""
         self._written = written
         self._side = side
+        self._beginning: dict[str, list[str]] = {}
         self._known: dict[str, dict[str, list[int]]] = {}
 
     def meanings(self, phrase: str) -> Sequence[int]:
         """The numbers of the meanings of every phrase with the same stem."""
-        letter = phrase[:1]
-        if letter not in self._known:
-            found: dict[str, list[int]] = {}
-            for key, numbers in self._written.items():
-                if key.startswith(letter):
-                    found.setdefault(_stem(key, self._side), []).extend(numbers)
-            self._known[letter] = {key: sorted(numbers) for key, numbers in found.items()}
-        return self._known[letter].get(_stem(phrase, self._side), ())
+        letters = _beginning(phrase)
+        if letters not in self._known:
+            self._known[letters] = self._by_stem(letters)
+        known = self._known[letters]
+        return known.get(_stem(phrase, self._side), ()) if known else ()
+
+    def _by_stem(self, letters: str) -> dict[str, list[int]]:
+        if not self._beginning:
+            for key in self._written:
+                self._beginning.setdefault(_beginning(key), []).append(key)
+        found: dict[str, list[int]] = {}
+        for key in self._beginning.get(letters, ()):
+            found.setdefault(_stem(key, self._side), []).extend(self._written[key])
+        return {key: sorted(numbers) for key, numbers in found.items()}
+
+
+def _beginning(phrase: str) -> str:
+    """What a word and its stem have in common: `dying` and `die` not the y, in other scripts one letter."""
+    return phrase[:2].replace("y", "i") if phrase.isascii() else phrase[:1]
 
 
 def expand(
