@@ -29,7 +29,7 @@ settings.load_profile(
 )
 
 # Nor does anybody give up because of it, in this process or in one that a test starts, unless the
-# test asks for that: what it says in its own settings counts more.
+# test asks for that: by an argument, which counts more, or by setting the variable itself.
 _PATIENCE = {
     "MEMOLITH_CONTEXT__DEADLINE_SECONDS": "60",
     "MEMOLITH_CHAT__TIMEOUT_SECONDS": "300",

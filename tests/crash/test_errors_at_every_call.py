@@ -87,14 +87,15 @@ def test_an_error_at_any_call_leaves_the_files_whole_and_names_the_file(
 
     def fail_at(fault: Fault) -> str:
         call, error = fault
-        root = operation.fresh_root(template)
         try:
-            hit = rig_strace.hit(operation.order(root), call, f"error={error}", root.parent)
+            order, hit = rig_strace.hit_surely(
+                lambda: operation.order(operation.fresh_root(template)), call, f"error={error}"
+            )
         except AssertionError as traceback:
             return f"wrong: not one of our errors: {_end_of(str(traceback))}"
-        return (
-            judge_outcome(hit.said, operation.call["do"], root, states) if hit.fired else "missed"
-        )
+        if not hit.fired:
+            return "missed"
+        return judge_outcome(hit.said, operation.call["do"], order.root, states)
 
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(fail_at, faults(name, calls)))

@@ -35,8 +35,10 @@ def test_an_interrupt_at_any_call_leaves_no_lock_and_whole_files(
     calls = calls[:: size(operation.every, 1)]
 
     def interrupt_at(call: rig_strace.SystemCall) -> str:
-        root = operation.fresh_root(template)
-        hit = rig_strace.hit(operation.order(root), call, "signal=INT", root.parent)
+        order, hit = rig_strace.hit_surely(
+            lambda: operation.order(operation.fresh_root(template)), call, "signal=INT"
+        )
+        root = order.root
         ends = [line for line in hit.said if line.word in ("ack", "error")]
         if not ends or ends[-1].word != "ack":
             return f"wrong: the next call failed: {hit.said[-1]}"

@@ -50,10 +50,11 @@ def test_a_kill_at_any_call_leaves_the_state_before_or_after(
     calls = calls[:: size(operation.every * (3 if rarely else 1), 1)]
 
     def kill_at(call: rig_strace.SystemCall) -> tuple[bool, State, float]:
-        root = operation.fresh_root(template)
-        hit = rig_strace.hit(operation.order(root), call, "signal=KILL", root.parent)
-        seconds = _next_call(root)
-        return hit.fired, state_of(root), seconds
+        order, hit = rig_strace.hit_surely(
+            lambda: operation.order(operation.fresh_root(template)), call, "signal=KILL"
+        )
+        seconds = _next_call(order.root)
+        return hit.fired, state_of(order.root), seconds
 
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(kill_at, calls))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,11 +69,11 @@ def test_a_chat_in_the_address_counts_where_the_body_leaves_it_open(
 
 
 def test_a_search_that_takes_too_long_is_not_told_as_nothing_found(
-    server_memory: Memory, client: TestClient
+    server_memory: Memory, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = {"input": "heron", "chatId": "7"}
     assert "warnings" not in client.post(PATH, json=body).json()
-    Path(server_memory.root, "memolith.toml").write_text("[chat]\ntimeout_seconds = 0.001\n")
+    monkeypatch.setenv("MEMOLITH_CHAT__TIMEOUT_SECONDS", "0.001")
     server_memory.reconfigure()
     with server_memory._open_finder()._guard:
         content = client.post(PATH, json=body).json()
