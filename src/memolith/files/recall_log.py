@@ -152,8 +152,15 @@ def _append(root: str, clock: Clock, content: dict[str, object]) -> None:
     now = clock.now()
     line = _encode({"at": encode_time(now), "day": clock.day_of(now).isoformat(), **content})
     with suppress(OSError, MemolithError), Folder(root) as folder:
-        make_state_folder(folder)
-        atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MOST_BYTES)
+        try:
+            _write(folder, line)
+        except FileNotFoundError:  # nobody has needed the folder yet
+            make_state_folder(folder)
+            _write(folder, line)
+
+
+def _write(folder: Folder, line: bytes) -> None:
+    atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MOST_BYTES)
 
 
 def _encode(content: dict[str, object]) -> bytes:

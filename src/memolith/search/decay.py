@@ -24,8 +24,8 @@ def decay(half_life_days: float) -> Stage:
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         new = bonus(candidates.signals.dated, situation.today, half_life_days)
-        fresh = replace(candidates, lift=candidates.lift + new)
-        return fresh.scored(candidates.score + new, {"new": new})
+        score, lift = candidates.score + new, candidates.lift + new
+        return replace(candidates, score=score, lift=lift, why={"new": new})
 
     return stage
 

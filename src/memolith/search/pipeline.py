@@ -128,7 +128,7 @@ def _staged(
     result = []
     for name, stage in stages:
         after = stage(situation, candidates)
-        candidates = replace(after, why={}) if after is candidates else after
+        candidates = replace(after, why={}) if after is candidates and after.why else after
         result.append((name, candidates))
     return result
 
