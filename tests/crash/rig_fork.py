@@ -20,6 +20,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ class Rig:
         memory = open_store(str(root), "memolith", plan["settings"])
         trimmer = open_store(str(root), "memolith", plan["trim_settings"])
         self._worker = Worker(memory, trimmer, str(root))
+        if self._call["do"] == "jobs.extract_experiences":
+            _keep_the_model()
         self._perform(plan["warm_up"])
         memory.close()
         trimmer.close()
@@ -180,6 +183,13 @@ class Rig:
         shutil.rmtree(self._root, ignore_errors=True)
         if self._start.exists():
             shutil.copytree(self._start, self._root)
+
+
+def _keep_the_model() -> None:
+    """Load the model in this process alone: each of hundreds of children would take a second."""
+    from memolith.jobs.experience import unique
+
+    unique.choose_embedder = cache(unique.choose_embedder)
 
 
 def _killed(job: Callable[..., None], *args: int) -> bool:

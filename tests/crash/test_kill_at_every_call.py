@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 1.0  # of CPU: how long the disk and other programs take is not ours
 
-# Not killed at every call by forks, or with few calls after its commit; of the others a third is enough.
-OFTEN = {"experiences", "flush"}
+# With few calls after its commit; of the others a third is enough.
+OFTEN = {"flush"}
 
 pytestmark = pytest.mark.timeout(minutes(5, 20))
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 RIG = Path(rig_fork.__file__)
 RECOVERY_SECONDS = 1.0  # of CPU: how long the disk and other programs take is not ours
 
-# Loads the model in every child: that takes a second each time. strace kills it at one call in nine.
-LOADS_MUCH = {"experiences"}
-
 pytestmark = pytest.mark.timeout(minutes(5, 5))
 
 
@@ -74,7 +71,7 @@ def run_rig(
     return json.loads(report.read_text())
 
 
-@pytest.mark.parametrize("name", sorted({*OPERATIONS, *JOBS} - LOADS_MUCH))
+@pytest.mark.parametrize("name", sorted({*OPERATIONS, *JOBS}))
 def test_a_kill_at_every_call_leaves_the_state_before_or_after(
     name: str, quick_folder: Path, figures: Figures
 ) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from contextlib import suppress
 
 from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, split_path
 from memolith.files.locks import STATE_FOLDER
@@ -72,8 +71,10 @@ def begin_sync(folder: Folder, fd: int, offset: int, size: int) -> None:
     of which an appended line has none. Where it means nothing, it does nothing.
     """
     if folder.durable and _advise is not None:
-        with suppress(OSError):  # the sync itself says what is wrong
+        try:
             _advise(fd, offset, size, os.POSIX_FADV_DONTNEED)
+        except OSError:
+            return  # the sync itself says what is wrong
 
 
 def sync_data(folder: Folder, fd: int) -> None:

@@ -67,6 +67,7 @@ class Journal:
         transaction.commit()
         if reuse:
             duplicates.add(transaction.left_behind(self.primary)[0])
+        transaction.release()
         return replace(entry.record, created=now, citation=Citation(day, number, number))
 
     def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:

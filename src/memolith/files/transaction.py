@@ -52,6 +52,7 @@ class Transaction:
         self._appends: list[Append] = []  # those of the steps that are appends
         self._intent_stays = False
         self._lock_timeout_seconds = lock_timeout_seconds
+        self._has_lock = True
         try:
             self._state = self._begin()
         except BaseException:  # Ctrl-C too: nobody would free the lock; raised again
@@ -71,7 +72,7 @@ class Transaction:
             try:
                 self._drop_staged()
             finally:
-                self.handles.lock.release()
+                self.release()
             if kind is None:
                 self._sync()
                 whole = True
@@ -82,6 +83,12 @@ class Transaction:
                 self.handles.give_back()
             else:
                 self.handles.close()
+
+    def release(self) -> None:
+        """Let the next writer in, also before the block ends: then nothing more can be written."""
+        if self._has_lock:
+            self._has_lock = False
+            self.handles.lock.release()
 
     def append(self, path: str, data: bytes, *, template: str = "") -> int:
         """Plan to append whole lines; returns the line number the first of them will have.
@@ -171,7 +178,7 @@ class Transaction:
         except BaseException:  # Ctrl-C half-way: what was not acknowledged goes; raised again
             self._take_back(done)
             raise
-        with suppress(OSError):  # it is done and synced; finding it done again does no harm
+        with suppress(OSError):  # it is done; finding it done again does no harm
             self.handles.write_state(self._state.after(self._steps))
 
     def left_behind(self, path: str) -> tuple[Stamp, int]:
@@ -183,12 +190,13 @@ class Transaction:
         path = LOCK_PATH
         try:
             state = self.handles.take_lock(self._lock_timeout_seconds)
-            for step in state.unfinished():
-                path = step.path
-                step.redo(self.folder)
-                self.recovered = True
-            if self.recovered:
-                self.handles.write_state(state.after([]))
+            if state.steps:
+                for step in state.unfinished():
+                    path = step.path
+                    step.redo(self.folder)
+                    self.recovered = True
+                if self.recovered:
+                    self.handles.write_state(state.after([]))
         except OSError as error:
             raise storage_error(error, path) from error
         return state
