@@ -9,7 +9,7 @@ import pytest
 from benchmarks.summaries.run import LIVES, measure, read_life, summaries
 from memolith.interfaces import Statement
 from memolith.llm.rule_based import RuleBased
-from memolith.text.sentences import sentences, worth
+from memolith.text.sentences import kind_of, sentences, worth
 
 BY_WEEK, BY_MONTH = 2, 3
 
@@ -94,6 +94,9 @@ def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_fo
         "We talked about the weather.", "Heartbeat OK, nothing to report.", "Hablamos del tiempo.",
         "Danke, alles klar!", "Guten Morgen!", "Merci !", "D'accord.", "Obrigado!", "Vielen Dank",
         "We chatted about the weather in Lima.", "The user said thanks.", "I explained how it works.", "Charlamos un rato.", "Claro.",
+        "lol ok", "Muchas gracias por todo, hasta mañana.", "Latido: sin novedades.", "Se lo dije.",
+        "El usuario preguntó por el tiempo en Granada.", "Ran the tests, all green.",
+        "Hoy estuvimos hablando un rato del fútbol.",
     ],
 )  # fmt: skip
 def test_small_talk_is_worth_nothing(chatter: str) -> None:
@@ -104,7 +107,8 @@ def test_small_talk_is_worth_nothing(chatter: str) -> None:
     "said",
     [
         "We chatted about 3 offers", "We talked about the divorce", "Klara is pregnant!",
-        "He chatted with Ana about Porto", "The washing machine leaks.",
+        "He chatted with Ana about Porto", "The washing machine leaks.", "Ran the tests on Android 11: 3 fail",
+        "El usuario preguntó por el alquiler.", "Muchas gracias a Ana Ruiz por el piso de Cádiz",
     ],
 )  # fmt: skip
 def test_what_tells_something_is_no_small_talk(said: str) -> None:
@@ -144,3 +148,50 @@ def test_a_unit_or_a_path_ends_a_sentence_and_a_title_does_not() -> None:
     assert list(sentences("It fell to 62 ms. Tomas was glad. Ms. Gil too. See locale/ca. Núria did.")) == [
         "It fell to 62 ms.", "Tomas was glad.", "Ms. Gil too.", "See locale/ca.", "Núria did.",
     ]  # fmt: skip
+    assert list(sentences("Paco (tel. 958 12 34 56) viene mañana. Trae la pieza.")) == [
+        "Paco (tel. 958 12 34 56) viene mañana.", "Trae la pieza.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("We're taking the flat!", "decision"),
+        ("Signed with Mrs Whitcombe, moving in on 1 September.", "decision"),
+        ("Changed my mind on the hook.", "decision"),
+        ("Nos quedamos con el Garnacha de Calatayud.", "decision"),
+        ("Mejor no cerramos los domingos.", "decision"),
+        ("Al final firmamos con Angustias.", "decision"),
+        ("i cant stand cilantro", "preference"),
+        ("Sam doesn't eat gluten any more.", "preference"),
+        ("Vienen dos veganos y un celíaco.", "preference"),
+        ("Tengo que buscar cocinero antes de Navidad.", "open"),
+        ("User will think about it.", "open"),
+        ("I signed in and looked at the page.", ""),
+        ("Al final del mes hay reunión.", ""),
+        ("It is about time, I'm taking a break.", ""),
+    ],
+)
+def test_decisions_wishes_and_open_ends_are_known_in_the_words_people_use(
+    said: str, kind: str
+) -> None:
+    assert kind_of(said) == kind
+
+
+def test_a_decision_is_told_with_what_it_is_about() -> None:
+    other = "The weather station of Almería counted 300 days of sun in 2025, says Inés."
+    about = "El técnico dice que es el compresor; una nueva cuesta 1.900 euros."
+    (line, *_) = summarised(f"{about} Decidí repararla.", other, most=120)
+    assert line == f"{about} Decidí repararla."
+
+
+def test_what_is_unsure_and_plain_comes_after_what_tells_more() -> None:
+    told = summarised(
+        "I think it might be the dialog.", "Ana paid 90 euros to ACME in Lima.", most=70
+    )
+    assert told == ["Ana paid 90 euros to ACME in Lima."]
+
+
+def test_lines_of_a_stack_trace_are_not_told() -> None:
+    trace = 'ERROR in Billing\n  at fetch (index.js:42)\n  File "a.py", line 7, in run\nTried again: works.'
+    assert summarised(trace) == ["ERROR in Billing. Tried again: works."]

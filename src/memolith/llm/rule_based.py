@@ -17,7 +17,7 @@ from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
@@ -35,6 +35,16 @@ _MOST_OF_A_PATTERN = (
 )
 _PATTERN_WORDS = 5
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TRACE = re.compile(
+    r"^[ \t]+(?:at [\w$.<>]{1,200} \([^()\n]{1,300}\)|File \"[^\"\n]{1,300}\", line \d+.*)$",
+    re.MULTILINE,
+)
+# What cannot be understood without the sentence before it.
+_LEANS = re.compile(
+    r"(?:it|its|this|that|these|those|he|she|they|his|her|their|so|therefore|decision by|lo|le|les|se|eso|esto|"
+    r"ell[oa]s?|por eso|asi que|entonces)\b"
+)
+_SHORT, _LEANS_UP_TO = 6, 12  # words
 _PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 
 
@@ -100,7 +110,7 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
     place = 0
     for statement in statements:
         told = _without_code(_printable(statement.text))
-        found = [(text, worth(text)) for text in sentences(told)]
+        found = [(text, worth(text)) for text in _understandable(sentences(told))]
         tells_more = any(value > _PLAIN for _, value in found)
         for sentence, value in found:
             if value <= 0:
@@ -118,6 +128,26 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
                 pattern=_pattern(text, begins_with_name=bool(named)),
                 tells=value + named > _PLAIN or not tells_more,
             )
+
+
+def _understandable(told: Iterable[str]) -> list[str]:
+    """The sentences, but what leans on the one before is kept together with it: «Decided to repair it.»"""
+    found: list[str] = []
+    for sentence in told:
+        if found and worth(found[-1]) > 0 and matters(sentence) and _leans(sentence):
+            both = f"{_ended(found[-1])} {sentence}"
+            if len(both) <= _LONGEST:
+                found[-1] = both
+                continue
+        found.append(sentence)
+    return found
+
+
+def _leans(sentence: str) -> bool:
+    count = len(sentence.split())
+    if count <= _SHORT and not claims(sentence):
+        return True
+    return count <= _LEANS_UP_TO and bool(_LEANS.match(fold(sentence)))
 
 
 def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
@@ -153,7 +183,7 @@ def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
         if matters(candidate.statement.text):
             (more if is_usual else first).append(candidate)
         elif candidate.tells and not heard.issuperset(candidate.statement.ids):
-            (more if is_usual else second).append(candidate)
+            (more if is_usual or candidate.worth <= _PLAIN else second).append(candidate)
         else:
             rest.append(candidate)
         heard.update(candidate.statement.ids)
@@ -241,7 +271,7 @@ def _without_code(text: str) -> str:
 
     Of a text that is nothing else, the first line of its code is left.
     """
-    left = _CODE.sub("\n", text)
+    left = _TRACE.sub("", _CODE.sub("\n", text))
     if left.strip():
         return left
     lines = [line.strip() for line in text.split("\n") if line.strip() and "```" not in line]

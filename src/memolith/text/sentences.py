@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _ENDS = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
 _ABBREVIATION = re.compile(  # «62 ms.» and «locale/ca.» end a sentence
-    r"(?:(?<![\w/])(?:dr|dra|mr|mrs|(?<!\d )ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b)|"
+    r"(?:(?<![\w/])(?:dr|dra|mr|mrs|(?<!\d )ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b|"
+    r"tel|num|núm|pag|pág|avda|ext|prof|aprox|apdo)|"
     r"(?:^|\s)[A-Z])\.$",
     re.IGNORECASE,
 )
@@ -25,11 +26,11 @@ _FILLER = re.compile(
 )
 _SMALL_TALK = re.compile(
     r"(?:hi|hello|hey|hola|good (?:morning|evening|afternoon|night)|buen[oa]s (?:dias|tardes|noches)|"
-    r"thanks?(?: you)?|thx|gracias|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
+    r"thanks?(?: you)?|thx|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
-    r"no problem|bye|goodbye|see you|adios|hasta luego|let me (?:check|see|think|look|know)|one moment|"
+    r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|let me (?:check|see|think|look|know)|one moment|"
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
-    r"no changes?|sin (?:cambios|novedades)|heartbeat(?:[ _]ok)?|all (?:good|quiet|well)|"
+    r"no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
     r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
     r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
@@ -46,33 +47,42 @@ _TALK = re.compile(
     r"small talk|discussed (?:a few|some|various|several|many)|"
     r"said (?:thanks|thank you|hi|hello|hey|bye|goodbye|good)|thanked\b|greeted\b|explained (?:how|what|it)|"
     r"understood\b|looked (?:at|into|through)\b|went (?:over|through)\b|"
-    r"charl\w+|hablamos (?:del tiempo|de todo|un|del fin)|saludo|dio las gracias|explique\b|entendio\b|"
+    r"ran the (?:tests?|build|linter)\b|"
+    r"charl\w+|(?:hablamos|estuvimos hablando) (?:del tiempo|de todo|un|del fin)|saludo|dio las gracias|explique\b|entendio\b|"
     r"seguimos (?:con|igual)|comentamos (?:varias|algunas))"
 )
 _WEATHER = re.compile(
-    r"^(?:\w+ ){0,3}(?:chatted|talked|hablamos|charlamos) (?:a bit |un poco )?(?:about the weather|del tiempo)\b"
+    r"^(?:\w+ ){0,3}(?:chatted|talked|asked|hablamos|charlamos|pregunt\w+) (?:a bit |un poco )?"
+    r"(?:about the weather|(?:del|por el) tiempo)\b"
 )
 # Words by which somebody turns to something, which may be a decision or an agent's next step.
 TURNS_TO = r"switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use"
 CHOSE = r"decid\w*|eligi\w+|elegi\w+|elegido"
 _DECISION = re.compile(
-    rf"\b(?:{CHOSE}|{TURNS_TO}|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
+    rf"\b(?:{CHOSE}|{TURNS_TO}|went with|chang\w+ (?:my|our|his|her|their) minds?|after all|"
+    r"signed (?!in|up|out|off)|(?:we['’]?re|we are|i['’]?m|i am) (?:taking the|buying|keeping the|hiring)|"
+    r"(?:nos quedamos|me quedo|se queda) con|cambi\w+ de (?:idea|opinion)|firm(?:e|o|amos|aron)|al final(?! del?\b)|"
+    r"mejor no|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
     r"rejected?|cancel\w*|instead of|"
     r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|"
     r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
 )
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|wants?|needs?|"
-    r"rather|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
+    r"rather|can(?:['’]?t|not) stand|(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:eat|drink)|vegan\w*|vegetarian\w*|"
+    r"gluten|c(?:o)?eliac\w*|no (?:come|bebe|soport\w+|aguant\w+)|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
 )
 _OPEN = re.compile(
     r"\btodo:|\b(?:to do|pending|open question|waiting for|blocked|follow up|next step|action items?|remind\w*|"
-    r"unresolved|not yet|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
+    r"unresolved|not yet|think about it|remember to|(?:have|has) to|hay que|ten(?:go|emos) que|se (?:me|nos) olvide|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
     r"espera\w*|recorda\w+|recuerda\w*|todavia no)\b"
 )
 _INSIGHT = re.compile(
     r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
-    r"fails? (?:if|when|with)|caused by|the reason|porque|resulta|aprendi\w*|causa|se arregl\w+)\b"
+    r"fails? (?:if|when|with)|caused by|the reason|solved|resolved|resuelt[oa]|solucion\w+|arreglad[oa]|porque|resulta|aprendi\w*|causa|se arregl\w+)\b"
+)
+_UNSURE = re.compile(
+    r"\b(?:i think|maybe|might be|perhaps|not sure|creo que|quizas?|tal vez|puede que|no estoy segur[oa])\b"
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME = re.compile(
@@ -136,6 +146,8 @@ def worth(sentence: str) -> float:
     told += min(numbers, 2) + min(named, 3) * 0.75
     if sentence.endswith("?"):
         told -= 1
+    if _UNSURE.search(plain):
+        told -= 0.5
     if len(words) < 3 and len(sentence) < 12:
         told -= 1
     return max(0.25, 1 + told)
