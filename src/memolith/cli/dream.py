@@ -8,6 +8,7 @@ from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError
 from memolith.shapes import dream_explanation_json, dream_status_json
 from memolith.text.cleaning import one_line
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +107,9 @@ def _explain(one: DreamExplanation, *, as_json: bool) -> None:
     output.say(output.bold(one.citation), f"  {verdict}")
     if one.snippet:
         output.say(f"  {one_line(one.snippet)}")
-    shown = f"recalled {one.recalls:,} times, shown {one.shown:,}, used {one.used:,}"
-    output.say(f"  {shown}, {one.questions} questions, {len(one.days)} days")
+    shown = f"recalled {counted(one.recalls, 'time')}, shown {one.shown:,}, used {one.used:,}"
+    asked = f"{counted(one.questions, 'question')} on {counted(len(one.days), 'day')}"
+    output.say(f"  {shown}, {asked}")
     output.say(f"  score {one.score:.3f} =")
     for name, value in one.signals.items():
         output.say(

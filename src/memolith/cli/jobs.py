@@ -82,11 +82,13 @@ def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False)
     for line in _told(report):
         output.say("  ", line)
     for path in report.files:
-        output.say("  changes    ", path)
+        output.say("  put back   " if report.status == "undone" else "  changes    ", path)
     for warning in report.warnings:
         output.note("warning: ", warning)
     if report.status == "done":
         output.say("  undo       ", again(args, f"jobs undo {report.id}"))
+    if report.status == "planned":
+        output.say("  do it      ", again(args, _COMMANDS.get(report.job, report.job)))
     if report.status == "proposed":
         output.say("  look       ", again(args, f"jobs diff {report.id}"))
         output.say("  apply      ", again(args, f"jobs apply {report.id}"))
@@ -101,7 +103,9 @@ def _told(report: JobReport) -> Iterator[str]:
     if report.reason:
         yield report.reason
     if report.status not in ("undone", "declined"):  # what was planned holds no longer
-        yield from (f"{name:<10} {number:,}" for name, number in report.counts.items())
+        counts = {_LABELS.get(name, name): number for name, number in report.counts.items()}
+        width = max(map(len, counts), default=0)
+        yield from (f"{label:<{width}}  {number:,}" for label, number in counts.items())
         yield from report.lines[:_MOST_STEPS]
         if len(report.lines) > _MOST_STEPS:
             yield f"… and {len(report.lines) - _MOST_STEPS:,} more"
@@ -109,6 +113,14 @@ def _told(report: JobReport) -> Iterator[str]:
 
 # The counts that tell what came of a job.
 _TOLD = ("compacted", "summaries", "promoted", "dropped", "added", "archived", "findings")
+_LABELS = {
+    "before": "records before",
+    "after": "records after",
+    "findings": "new findings",
+    "tokens": "tokens of the model",
+    "tracked": "statements tracked",
+}
+_COMMANDS = {"experiences": "experiences extract"}
 _HEADINGS = {
     "planned": "Would do",
     "skipped": "Nothing to do",

@@ -177,7 +177,7 @@ def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Gro
 
 def _described(groups: Iterable[Group]) -> Iterable[str]:
     for group in groups:
-        what = (
-            f"{counted(len(group.entries), 'record')} of the {LEVELS[group.level]} {group.period}"
-        )
+        level = LEVELS[group.level]
+        period = f"of {group.period}" if level == "week" else group.period
+        what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
         yield f"{what} → {'the long memory' if group.retired else 'one summary'}"

@@ -81,6 +81,7 @@ _INSIGHT = re.compile(
     r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
     r"fails? (?:if|when|with)|caused by|the reason|solved|resolved|resuelt[oa]|solucion\w+|arreglad[oa]|porque|resulta|aprendi\w*|causa|se arregl\w+)\b"
 )
+_HEALTH = re.compile(r"\b(?:allerg\w*|alergi\w*|c(?:o)?eliac\w*|diabet\w+|intoleran\w+)\b")
 _UNSURE = re.compile(
     r"\b(?:i think|maybe|might be|perhaps|not sure|creo que|quizas?|tal vez|puede que|no estoy segur[oa])\b"
 )
@@ -89,6 +90,7 @@ _NAME = re.compile(
     r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]{1,64}@[\w-]+\.\w+|"
     r"\b[\w-]{1,100}\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
 )
+_WEIGHTS = ((_DECISION, 3), (_PREFERENCE, 3), (_HEALTH, 3), (_OPEN, 2), (_INSIGHT, 2))
 
 # No abbreviation keeps a sentence going for longer, and the longest stands at its very end.
 _LONGEST = 2000
@@ -138,11 +140,7 @@ def worth(sentence: str) -> float:
         return 0.0
     if not numbers and (_WEATHER.match(plain) or (not called and _TALK.match(plain))):
         return 0.0
-    told: float = sum(
-        weight
-        for pattern, weight in ((_DECISION, 3), (_PREFERENCE, 3), (_OPEN, 2), (_INSIGHT, 2))
-        if pattern.search(plain)
-    )
+    told: float = sum(weight for pattern, weight in _WEIGHTS if pattern.search(plain))
     told += min(numbers, 2) + min(named, 3) * 0.75
     if sentence.endswith("?"):
         told -= 1
