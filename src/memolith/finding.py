@@ -18,28 +18,30 @@ from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
-from memolith.index.choose import has_index, open_index
+from memolith.index.choose import open_index
 from memolith.index.temporary import folder_instead, temporary_folder
-from memolith.index_reports import IndexStatus
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
+from memolith.ingest.status import index_status
 from memolith.ingest.sync import Sources, embed_waiting, sync, text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
 from memolith.retrieval import Filters, SearchResult
 from memolith.search.candidates import Situation
-from memolith.search.pipeline import Parts, search
+from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan
 from memolith.search.stages import stages, text_stages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from memolith.clock import Clock
     from memolith.config import Config
     from memolith.index.temporary import TemporaryFolder
-    from memolith.index_reports import SyncReport
+    from memolith.index_reports import IndexStatus, SyncReport
     from memolith.interfaces import Embedder, Index, WordVectors
+
+    Answer = Callable[[Filters, int], SearchResult]
 
 # So few files take a millisecond to look at: where the kernel cannot tell, every search does.
 _FEW_FILES = 300
@@ -141,28 +143,46 @@ class Finder:
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:
         """Look at the disk, then search; an index that cannot be used is said in the warnings."""
+        return self.ask(
+            question, [filters], limit, lambda answer: answer(filters, limit), explain=explain
+        )
 
-        def work() -> SearchResult:
-            return self._search(question, limit, filters, explain=explain)
+    def ask(
+        self,
+        question: str,
+        kinds: Sequence[Filters],
+        most: int,
+        work: Callable[[Answer], T],
+        *,
+        explain: bool = False,
+    ) -> T:
+        """Look at the disk and for the question once, and do `work` with the answers for some kinds.
+
+        Each has at most so many hits. The work is done again when the index is made anew meanwhile.
+        """
+
+        def asking() -> T:
+            return self._ask(question, kinds, most, work, explain=explain)
 
         with self._guard:
             try:
-                return self._again_if_replaced(work)
+                return self._again_if_replaced(asking)
             except IndexUnavailableError as error:
                 self._close()
-                return self._search_elsewhere(work, error.message)
+                return self._ask_elsewhere(asking, work, error.message)
             finally:
                 if self._closing:
                     self._close()
 
-    def _search_elsewhere(self, work: Callable[[], SearchResult], why: str) -> SearchResult:
+    def _ask_elsewhere(self, asking: Callable[[], T], work: Callable[[Answer], T], why: str) -> T:
         """Do without an index that cannot be used: search one made in another place."""
         try:
             self._temporary, self._why_temporary = temporary_folder(), why
-            return self._again_if_replaced(work)
+            return self._again_if_replaced(asking)
         except (OSError, IndexUnavailableError):
             self._close()
-            return SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
+        nothing = SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
+        return work(lambda *_: nothing)
 
     def with_known_categories(
         self, result: SearchResult, category: str, filters: Filters
@@ -239,9 +259,15 @@ class Finder:
             return True
         return not self._hint.is_quiet() and (self._hint.works or since > _LOOKED_SECONDS)
 
-    def _search(
-        self, question: str, limit: int, filters: Filters, *, explain: bool
-    ) -> SearchResult:
+    def _ask(
+        self,
+        question: str,
+        kinds: Sequence[Filters],
+        most: int,
+        work: Callable[[Answer], T],
+        *,
+        explain: bool,
+    ) -> T:
         warnings: tuple[str, ...] = ()
         self._open_embedder()
         if self._may_have_changed():
@@ -271,20 +297,24 @@ class Finder:
             today = self._clock.today()
             synonyms, problems = self._synonyms.read(roots.own, config.synonyms_path)
             reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[config.day_first])
-            situation = Situation(question=question, today=today, limit=limit)
-            result = search(parts, plan(question, today, reader), filters, situation)
-            warnings += problems
+            situation = Situation(question=question, today=today, limit=most)
+            asked = Question(parts, plan(question, today, reader), situation, kinds)
+            warnings += problems + self._degraded()
+
+            def answer(filters: Filters, limit: int) -> SearchResult:
+                result = asked.answer(filters, limit)
+                return replace(result, warnings=(*warnings, *result.warnings))
+
+            return work(answer)
+
+    def _degraded(self) -> tuple[str, ...]:
+        """What a search does without."""
+        warnings: tuple[str, ...] = ()
         if self._temporary is not None:
             warnings += (f"{self._why_temporary} {_TEMPORARY}",)
-        if config.meaning and self._model.problem:
+        if self._config.search.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
-        warnings += self._embed_later()
-        return SearchResult(
-            hits=result.hits,
-            sessions=result.sessions,
-            warnings=(*warnings, *result.warnings),
-            trace=result.trace,
-        )
+        return warnings + self._embed_later()
 
     def _open_word_vectors(self) -> WordVectors | None:
         if self._word_vectors is None:
@@ -309,36 +339,7 @@ class Finder:
 
     def _status(self) -> IndexStatus:
         with self._roots() as roots:
-            on_disk, warnings = roots.discover()
-        if not has_index(self._index_folder):
-            return IndexStatus(
-                folder=self._index_folder,
-                exists=False,
-                changed=len(on_disk),
-                warnings=tuple(warnings),
-            )
-        index = self._index or open_index(self._index_folder, None)
-        try:
-            known = {path: state.stamp for path, state in index.files().items()}
-            stats = index.stats()
-        finally:
-            if index is not self._index:
-                index.close()
-        # Files that were indexed just after they were written have no certain stamp; see `sync`.
-        changed = sum(
-            known.get(path) not in (stamp, (*stamp[:2], -1)) for path, stamp in on_disk.items()
-        )
-        return IndexStatus(
-            folder=self._index_folder,
-            exists=True,
-            files=stats.files,
-            chunks=stats.chunks,
-            without_vector=stats.without_vector,
-            bytes=stats.bytes,
-            model=stats.model,
-            changed=changed + sum(path not in on_disk for path in known),
-            warnings=tuple(warnings),
-        )
+            return index_status(roots, self._index_folder, self._index)
 
     def _embed_later(self) -> tuple[str, ...]:
         """Have chunks without a vector embedded while others search; says how many there are."""

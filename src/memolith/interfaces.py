@@ -248,9 +248,9 @@ class Index(Protocol):
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
         limit: int,
-        filters: Filters,
-    ) -> Nomination:
-        """The best chunks by BM25 and the nearest by cosine, each with all its signals.
+        kinds: Sequence[Filters],
+    ) -> list[Nomination]:
+        """Of each kind the best chunks by BM25 and the nearest by cosine, each with all its signals.
 
         Each word is a choice of terms with weights, of which the best counts. Without words and
         vector these are the newest that the filters let through.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 
@@ -17,10 +17,14 @@ from memolith.tracking import TrackedStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memolith import context_types, labels, lifecycle, reports, retrieval
     from memolith.context.recall import Recaller
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
+
+    T = TypeVar("T")
 else:
     context_types = late("memolith.context_types")
     labels = late("memolith.labels")
@@ -167,7 +171,8 @@ class Memory(TrackedStore):
 
     def _warm(self) -> None:
         with suppress(MemolithError):
-            self._search_now("warm", 1, self._filters())
+            filters = self._filters()
+            self._ask_now("warm", [filters], 1, lambda answer: answer(filters, 1))
 
     def recall(
         self,
@@ -323,14 +328,19 @@ class Memory(TrackedStore):
             category=category, session=session, chat=chat, path=path, now=self._clock.now()
         )
 
-    def _search_now(
-        self, question: str, limit: int, filters: retrieval.Filters
-    ) -> retrieval.SearchResult:
+    def _ask_now(
+        self,
+        question: str,
+        kinds: Sequence[retrieval.Filters],
+        most: int,
+        work: Callable[[Callable[[retrieval.Filters, int], retrieval.SearchResult]], T],
+    ) -> T:
         if not self.profile.exists:
-            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+            nothing = retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+            return work(lambda *_: nothing)
         finder = self._open_finder()
         finder.look_again()
-        return finder.search(question, limit, filters)
+        return finder.ask(question, kinds, most, work)
 
     def _open_recaller(self) -> Recaller:
         from memolith.context.recall import Recaller
@@ -346,7 +356,7 @@ class Memory(TrackedStore):
             self._recaller = Recaller(
                 StoreVersion(self.root, config.index.extra_paths, config.search.synonyms_path),
                 config.context,
-                self._search_now,
+                self._ask_now,
                 self._note_shown,
                 self._clock,
             )

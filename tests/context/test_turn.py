@@ -90,11 +90,11 @@ def hit(number: int, text: str = "", **more: object) -> Hit:
 
 
 def searching(*hits: Hit, experiences: tuple[Hit, ...] = ()) -> object:
-    def search(question: str, limit: int, filters: Filters) -> SearchResult:
+    def answer(filters: Filters, limit: int) -> SearchResult:
         found = experiences if filters.category == "experience" else hits
         return SearchResult(hits=tuple(found[:limit]))
 
-    return search
+    return lambda question, kinds, most, work: work(answer)
 
 
 def handed(search: object, **more: object) -> object:
@@ -212,7 +212,7 @@ def test_hostile_text_stays_inside_the_fence() -> None:
 def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
     release = threading.Event()
 
-    def slow(question: str, limit: int, filters: Filters) -> SearchResult:
+    def slow(filters: Filters, limit: int) -> SearchResult:
         if filters.category == "experience":
             release.wait(300)
             return NOTHING
@@ -220,7 +220,7 @@ def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
 
     try:
         for seconds in (0.2, 2, 20):  # on a busy machine the quick one takes longer too
-            found = handed(slow, deadline_seconds=seconds)
+            found = handed(lambda _, __, ___, work: work(slow), deadline_seconds=seconds)
             if found.hits:
                 break
     finally:

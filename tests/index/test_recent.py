@@ -87,7 +87,8 @@ def test_who_takes_in_change_by_change_finds_what_a_newcomer_finds(tmp_path: Pat
         for word in ("w3", f"n{number}"):
             assert texts_at(reader, word) == texts_at(newcomer, word)
         near = [
-            index.nominate([], vector_of("w3"), 20, ALL).signals for index in (reader, newcomer)
+            index.nominate([], vector_of("w3"), 20, [ALL])[0].signals
+            for index in (reader, newcomer)
         ]
         assert near[0].meaning.max(initial=0) == near[1].meaning.max(initial=0)
         newcomer.close()

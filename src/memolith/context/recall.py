@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.config import ContextConfig
-    from memolith.context.searching import Search
+    from memolith.context.searching import Ask
     from memolith.context.turn import Turn
     from memolith.context.version import StoreVersion
     from memolith.retrieval import Filters, Hit
@@ -32,13 +32,13 @@ class Recaller:
         self,
         version: StoreVersion,
         config: ContextConfig,
-        search: Search,
+        ask: Ask,
         note_shown: NoteShown,
         clock: Clock,
     ) -> None:
-        """`search` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
+        """`ask` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
         self.config = config
-        self._search = search
+        self._ask = ask
         self._note_shown = note_shown
         self._clock = clock
         self._version = version
@@ -56,7 +56,7 @@ class Recaller:
         """A search whose answer may be a moment old, but never older than the last write."""
 
         def make() -> SearchResult:
-            found = self._search(question, limit, filters)
+            found = self._ask(question, [filters], limit, lambda answer: answer(filters, limit))
             self._note_shown(found.hits, question, "recall")
             return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
 
@@ -82,7 +82,7 @@ class Recaller:
         """What is worth knowing before an answer, from the cache if nothing changed."""
 
         def make() -> TurnContext:
-            found = turn_context(turn, self.config, self._search, filters)
+            found = turn_context(turn, self.config, self._ask, filters)
             self._note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memolith.context.deadline import in_time
 from memolith.retrieval import WEAK
@@ -13,10 +13,21 @@ if TYPE_CHECKING:
 
     from memolith.retrieval import Filters, Hit, SearchResult
 
-    Search = Callable[[str, int, Filters], SearchResult]
+    Answer = Callable[[Filters, int], SearchResult]
     MaySee = Callable[[Hit], bool]
+    T = TypeVar("T")
 
-# Twice as many as are shown, and some more: some must not be seen, or are known already.
+    class Ask(Protocol):
+        """Puts a question to the index once, and does some work with its answers by filters."""
+
+        def __call__(
+            self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T], /
+        ) -> T:
+            """What the work comes to, which may ask for at most so many hits of each kind."""
+            ...
+
+
+# Some more than are shown: some must not be seen, or are known already.
 _ASKED_FOR_MORE = 10
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
 _ASKED_FOR_AT_LEAST = 200
@@ -32,25 +43,57 @@ class Found:
     experiences: tuple[Hit, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def with_hits(self, hits: Sequence[Hit], limit: int, *, learned: bool) -> Found:
+        """And these: experiences if they were `learned`, else the best of all memories by score.
+
+        Each place counts once: all come from the same question and are weighed alike.
+        """
+        if learned:
+            return replace(self, experiences=tuple(hits))
+        if not self.memories:
+            return replace(self, memories=tuple(hits))
+        once = {(hit.citation, hit.role): hit for hit in (*self.memories, *hits)}
+        best = sorted(once.values(), key=lambda hit: -hit.score)[:limit]
+        return replace(self, memories=tuple(best))
+
 
 class Searches:
-    """The searches for memories, turns of this chat and experiences that answer a message."""
+    """Memories, turns of this chat and experiences that answer a message: one question to the index."""
 
-    def __init__(self, search: Search, filters: Filters, question: str, may_see: MaySee) -> None:
+    def __init__(self, ask: Ask, filters: Filters, question: str, may_see: MaySee) -> None:
         """`may_see` decides which hits count."""
-        self._search = search
+        self._ask = ask
         self._filters = filters
         self._question = question
         self._may_see = may_see
         self._missing = "memories"  # what is being searched for
         self._is_over = False  # nobody waits any more
-        self._is_weak = False  # what the last search found is only the nearest
+        self._is_weak = False  # what was found is only the nearest
         # Replaced as a whole: another thread looks at it when the time is over.
         self._found = Found()
 
     def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> Found:
         """Search for at most so long; what is missing then is said in the warnings."""
-        if in_time(lambda: self._run(limit, experiences, chat), seconds):
+        kinds = {"memories": self._filters}
+        if chat is not None:
+            kinds["what was said in this chat"] = replace(self._filters, chat=chat)
+        if experiences:
+            kinds["past experiences"] = replace(self._filters, category="experience")
+        limits = {"past experiences": experiences}
+        most = _at_most(max(limit, experiences))
+
+        def work(answer: Answer) -> None:
+            self._found, self._is_weak = Found(), False  # begun anew, if the index was
+            for name, filters in kinds.items():
+                if self._is_over:
+                    return
+                self._missing = name
+                hits = self._hits(answer, filters, limits.get(name, limit))
+                if self._is_weak:
+                    return  # nobody asked for it: what is only the nearest is not handed over
+                self._found = self._found.with_hits(hits, limit, learned=name in limits)
+
+        if in_time(lambda: self._ask(self._question, list(kinds.values()), most, work), seconds):
             return self._found
         self._is_over = True
         found = self._found
@@ -60,43 +103,30 @@ class Searches:
         )
         return replace(found, warnings=(*found.warnings, late))
 
-    def _run(self, limit: int, experiences: int, chat: str | None) -> None:
-        memories = self._hits(self._filters, limit)
-        if self._is_weak:
-            return  # nobody asked for it: what is only the nearest is not handed over
-        self._found = replace(self._found, memories=tuple(memories))
-        if chat is not None and not self._is_over:
-            self._missing = "what was said in this chat"
-            turns = self._hits(replace(self._filters, chat=chat), limit)
-            self._found = replace(self._found, memories=tuple(_merged(memories, turns)[:limit]))
-        if experiences and not self._is_over:
-            self._missing = "past experiences"
-            only = replace(self._filters, category="experience")
-            hits = self._hits(only, experiences)
-            self._found = replace(self._found, experiences=tuple(hits))
-
-    def _hits(self, filters: Filters, limit: int) -> list[Hit]:
-        hits, enough = self._asked_for(2 * limit + _ASKED_FOR_MORE, filters, limit)
+    def _hits(self, answer: Answer, filters: Filters, limit: int) -> list[Hit]:
+        hits, enough = self._asked_for(answer, limit + _ASKED_FOR_MORE, filters, limit)
         if not enough:
-            hits, _ = self._asked_for(max(4 * limit, _ASKED_FOR_AT_LEAST), filters, limit)
+            hits, _ = self._asked_for(answer, _at_most(limit), filters, limit)
         return hits
 
-    def _asked_for(self, most: int, filters: Filters, limit: int) -> tuple[list[Hit], bool]:
+    def _asked_for(
+        self, answer: Answer, most: int, filters: Filters, limit: int
+    ) -> tuple[list[Hit], bool]:
         """The hits that may be seen, and whether asking for more would add none."""
-        found = self._search(self._question, most, filters)
+        found = answer(filters, most)
         self._is_weak = found.weak
         warnings = dict.fromkeys((*self._found.warnings, *found.warnings))
         warnings.pop(WEAK, None)
         self._found = replace(self._found, warnings=tuple(warnings))
-        hits = [hit for hit in found.hits if _speaks_for_itself(hit) and self._may_see(hit)]
-        return hits[:limit], len(hits) >= limit or len(found.hits) < most
+        telling = [hit for hit in found.hits if _speaks_for_itself(hit)]
+        hits = [hit for hit in telling if self._may_see(hit)]
+        all_seen = len(hits) == len(telling) or len(found.hits) < most
+        return hits[:limit], all_seen or len(hits) >= limit
+
+
+def _at_most(limit: int) -> int:
+    return max(4 * limit, _ASKED_FOR_AT_LEAST)
 
 
 def _speaks_for_itself(hit: Hit) -> bool:
     return "words" in hit.ranks or hit.ranks.get("meaning", 0) <= _NEAREST
-
-
-def _merged(some: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """By score, each place once: both come from the same question and are weighed alike."""
-    once = {(hit.citation, hit.role): hit for hit in (*some, *others)}
-    return sorted(once.values(), key=lambda hit: -hit.score)

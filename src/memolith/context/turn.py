@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from memolith.config import ContextConfig
-    from memolith.context.searching import Search
+    from memolith.context.searching import Ask
     from memolith.labels import SessionKind
     from memolith.retrieval import Filters, Hit
     from memolith.types import Citation
@@ -38,9 +38,7 @@ class Turn:
     deadline_seconds: float | None = None
 
 
-def turn_context(
-    turn: Turn, config: ContextConfig, search: Search, filters: Filters
-) -> TurnContext:
+def turn_context(turn: Turn, config: ContextConfig, ask: Ask, filters: Filters) -> TurnContext:
     """Look for what helps with a message. What is not found in time is said in the warnings."""
     if turn.kind not in SESSION_KINDS:
         raise RefusedError(
@@ -61,7 +59,7 @@ def turn_context(
             return False
         return True
 
-    searches = Searches(search, filters, " ".join(queries), may_see)
+    searches = Searches(ask, filters, " ".join(queries), may_see)
     found = searches.run(
         config.max_results if turn.limit is None else max(0, turn.limit),
         config.experiences,

@@ -125,21 +125,24 @@ class LiveSegment:
         return Nominees.of(self.segment, rows, same, np.zeros_like(same))
 
     def nominate(
-        self, scores: Scores, vector: Vectors | None, limit: int, filters: NumberedFilters
-    ) -> Nominees:
-        """The best rows by BM25 and the nearest by cosine, with both values for all of them."""
-        mask = self.allowed(filters)
-        if mask is not None and not mask.any():
-            none = np.empty(0, np.float32)
-            return Nominees.of(self.segment, np.empty(0, np.int64), none, none)
-        rows = scores.best(limit, mask)
+        self, scores: Scores, vector: Vectors | None, limit: int, kinds: Sequence[NumberedFilters]
+    ) -> list[Nominees]:
+        """Of each kind the best rows by BM25 and the nearest by cosine, with both values for all of them."""
+        segment = self.segment
+        masks = [self.allowed(filters) for filters in kinds]
+        best = [scores.best(limit, mask) for mask in masks]
         if vector is None:
-            meaning = np.zeros(len(rows), np.float32)
-        else:
-            near, _ = self.segment.nearest.search(vector, limit, mask)
-            rows = distinct(np.concatenate([rows, near]))
-            meaning = self.segment.nearest.cosines(rows, vector)
-        return Nominees.of(self.segment, rows, scores.of(rows), meaning)
+            none = np.zeros(max(map(len, best)), np.float32)
+            return [Nominees.of(segment, rows, scores.of(rows), none[: len(rows)]) for rows in best]
+        near = segment.nearest.search_each(vector, limit, masks)
+        both = [
+            distinct(np.concatenate([rows, nearest]))
+            for rows, (nearest, _) in zip(best, near, strict=True)
+        ]
+        return [
+            Nominees.of(segment, rows, scores.of(rows), segment.nearest.cosines(rows, vector))
+            for rows in both
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,7 +84,29 @@ class Nearest:
         self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
     ) -> tuple[NDArray[np.integer[Any]], Floats]:
         """The nearest rows among the allowed ones, best first, and their cosines."""
-        places, scores = self._candidates(query, allowed)
+        return self.search_each(query, limit, [allowed])[0]
+
+    def search_each(
+        self, query: Floats, limit: int, kinds: Sequence[NDArray[np.bool_] | None]
+    ) -> list[tuple[NDArray[np.integer[Any]], Floats]]:
+        """The same for several sets of allowed rows: clusters are looked into once for all of them."""
+        probed: tuple[NDArray[np.integer[Any]], Floats] | None = None
+        found = []
+        for allowed in kinds:
+            places = self._few(allowed)
+            if places is not None:
+                scores = self._cosines_at(places, query)
+            else:
+                probed = places, scores = probed or self._probed(query)
+                if allowed is not None:
+                    inside = np.flatnonzero(allowed.take(self.rows.take(places)))
+                    places, scores = places[inside], scores[inside]
+            found.append(self._best(places, scores, limit))
+        return found
+
+    def _best(
+        self, places: NDArray[np.integer[Any]], scores: Floats, limit: int
+    ) -> tuple[NDArray[np.integer[Any]], Floats]:
         if len(places) > limit:
             best = np.argpartition(-scores, limit - 1)[:limit]
             places, scores = places[best], scores[best]
@@ -114,25 +136,23 @@ class Nearest:
     def _places(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         return self.places[rows] if len(self.places) else rows
 
-    def _candidates(
-        self, query: Floats, allowed: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.integer[Any]], Floats]:
-        """The places that are looked at, and their cosines."""
-        if not len(self.centroids) and allowed is None:
+    def _few(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.integer[Any]] | None:
+        """The allowed places, if they are few enough to look at each; None: they are many, or all."""
+        if allowed is None:
+            return None
+        if not len(self.centroids) or int(np.count_nonzero(allowed)) <= _EXACT_UP_TO:
+            return self._places(np.flatnonzero(allowed))
+        return None
+
+    def _probed(self, query: Floats) -> tuple[NDArray[np.integer[Any]], Floats]:
+        """The places of the nearest clusters, or all while there are none, and their cosines."""
+        if not len(self.centroids):
             return np.arange(len(self.vectors)), _products([self.vectors], query) * self.scales
-        if allowed is not None:
-            count = int(np.count_nonzero(allowed))
-            if count <= _EXACT_UP_TO or not len(self.centroids):
-                places = self._places(np.flatnonzero(allowed))
-                return places, self._cosines_at(places, query)
         near = np.argpartition(-_products([self.centroids], query), _PROBES)[:_PROBES]
         starts, stops = self.starts[near], self.starts[near + 1]
         spans = map(slice, starts.tolist(), stops.tolist())
         products = _products([self.vectors[span] for span in spans], query)
         places = stretches(starts, stops)
-        if allowed is not None:
-            chosen = np.flatnonzero(allowed.take(self.rows.take(places)))
-            places, products = places[chosen], products[chosen]
         return places, products * self.scales.take(places)
 
 

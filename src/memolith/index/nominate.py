@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,46 +31,71 @@ def nominate(
     words: Sequence[Mapping[str, float]],
     vector: Vectors | None,
     limit: int,
-    filters: NumberedFilters,
-) -> Nomination:
-    """The best `limit` by words and the nearest `limit` by meaning, with all their signals."""
+    kinds: Sequence[NumberedFilters],
+) -> list[Nomination]:
+    """Of each kind the best `limit` by words and the nearest `limit` by meaning, with all their signals.
+
+    It is one pass for all kinds, and what speaks for a group is added up once.
+    """
     asked = asked_of(words, [live.segment for live in segments])
     matches = [Matches(live.segment.postings, asked.terms) for live in segments]
-    found = Nominees.together(
-        [
-            live.nominate(in_segment.scores(asked.in_chunks, live.places), vector, limit, filters)
-            if words or vector is not None
-            else live.newest(limit, filters)
-            for live, in_segment in zip(segments, matches, strict=True)
-        ]
-    )
-    words_rank = _ranks(found.words, found.keys, limit)
-    meaning_rank = _ranks(found.meaning, found.keys, limit)
-    kept = np.flatnonzero((words_rank > 0) | (meaning_rank > 0))
-    found = found.take(kept)
-    whole, mine, titles = _around(segments, matches, asked, found.grouped, vector)
-    in_chat = (found.grouped > 0) & (found.grouped < FILES)
-    signals = Signals(
-        keys=found.keys,
-        words=found.words,
-        meaning=found.meaning,
-        words_rank=words_rank[kept],
-        meaning_rank=meaning_rank[kept],
-        group_words=whole,
-        group_user_words=mine,
-        group_title=titles,
-        kind=np.where(found.grouped == 0, RECORD, np.where(in_chat, TURN, PROSE)),
-        role=found.role,
-        dated=found.dated,
-        chat=np.where(in_chat, found.grouped, 0),
-        record=found.record,
-    )
-    return Nomination(
-        signals,
-        rarity=asked.rarity,
-        usual_meaning=_usual_meaning(segments, vector),
-        chunks=sum(len(live.segment) for live in segments),
-    )
+    in_segments = [
+        live.nominate(matched.scores(asked.in_chunks, live.places), vector, limit, kinds)
+        if words or vector is not None
+        else [live.newest(limit, filters) for filters in kinds]
+        for live, matched in zip(segments, matches, strict=True)
+    ]
+    found = [_Ranked.of(parts, limit) for parts in zip(*in_segments, strict=True)]
+    grouped = [ranked.nominees.grouped for ranked in found]
+    ends = np.cumsum(list(map(len, grouped)))[:-1]
+    around = [
+        np.split(values, ends)
+        for values in _around(segments, matches, asked, np.concatenate(grouped), vector)
+    ]
+    usual = _usual_meaning(segments, vector)
+    chunks = sum(len(live.segment) for live in segments)
+    return [
+        Nomination(ranked.signals(*of_groups), usual, chunks, asked.rarity)
+        for ranked, *of_groups in zip(found, *around, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """The nominees of one kind, with their place in each ranking."""
+
+    nominees: Nominees
+    words_rank: NDArray[np.int64]
+    meaning_rank: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, parts: Sequence[Nominees], limit: int) -> _Ranked:
+        """Those of all segments in one order."""
+        found = Nominees.together(parts)
+        words = _ranks(found.words, found.keys, limit)
+        meaning = _ranks(found.meaning, found.keys, limit)
+        kept = np.flatnonzero((words > 0) | (meaning > 0))
+        return cls(found.take(kept), words[kept], meaning[kept])
+
+    def signals(self, whole: Floats, mine: Floats, titles: Floats) -> Signals:
+        """With what speaks for the group of each."""
+        found = self.nominees
+        in_chat = (found.grouped > 0) & (found.grouped < FILES)
+        return Signals(
+            keys=found.keys,
+            words=found.words,
+            meaning=found.meaning,
+            words_rank=self.words_rank,
+            meaning_rank=self.meaning_rank,
+            group_words=whole,
+            group_user_words=mine,
+            group_title=titles,
+            kind=np.where(found.grouped == 0, RECORD, np.where(in_chat, TURN, PROSE)),
+            role=found.role,
+            dated=found.dated,
+            chat=np.where(in_chat, found.grouped, 0),
+            record=found.record,
+        )
 
 
 def _around(

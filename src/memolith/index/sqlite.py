@@ -123,14 +123,15 @@ class SqliteIndex:
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
         limit: int,
-        filters: Filters,
-    ) -> Nomination:
-        """The best chunks by BM25 and the nearest by cosine, each with all its signals."""
+        kinds: Sequence[Filters],
+    ) -> list[Nomination]:
+        """Of each kind the best chunks by BM25 and the nearest by cosine, each with all its signals."""
         # Noted first: what is written from now on may take away what we nominate.
         self._nominated_at = self._segments.seen()
         self._nominated_from = self._segments.current(self._nominated_at)
         vector = vector if self._by_meaning else None
-        return nominate(self._nominated_from, words, vector, limit, self._numbered(filters))
+        numbered = [self._numbered(filters) for filters in kinds]
+        return nominate(self._nominated_from, words, vector, limit, numbered)
 
     @_going_on
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:

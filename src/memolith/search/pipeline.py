@@ -8,6 +8,7 @@ from their files.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,55 +59,75 @@ class Parts:
     meaning_weight: float = 1.0
 
 
-def search(parts: Parts, plan: QueryPlan, filters: Filters, situation: Situation) -> SearchResult:
-    """The best hits for a plan; what could not be done is said in the warnings."""
-    warnings: list[str] = []
-    wanted = max(NOMINATED, situation.limit)
-    nominated = _nominate(parts, plan, filters, wanted, warnings)
+class Question:
+    """A question put to an index: embedded once, and looked for in one pass for all kinds of hits."""
+
+    def __init__(
+        self, parts: Parts, plan: QueryPlan, situation: Situation, kinds: Sequence[Filters]
+    ) -> None:
+        """`kinds` are the filters it may be answered for; by the first it is judged to be weak or not.
+
+        The limit of `situation` is the greatest it may be answered with.
+        """
+        self._parts = parts
+        self._judged_by = kinds[0]
+        self._plan = plan
+        self._situation = situation
+        self._warnings: list[str] = []
+        wanted = max(NOMINATED, situation.limit)
+        self._nominated = _nominate(parts, plan, kinds, wanted, self._warnings)
+        self._reading = Reading(parts.index, parts.read_texts, parts.digest)
+
+    def answer(self, filters: Filters, limit: int) -> SearchResult:
+        """The best hits of one kind; what could not be done is said in the warnings."""
+        parts, plan, reading = self._parts, self._plan, self._reading
+        nominated = self._nominated[filters]
+        warnings = list(self._warnings)
+        situation = _told(replace(self._situation, limit=limit), plan, nominated)
+        considered = once(
+            fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
+        )
+        if not plan.phrases:  # what stands in quotation marks is looked for in all there are
+            considered = _worth_staging(considered, situation)
+        traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
+        considered = traced[-1][1].in_order()
+        chats = rank_sessions(considered, parts.index.chat_vectors)[:limit]
+        _find_at_once(reading, considered, chats, limit)
+        read, rest = reading.read(considered, len(considered) if plan.phrases else limit, filters)
+        if len(read):
+            warnings += not_held(plan.phrases, read)
+            is_judged = parts.by_words and filters == self._judged_by
+            if is_judged and is_weak(nominated, plan, read):
+                warnings.append(WEAK)
+        shown = _staged(parts.text_stages, situation, read)
+        if any(stage.held_back for _, stage in shown):
+            # Some of the best were moved down: then others may come up, and are read too.
+            read, rest = reading.read(considered, max(len(read), limit + MORE), filters)
+            shown = _staged(parts.text_stages, situation, read)
+        read = shown[-1][1] if shown else read
+        if moved := reading.moved(considered):
+            warnings.append(f"{moved} hits were left out: their files changed during the search.")
+        left = _of(considered, read, rest)
+        if left is not considered:
+            chats = rank_sessions(left, parts.index.chat_vectors)[:limit]
+        return SearchResult(
+            hits=tuple(_hit(read, at) for at in range(min(len(read), limit))),
+            sessions=_sessions(reading, left, chats),
+            warnings=tuple(warnings),
+            trace=tuple(_traced(reading, traced, shown)) if parts.explain else (),
+        )
+
+
+def _told(situation: Situation, plan: QueryPlan, nominated: Nomination) -> Situation:
+    """The situation, with what plan and index tell of the question."""
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
-    situation = replace(
+    return replace(
         situation,
         question=plan.meant,
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
         phrases=plan.phrases,
-    )
-    considered = once(
-        fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
-    )
-    if not plan.phrases:  # what stands in quotation marks is looked for in all that was nominated
-        considered = _worth_staging(considered, situation)
-    traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
-    considered = traced[-1][1].in_order()
-    reading = Reading(parts.index, parts.read_texts, parts.digest)
-    chats = rank_sessions(considered, parts.index.chat_vectors)[: situation.limit]
-    _find_at_once(reading, considered, chats, situation.limit)
-    read, rest = reading.read(
-        considered, len(considered) if plan.phrases else situation.limit, filters
-    )
-    if len(read):
-        warnings += not_held(plan.phrases, read)
-        if parts.by_words and is_weak(nominated, plan, read):
-            warnings.append(WEAK)
-    shown = _staged(parts.text_stages, situation, read)
-    if any(stage.held_back for _, stage in shown):
-        # Some of the best were moved down: then others may come up, and are read too.
-        read, rest = reading.read(considered, max(len(read), situation.limit + MORE), filters)
-        shown = _staged(parts.text_stages, situation, read)
-    read = shown[-1][1] if shown else read
-    if reading.moved:
-        warnings.append(
-            f"{reading.moved} hits were left out: their files changed during the search."
-        )
-    left = _of(considered, read, rest)
-    if left is not considered:
-        chats = rank_sessions(left, parts.index.chat_vectors)[: situation.limit]
-    return SearchResult(
-        hits=tuple(_hit(read, at) for at in range(min(len(read), situation.limit))),
-        sessions=_sessions(reading, left, chats),
-        warnings=tuple(warnings),
-        trace=tuple(_traced(reading, traced, shown)) if parts.explain else (),
     )
 
 
@@ -134,22 +155,31 @@ def _staged(
 
 
 def _nominate(
-    parts: Parts, plan: QueryPlan, filters: Filters, wanted: int, warnings: list[str]
-) -> Nomination:
+    parts: Parts, plan: QueryPlan, kinds: Sequence[Filters], wanted: int, warnings: list[str]
+) -> dict[Filters, Nomination]:
+    """The candidates of each kind; of days that are named, also what is not among the best of all days."""
     words = plan.words if parts.by_words else ()
     vector = _vector(parts, plan, warnings)
-    is_asked = words or vector is not None  # else for days alone, or for nothing
-    nominated = parts.index.nominate(words, vector, wanted if is_asked else 0, filters)
-    if not plan.days:
-        return nominated
-    # Of these days also what would not be among the best of all days.
-    of_days = [
-        parts.index.nominate(words, vector, wanted, _within(filters, days)).signals
-        for days in plan.days
-    ]
-    signals = Signals.together([nominated.signals, *of_days])
+    within = [_within(filters, days) for filters in kinds for days in plan.days]
+    if words or vector is not None:
+        found = parts.index.nominate(words, vector, wanted, [*kinds, *within])
+    else:  # asked for days alone, or for nothing
+        found = parts.index.nominate(words, vector, 0, kinds)
+        found += parts.index.nominate(words, vector, wanted, within) if within else []
+    of_days = iter(found[len(kinds) :])
+    return {
+        filters: _together([nominated, *islice(of_days, len(plan.days))])
+        for filters, nominated in zip(kinds, found, strict=False)
+    }
+
+
+def _together(found: Sequence[Nomination]) -> Nomination:
+    """As the first, with what only the others have."""
+    if len(found) == 1:
+        return found[0]
+    signals = Signals.together([nominated.signals for nominated in found])
     _, first = np.unique(signals.keys, return_index=True)
-    return replace(nominated, signals=signals.take(np.sort(first)))
+    return replace(found[0], signals=signals.take(np.sort(first)))
 
 
 def _within(filters: Filters, days: DayRange) -> Filters:

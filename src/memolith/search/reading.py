@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """The candidates of one search; as many of the best are read as somebody wants."""
+    """The candidates of one question; as many of the best are read as somebody wants."""
 
     def __init__(
         self,
@@ -32,10 +32,9 @@ class Reading:
         self._known: dict[int, Found] = {}
         self._texts: dict[int, str | None] = {}  # by key; None: not where the index knew it
 
-    @property
-    def moved(self) -> int:
-        """How many were not where the index knew them."""
-        return sum(text is None for text in self._texts.values())
+    def moved(self, candidates: Candidates) -> int:
+        """How many of these were not where the index knew them."""
+        return sum(self._texts.get(key, "") is None for key in candidates.signals.keys.tolist())
 
     def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
         """What the index knows of chunks; those it no longer knows are left out."""
