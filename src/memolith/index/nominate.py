@@ -46,17 +46,14 @@ def nominate(
         for live, matched in zip(segments, matches, strict=True)
     ]
     found = [_Ranked.of(parts, limit) for parts in zip(*in_segments, strict=True)]
-    grouped = [ranked.nominees.grouped for ranked in found]
-    ends = np.cumsum(list(map(len, grouped)))[:-1]
-    around = [
-        np.split(values, ends)
-        for values in _around(segments, matches, asked, np.concatenate(grouped), vector)
-    ]
+    around = _around(
+        segments, matches, asked, [ranked.nominees.grouped for ranked in found], vector
+    )
     usual = _usual_meaning(segments, vector)
     chunks = sum(len(live.segment) for live in segments)
     return [
         Nomination(ranked.signals(*of_groups), usual, chunks, asked.rarity)
-        for ranked, *of_groups in zip(found, *around, strict=True)
+        for ranked, of_groups in zip(found, around, strict=True)
     ]
 
 
@@ -102,18 +99,28 @@ def _around(
     segments: Sequence[LiveSegment],
     matches: Sequence[Matches],
     asked: Asked,
-    grouped: NDArray[np.int64],
+    kinds: Sequence[NDArray[np.int64]],
     vector: Vectors | None,
-) -> list[Floats]:
-    """For each chunk what speaks for its group: its words, those of the user, how it begins."""
-    groups = distinct(grouped)
+) -> list[list[Floats]]:
+    """For each chunk what speaks for its group: its words, those of the user, how it begins.
+
+    It is added up for the groups of all kinds at once, and judged among those of the same kind.
+    """
+    groups = distinct(np.concatenate(kinds))
     groups = groups[groups > 0]
     sums = GroupSums(groups, len(asked.terms))
     for live, in_segment in zip(segments, matches, strict=True):
         sums.add(live.segment, in_segment, vector)
-    scores = group_bm25(sums.counts, sums.lengths, asked.in_groups)
-    at = np.searchsorted(groups, grouped)
-    return [_of_groups(values, at, grouped) for values in (*scores, sums.titles)]
+    found = []
+    for grouped in kinds:
+        here = distinct(grouped)
+        here = here[here > 0]
+        at = np.searchsorted(groups, here)
+        scores = group_bm25(sums.counts[:, :, at], sums.lengths[:, at], asked.in_groups)
+        places = np.searchsorted(here, grouped)
+        values = (*scores, sums.titles[at])
+        found.append([_of_groups(value, places, grouped) for value in values])
+    return found
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
