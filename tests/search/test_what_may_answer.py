@@ -103,3 +103,25 @@ def test_what_could_not_be_indexed_is_looked_at_again_by_the_next_search(
                 (warning,) = memory.search("cherry").warnings
                 assert warning.startswith("The disk is full.")
         assert memory.search("cherry").hits[0].text == "Planted a cherry tree."
+
+
+def test_a_record_marked_as_secret_in_one_of_its_files_is_secret_in_the_other(
+    tmp_path: Path,
+) -> None:
+    private, secret = '"sensitivity":"private-user"', '"sensitivity":"secret"'
+    path = tmp_path / "MEMORY.md"
+    with by_words(tmp_path) as memory:
+        memory.remember("The door opens with heron")
+        memory.remember("The dog is called Bruno")
+        assert len(memory.search("door heron").hits) == 1
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        marked = [line.replace(private, secret) if "heron" in line else line for line in lines]
+        path.write_text("".join(marked), "utf-8")
+        assert memory.search("door heron").hits == ()
+        assert "heron" not in memory.context("how does the door open, with heron?").text
+        start = memory.session_start().text
+        assert "heron" not in start
+        assert "Bruno" in start
+        assert len(memory.search("door heron", include_secret=True).hits) == 1
+        path.write_text("".join(lines), "utf-8")
+        assert len(memory.search("door heron").hits) == 1

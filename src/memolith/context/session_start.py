@@ -161,6 +161,7 @@ class _Reader:
         self._day_of = clock.day_of
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
+        self._secret: set[str] = set()
         self._said: set[str] = set()  # an experience repeats the record it was made of
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
@@ -175,6 +176,9 @@ class _Reader:
         experiences = self._records("experiences", (layout.EXPERIENCES,))
         both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
         memory = self._records("memory", (primary, *(path for path in both if path != primary)))
+        # Somebody who marks a record as secret may do so in one of its files alone.
+        for pieces in (today, before, experiences, memory):
+            pieces[:] = [piece for piece in pieces if piece.record_id not in self._secret]
         return {
             "user": ("About the user (USER.md):", self._prose(layout.USER)),
             "summary": ("Long-term summary (LONGMEMORY):", self._summary()),
@@ -194,6 +198,7 @@ class _Reader:
             # The newest files are read first, so whatever takes a record's place is known by now.
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
+            self._secret.update(window.secret)
             for record in current(window.records, self._now, self._replaced):
                 if record.text not in self._said and self._may_see(record):
                     self._said.add(record.text)

@@ -32,18 +32,20 @@ _FAR = 2_097_152
 _BYTES_FOR_ONE = 1024
 _BEGINNING = b'- {"id":"'
 _CATEGORY = b'"category":"'
+_SECRET = b'"secret"'
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
 
 
 class Window:
     """What was read of one file, in file order."""
 
-    __slots__ = ("known", "prose", "records", "unread")
+    __slots__ = ("known", "prose", "records", "secret", "unread")
 
     def __init__(self, known: Collection[str] = ()) -> None:
         """Nothing read yet."""
         self.known = known
         self.records: list[Record] = []
+        self.secret: set[str] = set()  # ids of secret records, known ones too
         self.prose: list[str] = []  # paragraphs
         self.unread = 0  # lines that were not looked at: an estimate
 
@@ -129,12 +131,15 @@ def _read_lines(data: bytes, window: Window) -> None:
 def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
     bare = line.removeprefix(BOM)
-    if bare.startswith(_BEGINNING) and bare[8:44].decode(errors="replace") in window.known:
+    is_known = bare.startswith(_BEGINNING) and bare[9:45].decode(errors="replace") in window.known
+    if is_known and _SECRET not in bare:
         return True
     try:
         record = parse_line(bare)
     except RecordFormatError:
         return False
+    if record is not None and record.sensitivity == "secret":
+        window.secret.add(record.id)
     if record is not None and record.id not in window.known:
         window.records.append(record)
     return record is not None

@@ -79,7 +79,7 @@ class LiveSegment:
         self.segment = segment
         self._gone = segment.positions(removed)
         self.places = np.zeros(len(segment), np.int32)  # room for `Matches.scores`
-        self._has_secrets = bool(segment.columns["secret"].any())
+        self._secret = np.flatnonzero(segment.columns["secret"])
         self._has_expiring = bool(segment.columns["expires"].any())
 
     @property
@@ -87,12 +87,27 @@ class LiveSegment:
         """How many of its rows no longer count."""
         return len(self._gone)
 
+    def secret_records(self) -> NDArray[np.int64]:
+        """The records among the rows that are secret, by number; see `Signals.record`."""
+        rows = self._secret
+        if len(rows) and len(self._gone):
+            rows = rows[~np.isin(rows, self._gone)]
+        records = distinct(self.segment.columns["record"][rows] // 2)
+        return records[records > 0]
+
+    def keep_secret(self, records: NDArray[np.int64]) -> None:
+        """Treat all rows of these records as secret: of two files, only one may say that it is."""
+        if len(records):
+            same = np.flatnonzero(np.isin(self.segment.columns["record"] // 2, records))
+            self._secret = distinct(np.concatenate([self._secret, same]))
+
     def allowed(self, filters: NumberedFilters) -> Mask | None:
         """Which rows may answer; None when all may."""
         columns = self.segment.columns
         mask: Mask | None = None
-        if not filters.include_secret and self._has_secrets:
-            mask = columns["secret"] == 0
+        if not filters.include_secret and len(self._secret):
+            mask = np.ones(len(self.segment), np.bool_)
+            mask[self._secret] = False
         if filters.now is not None and self._has_expiring:
             mask = _and(mask, (columns["expires"] == 0) | (columns["expires"] > filters.now))
         for name, wanted in (("session", filters.session), ("chat", filters.chat)):

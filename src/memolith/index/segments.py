@@ -12,6 +12,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memolith.index import generations
 from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment
@@ -108,6 +110,9 @@ class Segments:
             wrongly = self._database.one("SELECT 1 FROM removed JOIN chunks USING (key)")
         found = [*self._files.values(), *recent] or [Segment.build((), self._dimensions)]
         self._live = [LiveSegment(segment, removed) for segment in found]
+        secret = np.concatenate([live.secret_records() for live in self._live])
+        for live in self._live:
+            live.keep_secret(secret)
         if wrongly or expected != sum(len(live.segment) - live.gone for live in self._live):
             raise DamageError("chunks are missing, or there are too many")
 
