@@ -169,7 +169,8 @@ def test_where_the_kernel_watches_nothing_two_changes_within_a_second_are_both_s
     monkeypatch.setattr("watchfiles.watch", used_up)
     told: list[Reconfiguration] = []
     file = Path(open_memory.root, "memolith.toml")
-    following = follow_settings(open_memory, told.append)
+    problems: list[str] = []
+    following = follow_settings(open_memory, told.append, on_problem=problems.append)
     try:
         for number in range(5, 9):
             file.write_text(f"[trim]\nmax_records = {number}\n", "utf-8")
@@ -179,6 +180,7 @@ def test_where_the_kernel_watches_nothing_two_changes_within_a_second_are_both_s
         until(lambda: bool(told[-1].problem))
     finally:
         following.close()
+    assert problems == ["Watching failed: OSError: OS file watch limit reached."]
 
 
 def test_a_folder_that_is_replaced_is_still_watched(tmp_path: Path) -> None:

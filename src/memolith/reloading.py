@@ -19,12 +19,13 @@ def follow_settings(
     memory: Memory,
     tell: Callable[[Reconfiguration], object],
     debounce: float = DEBOUNCE_SECONDS,
+    on_problem: Callable[[str], object] = lambda _: None,
 ) -> Watch:
     """Reconfigure `memory` whenever one of its settings files changes, and tell what came of it.
 
     The folders are watched, not the files: an editor that saves puts a new file in the old one's
-    place. Nobody is told of a change that changed nothing, nor of a problem twice. Close the answer
-    to stop.
+    place. Nobody is told of a change that changed nothing, nor of a problem twice. `on_problem` is
+    told why watching failed. Close the answer to stop.
     """
     files = (memory.profile.settings_file, memory.profile.user_settings_file)
     folders = list(dict.fromkeys(os.path.dirname(file) for file in files))
@@ -40,4 +41,4 @@ def follow_settings(
         if report.changed or (report.problem, report.restart) != (before.problem, before.restart):
             tell(report)
 
-    return watch(folders, look, debounce)
+    return watch(folders, look, debounce, on_problem=on_problem)

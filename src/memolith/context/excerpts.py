@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 # Shown before the first word that was asked for.
 _BEFORE = 60
@@ -32,16 +32,28 @@ def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
         for at in _places(lower, word)
     )
     before = min(_BEFORE, most_chars // 3)
-    start, best = 0, 0
-    for first, (at, _) in enumerate(places):
-        inside = {number for place, number in places[first:] if place < at + most_chars - before}
-        if len(inside) > best:
-            start, best = at, len(inside)
+    start = _fullest(places, most_chars - before)
     start = max(0, min(start - before, len(text) - most_chars + 2))
     if not start:
         return text
     space = text.find(" ", start, start + before)
     return f"… {text[space + 1 if space >= 0 else start :]}"
+
+
+def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
+    """Where the most different words stand within so many characters, the first such place."""
+    start, best, end = 0, 0, 0
+    inside: dict[int, int] = {}  # how often each word stands there
+    for at, number in places:
+        while end < len(places) and places[end][0] < at + reach:
+            inside[places[end][1]] = inside.get(places[end][1], 0) + 1
+            end += 1
+        if len(inside) > best:
+            start, best = at, len(inside)
+        inside[number] -= 1
+        if not inside[number]:
+            del inside[number]
+    return start
 
 
 def _places(text: str, word: str) -> list[int]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 _SHORTEST = 700  # of one hit, however many there are
 _LOOKED_AT = 100_000
+_MOST_ASKED = 50
 
 
 def quotation(content: Json) -> Json:
@@ -33,7 +34,7 @@ def quotation(content: Json) -> Json:
 def shortened(hits: Sequence[Hit], question: str, chars: int = MOST_CHARS) -> list[Hit]:
     """The hits, of long texts only the part that the question is about: together so many characters."""
     most = max(_SHORTEST, chars // max(1, len(hits)))
-    asked = keywords(question)
+    asked = keywords(question)[:_MOST_ASKED]
     return [
         hit if len(hit.text) <= most else replace(hit, text=_part(hit.text, asked, most))
         for hit in hits

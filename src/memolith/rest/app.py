@@ -136,7 +136,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
 
     api.state.on_reload = tell
     news.open()
-    following = await asyncio.to_thread(follow_settings, memory, tell)
+    following = await asyncio.to_thread(follow_settings, memory, tell, on_problem=log.warning)
     files = await asyncio.to_thread(follow_files, memory, on_problem=log.warning)
     scheduler = Scheduler(memory)
     scheduler.start()
