@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.folding import fold
-from memolith.text.stopwords import LANGUAGES, is_stop_word
+from memolith.text.stopwords import LANGUAGES, stop_words
 from memolith.text.terms import stem
 from memolith.text.tokens import words
 
@@ -193,10 +193,17 @@ def load_synonyms(data: str) -> Synonyms:
 
 def _entries(side: str) -> tuple[str, ...]:
     entries = (
-        " ".join(words(entry)) if not entry.isalpha() else entry
+        entry if _is_plain(entry) else " ".join(words(entry))
         for entry in map(str.strip, side.split(","))
     )
     return tuple(dict.fromkeys(entry for entry in entries if entry))
+
+
+def _is_plain(entry: str) -> bool:
+    """Whether an entry is made of words as they are: nearly all are, and taking them apart takes long."""
+    if " " in entry:
+        return entry.isascii() and "  " not in entry and entry.replace(" ", "").isalpha()
+    return entry.isalpha()
 
 
 def _indexed(
@@ -204,9 +211,10 @@ def _indexed(
 ) -> Synonyms:
     written: tuple[dict[str, list[int]], ...] = ({}, {})
     for number, meaning in enumerate(meanings):
-        for side, entries in enumerate(meaning):
+        for known, entries in zip(written, meaning, strict=True):
             for entry in entries:
-                written[side].setdefault(without_stop_words(entry), []).append(number)
+                bare = without_stop_words(entry) if " " in entry else entry
+                known.setdefault(bare, []).append(number)
     stemmed = tuple(ByStem(phrases, side) for side, phrases in enumerate(written))
     return Synonyms(meanings=meanings, problems=problems, written=written, stemmed=stemmed)
 
@@ -215,4 +223,5 @@ def without_stop_words(phrase: str) -> str:
     """The phrase as it is left of a question: «dar de comer» → `dar comer`."""
     if " " not in phrase:
         return phrase
-    return " ".join(part for part in phrase.split(" ") if not is_stop_word(part)) or phrase
+    everywhere = stop_words()  # what `is_stop_word` asks for any word; these are folded already
+    return " ".join(part for part in phrase.split(" ") if part not in everywhere) or phrase
