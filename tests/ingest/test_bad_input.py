@@ -108,7 +108,7 @@ def test_of_a_line_of_very_many_words_the_beginning_is_searched_and_that_is_said
     warnings = memory.search("stork").warnings
     assert warnings[0].startswith(f"{record.citation} has {len(text) + 9:,} characters; the first")
     assert record.citation in {hit.citation for hit in memory.search("stork").hits}
-    assert record.citation not in {hit.citation for hit in memory.search("pelican").hits}
+    assert not any("words" in hit.ranks for hit in memory.search("pelican").hits)
 
 
 def test_loops_of_links_are_not_walked(memory: Memory, folder: Path) -> None:
