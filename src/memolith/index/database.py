@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 from zlib import crc32
 
 import apsw
@@ -262,19 +261,20 @@ def _is_damage(error: apsw.Error) -> bool:
 
 def _connect(path: str) -> apsw.Connection:
     """For writing if possible, else for reading, even where not a single file may be made."""
-    read_only = f"file:{quote(path)}"
-    ways = [
-        (path, _READ_WRITE),
-        (f"{read_only}?mode=ro", _READ_ONLY),
-        (f"{read_only}?immutable=1", _READ_ONLY),
-    ]
-    while True:
-        name, flags = ways.pop(0)
-        try:
-            return _configured(apsw.Connection(name, flags=flags))
-        except _NO_WAY_IN as error:
-            if not ways or _is_damage(error):
-                raise
+    try:
+        return _configured(apsw.Connection(path, flags=_READ_WRITE))
+    except _NO_WAY_IN as error:
+        if _is_damage(error):
+            raise
+    from urllib.parse import quote  # slow to load, and seldom needed
+
+    name = f"file:{quote(path)}"
+    try:
+        return _configured(apsw.Connection(f"{name}?mode=ro", flags=_READ_ONLY))
+    except _NO_WAY_IN as error:
+        if _is_damage(error):
+            raise
+    return _configured(apsw.Connection(f"{name}?immutable=1", flags=_READ_ONLY))
 
 
 def _configured(connection: apsw.Connection) -> apsw.Connection:
