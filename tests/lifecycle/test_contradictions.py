@@ -55,6 +55,19 @@ def test_what_is_measured_again_and_again_is_no_contradiction() -> None:
     assert len(clashing("The scale shows 80 kg", "The scale shows 81 kg")) == 1
 
 
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        ("The train to Porto leaves at 9:40", "The train from Porto leaves at 17:10"),
+        ("Water the ferns before 9:00", "Water the ferns after 20:00"),
+        ("El bar está abierto desde las 9:00", "El bar está abierto hasta las 20:00"),
+    ],
+)
+def test_there_and_back_are_two_things(there: str, back: str) -> None:
+    assert clashing(there, back) == []
+    assert len(clashing(there, there.replace("9:", "8:"))) == 1
+
+
 def test_what_happened_and_summaries_are_not_compared(memory: Memory) -> None:
     memory.remember("The garden gate has 4 hinges", category="event")
     memory.remember("The garden gate has 6 hinges", category="event")

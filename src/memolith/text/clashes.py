@@ -66,6 +66,8 @@ _OPPOSITES = {
         "abierta/cerrada permitida/prohibida encima/debajo left/right"
     ).split()
 }
+# Small words that make it another thing: the train to a place is not the one from there.
+_WAYS = (("to", "from"), ("before", "after"), ("desde", "hasta"), ("antes", "despues"))
 # These say little about what a sentence is about.
 _FILLERS = frozenset(
     "now currently new about around approximately roughly always every each daily monthly weekly total still "
@@ -172,7 +174,7 @@ def clash(one: Frame, other: Frame, alike: Alike) -> bool:
         return any(pair <= told for pair in _OPPOSITES) and (
             frozenset(_words_apart(one, other, alike)) in _OPPOSITES
         )
-    if one.negated or other.negated or not _is_date_or_single(differ):
+    if one.negated or other.negated or not _is_date_or_single(differ) or _other_way(one, other):
         return False
     return (
         bool(one.words)
@@ -180,6 +182,15 @@ def clash(one: Frame, other: Frame, alike: Alike) -> bool:
         and other.said_of_subject
         and all(_only_the_last_differs(one.values, other.values, kind) for kind in differ)
         and not any(_words_apart(one, other, alike))  # last: comparing meanings is what costs
+    )
+
+
+def _other_way(one: Frame, other: Frame) -> bool:
+    mine, theirs = set(fold(one.text).split()), set(fold(other.text).split())
+    only_mine, only_theirs = mine - theirs, theirs - mine
+    return any(
+        (there in only_mine and back in only_theirs) or (back in only_mine and there in only_theirs)
+        for there, back in _WAYS
     )
 
 
