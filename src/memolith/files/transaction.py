@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
 # A sync that takes longer is worth a second thread.
-_SLOW_SYNC = 0.0004
+_SLOW_SYNC = 0.0003
 
 
 class Transaction:
