@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memolith import Memory
+from memolith.errors import WriterBusyError
 from memolith.files import recall_log, recall_state
 from memolith.files.recall_state import read_state
+from memolith.jobs.dreaming import settle
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 
 if TYPE_CHECKING:
@@ -106,3 +109,32 @@ def test_forget_takes_out_what_a_summary_told_of_the_record(
     assert known(life, "4711")
     life.memory.forget(record.id)
     assert not known(life, "4711")
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_what_is_forgotten_while_a_dream_is_written_down_stays_forgotten(
+    life: Life, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Whoever forgets need not wait for the dream; if that comes between each time, they do."""
+    secrets = [life.memory.remember(f"{SAFE} and {number}") for number in range(times)]
+    ids = [record.id for record in secrets]
+    life.ask(*(record.text for record in secrets), "Cookie the dog", days=1)
+    other = Memory(life.memory.root, settings={"store.lock_timeout_seconds": 0.01})
+    real, waited = settle.asleep, []
+
+    def asleep(*given: Any) -> Any:
+        slept = real(*given)
+        if ids:
+            try:
+                other.forget(ids.pop())
+                waited.append(False)
+            except WriterBusyError:
+                waited.append(True)
+                ids.clear()
+        return slept
+
+    monkeypatch.setattr(settle, "asleep", asleep)
+    life.memory.jobs.dream()
+    assert waited == [False, False, True][:times]
+    assert not known(life, f"{SAFE} and {times - 1}")
+    assert known(life, COOKIE)

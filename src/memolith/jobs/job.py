@@ -32,11 +32,15 @@ class Snapshot:
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, the same at every call."""
         if path not in self._seen:
-            stamp = self._folder.stamp(
-                path
-            )  # before it is read: what is written between is a change
+            # The stamp before the bytes: what is written between is a change.
+            stamp = self._folder.stamp(path)
             self._seen[path] = (self._folder.read(path), stamp)
         return self._seen[path][0]
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The stamp of a file when it was read."""
+        self.read(path)
+        return self._seen[path][1]
 
     def superseded(self, *archives: str) -> frozenset[str]:
         """The ids of every record that a newer one has taken the place of, in any file or note."""

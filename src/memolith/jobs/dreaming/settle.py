@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_state
@@ -16,55 +16,99 @@ from memolith.jobs.job import Snapshot
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memolith.files.folder import Folder
     from memolith.files.recall_state import RecallState
     from memolith.files.transaction import Transaction
     from memolith.jobs.job import Workplace
 
 # About what a year of an agent's questions leaves behind.
 MOST_ENTRIES = 20_000
+# How often it is made anew without the lock because something was forgotten meanwhile.
+_ATTEMPTS = 2
 
 
 def settle(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, ...]:
     """Fold and sleep once more, now for good; returns what had to be set aside.
 
-    Nothing is written when nothing is new. What cannot be read is kept under another name.
+    Nothing is written when nothing is new. What cannot be read is kept under another name. Writers
+    wait only while the files are changed, unless forgetting comes between again and again.
     """
     now = place.clock.now()
-    with place.writing() as transaction:
-        folder = transaction.folder
-        snapshot = Snapshot(folder)
-        stamps = {path: folder.stamp(path) for path in MACHINE_STATE}
-        before = recall_state.read_state(snapshot.read)
-        state, rest = asleep(snapshot, place.config.profile.primary, now, job.folding)
-        rested = replace(state, signals=rest.signals, signals_at=now)
-        state = recall_state.without(rested, secret_names(rested, snapshot.read))
-        if state.entries == before.entries and not rest.lightened and not before.damaged:
+    for _ in range(_ATTEMPTS):
+        with place.reading() as folder:
+            news = _news(place, job, Snapshot(folder), now)
+        if news is None:
             return ()
-        for path in before.damaged:
-            copy = recall_state.name_aside(path, now)
-            transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
-        if len(state.entries) < len(rested.entries):
-            for path in recall_state.set_aside(folder):  # nobody can tell whether it says the same
-                transaction.remove(path, folder.stamp(path))
-        state = within_bounds(state, now)
-        if with_diary and rest.lightened:
-            at = diary_time(place.clock.local(now))
-            is_new = not snapshot.read(layout.DREAM_DIARY)
-            text = diary_text(at, rest, Page(change=None), job.refused, is_new=is_new)
-            transaction.append(layout.DREAM_DIARY, text)
-        _write(transaction, state, stamps)
-        transaction.commit()
-        return before.damaged
+        with place.writing() as transaction:
+            if news.still_fits(transaction.folder):
+                return _write(transaction, news, with_diary=with_diary)
+    with place.writing() as transaction:
+        news = _news(place, job, Snapshot(transaction.folder), now)
+        return _write(transaction, news, with_diary=with_diary) if news else ()
 
 
-def _write(
-    transaction: Transaction, state: RecallState, stamps: dict[str, tuple[int, int, int] | None]
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _News:
+    """What is to be written, and the files it was made of."""
+
+    seen: Snapshot
+    now: datetime
+    lightened: bool
+    recalls: bytes
+    signals: bytes
+    hides: bool  # whether something became secret
+    damaged: tuple[str, ...]
+    diary: bytes
+
+    def still_fits(self, folder: Folder) -> bool:
+        """Whether nothing was taken out since; recalls noted meanwhile wait behind the cursor."""
+        recalls, signals, *logs = MACHINE_STATE
+        return all(
+            folder.stamp(path) == self.seen.stamp(path) for path in (recalls, signals)
+        ) and all(
+            (folder.read(path) or b"").startswith(self.seen.read(path) or b"") for path in logs
+        )
+
+
+def _news(place: Workplace, job: DreamJob, snapshot: Snapshot, now: datetime) -> _News | None:
+    before = recall_state.read_state(snapshot.read)
+    state, rest = asleep(snapshot, place.config.profile.primary, now, job.folding)
+    rested = replace(state, signals=rest.signals, signals_at=now)
+    state = recall_state.without(rested, secret_names(rested, snapshot.read))
+    if state.entries == before.entries and not rest.lightened and not before.damaged:
+        return None
+    kept = within_bounds(state, now)
+    is_first = not snapshot.read(layout.DREAM_DIARY)
+    at = diary_time(place.clock.local(now))
+    return _News(
+        seen=snapshot,
+        now=now,
+        lightened=bool(rest.lightened),
+        recalls=recall_state.encode_recalls(kept),
+        signals=recall_state.encode_signals(kept),
+        hides=len(state.entries) < len(rested.entries),
+        damaged=before.damaged,
+        diary=diary_text(at, rest, Page(change=None), job.refused, is_new=is_first),
+    )
+
+
+def _write(transaction: Transaction, news: _News, *, with_diary: bool) -> tuple[str, ...]:
+    folder, snapshot = transaction.folder, news.seen
+    for path in news.damaged:
+        copy = recall_state.name_aside(path, news.now)
+        transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
+    if news.hides:
+        for path in recall_state.set_aside(folder):  # nobody can tell whether it says the same
+            transaction.remove(path, folder.stamp(path))
+    if with_diary and news.lightened:
+        transaction.append(layout.DREAM_DIARY, news.diary)
     recalls, signals, *logs = MACHINE_STATE
-    transaction.replace(recalls, recall_state.encode_recalls(state), stamps[recalls])
-    transaction.replace(signals, recall_state.encode_signals(state), stamps[signals])
+    transaction.replace(recalls, news.recalls, snapshot.stamp(recalls))
+    transaction.replace(signals, news.signals, snapshot.stamp(signals))
     for path in logs:
-        transaction.remove(path, stamps[path])
+        transaction.remove(path, snapshot.stamp(path))  # stays if more was noted
+    transaction.commit()
+    return news.damaged
 
 
 def within_bounds(state: RecallState, now: datetime) -> RecallState:
