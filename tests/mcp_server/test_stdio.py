@@ -239,7 +239,7 @@ def test_a_mistake_in_the_settings_is_told_before_anything_is_served(root: str) 
     )
     assert done.returncode == 3
     assert done.stdout == ""
-    assert "Did you mean memory_get?" in done.stderr
+    assert "expected core, all, or names" in done.stderr
 
 
 def test_several_servers_on_one_memory_see_what_the_others_wrote(root: str) -> None:
