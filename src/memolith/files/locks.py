@@ -194,7 +194,7 @@ def _take(fd: int, deadline: float, timeout_seconds: float) -> None:
     except OSError as error:
         close_handle(fd)
         raise _no_locks(error) from error
-    except BaseException:  # Ctrl-C just when we got it: it must not stay with nobody
+    except BaseException:  # Ctrl-C just when we got it: it must not stay with nobody; raised again
         close_handle(fd)
         raise
     _wait_in_line(fd, deadline, timeout_seconds)
