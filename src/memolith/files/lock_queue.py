@@ -33,7 +33,7 @@ class Waiter:
         try:
             with suppress(TimeoutError):
                 companion.end(seconds)
-        except BaseException:  # Ctrl-C: who has the handle then closes it, and frees the lock; raised again
+        except BaseException:  # Ctrl-C: who has the handle then closes it; raised again
             if not self._give_up():
                 self._close(self._fd)
             raise
