@@ -40,7 +40,7 @@ SLOW_MODULES = {
     "aio", "context.cache", "context.deadline", "context.digest", "context.excerpts",
     "context.known", "context.recall", "context.searching", "context.turn", "context.version",
     "embed", "files.backup", "files.watch", "files.yaml_loader", "finding", "following", "index", "ingest",
-    "interfaces", "jobs", "labels", "lifecycle", "llm", "mcp_server", "reloading", "rest", "search", "text.summary_text", "upkeep",
+    "interfaces", "jobs", "kept_index", "labels", "lifecycle", "llm", "mcp_server", "reloading", "rest", "search", "text.summary_text", "upkeep",
 }  # fmt: skip
 
 Finding = str

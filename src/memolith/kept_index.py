@@ -1,0 +1,287 @@
+"""The index and the model of one profile: opened when they are needed, kept in line with the files."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from memolith import clock as clocks
+from memolith.embed.choose import choose_word_vectors
+from memolith.errors import IndexUnavailableError, MemolithError
+from memolith.files.change_hint import ChangeHint
+from memolith.files.folder import Folder
+from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
+from memolith.files.locks import make_state_folder
+from memolith.files.roots import Roots
+from memolith.index.choose import open_index
+from memolith.index.temporary import folder_instead, temporary_folder
+from memolith.ingest.background import Background
+from memolith.ingest.model import Model
+from memolith.ingest.status import index_status
+from memolith.ingest.sync import Sources, embed_waiting, sync
+from memolith.interfaces import IndexReplacedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memolith.clock import Clock
+    from memolith.config import Config
+    from memolith.index.temporary import TemporaryFolder
+    from memolith.index_reports import IndexStatus, SyncReport
+    from memolith.interfaces import Embedder, Index, WordVectors
+
+# So few files take a millisecond to look at: where the kernel cannot tell, every search does.
+_FEW_FILES = 300
+# A search believes the kernel that nothing has changed, for at most so long.
+_BELIEVED_SECONDS = 2.0
+# Who closes waits so long for a search that runs; a search that is late must not hold up its caller.
+_PATIENCE_SECONDS = 0.3
+# Where the kernel cannot tell, of many files a second search right after the first does not look
+# again; an edit is still found long before a person has typed a question about it.
+_LOOKED_SECONDS = 0.02
+# After a change of model, a search embeds old chunks for at most so long before it answers.
+_EMBEDDING_SECONDS = 1.0
+# A search begins again when the index was made anew meanwhile: at least so often, and for so long.
+_ATTEMPTS = 5
+_SECONDS_OF_ATTEMPTS = 10.0
+_NEVER = float("-inf")
+_READ_ONLY = "This memory is read-only and has no index."
+_TEMPORARY = "One is made for this process alone, and again by others."
+T = TypeVar("T")
+
+
+class KeptIndex:
+    """The index and the model of one profile in one process; safe to share between threads."""
+
+    def __init__(self, root: str, config: Config, clock: Clock) -> None:
+        """Nothing is opened before the first search or sync."""
+        self._root = root
+        self._config = config
+        self._clock = clock
+        self._guard = threading.RLock()
+        self._index: Index | None = None
+        self._indexed_by: Embedder | None = None  # the model the index was opened for
+        self._model = self._new_model()
+        self._background = Background(self._embed_in_background)
+        self._word_vectors: WordVectors | None = None
+        self._looked = _NEVER
+        self._hint = ChangeHint()
+        self._temporary: TemporaryFolder | None = None
+        self._why_temporary = _READ_ONLY
+        self._closing = False
+
+    def configure(self, config: Config, clock: Clock) -> None:
+        """Use other settings from the next search on."""
+        with self._guard:
+            before, self._config, self._clock = self._config, config, clock
+            if config.index != before.index:
+                self.look_again()
+            if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
+                self._close()  # the index is opened for the model it is searched with
+                self._model = self._new_model()
+
+    def look_again(self) -> None:
+        """Something is about to be written: what was seen on the disk a moment ago counts no more."""
+        self._looked = _NEVER
+
+    def close(self) -> None:
+        """Let go of the index: at once, or when a search that has lost its caller ends."""
+        self._closing = True
+        if not self._guard.acquire(timeout=_PATIENCE_SECONDS):
+            return
+        try:
+            self._close()
+        finally:
+            self._guard.release()
+
+    def _close(self) -> None:
+        self._closing = False
+        self._background.stop()
+        self._hint.close()
+        self._looked = _NEVER
+        self._model.close()
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary, self._why_temporary = None, _READ_ONLY
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Bring the index in line with the files."""
+        with self._guard:
+            return self._again_if_replaced(lambda: self._sync(progress))
+
+    def keep_up(self) -> None:
+        """Files may have changed: index them now, unless a search just did or none ever was; never fails."""
+        with self._guard, suppress(MemolithError):
+            if self._index is not None and self._may_have_changed():
+                self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
+
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Throw the index away and make it again from the files."""
+        with self._guard:
+            self._again_if_replaced(lambda: self._open_index().clear())
+            return self.sync(progress)
+
+    def status(self) -> IndexStatus:
+        """How the index stands to the files; nothing is made or changed."""
+        with self._guard:
+            return self._again_if_replaced(self._status)
+
+    def _again_if_replaced(self, work: Callable[[], T]) -> T:
+        """Repeat what was being done when the index was made anew meanwhile."""
+        attempts, deadline = 0, clocks.monotonic() + _SECONDS_OF_ATTEMPTS
+        while attempts < _ATTEMPTS or clocks.monotonic() < deadline:
+            attempts += 1
+            try:
+                return work()
+            except IndexReplacedError:
+                self._close()
+        return work()
+
+    def purge(self) -> None:
+        """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
+        try:
+            with self._guard:
+                self._again_if_replaced(lambda: self._sync(None))
+                self._again_if_replaced(lambda: self._open_index().purge())
+        finally:
+            if os.path.lexists(self._cache_path):
+                from memolith.index.vector_cache import forget_all
+
+                forget_all(self._cache_path)
+
+    def _sync(
+        self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
+    ) -> SyncReport:
+        root = os.path.realpath(self._root)
+        self._looked = _NEVER  # until the look that follows has come to its end
+        self._hint.is_quiet()  # what was noticed until now is seen by it
+        embedder = self._open_embedder()
+        if self._model.is_slow and embedding_seconds < math.inf:
+            embedder = None  # a search does not wait for it
+        with self._roots() as roots:
+            sources = replace(
+                self._sources(roots),
+                about_to_look=lambda path: self._hint.watch(os.path.join(root, path)),
+            )
+            report = sync(
+                sources,
+                self._open_index(),
+                embedder,
+                progress,
+                embedding_seconds=embedding_seconds,
+            )
+        if not report.warnings and (self._hint.works or report.files > _FEW_FILES):
+            self._looked = clocks.monotonic()
+        return report
+
+    def _may_have_changed(self) -> bool:
+        since = clocks.monotonic() - self._looked
+        if since > _BELIEVED_SECONDS:
+            return True
+        return not self._hint.is_quiet() and (self._hint.works or since > _LOOKED_SECONDS)
+
+    def _look(self) -> tuple[str, ...]:
+        """Index what has changed on the disk, if anything may have; says what could not be done."""
+        if not self._may_have_changed():
+            return ()
+        try:
+            return self._sync(None, _EMBEDDING_SECONDS).warnings
+        except IndexReplacedError:
+            raise
+        except IndexUnavailableError as error:
+            if not self._open_index().stats().chunks:
+                raise
+            return (f"{error.message} What changed since then is not found yet.",)
+
+    def _go_elsewhere(self, why: str) -> None:
+        """Do without an index that cannot be used: make one in another place."""
+        self._close()
+        self._temporary, self._why_temporary = temporary_folder(), why
+
+    def _elsewhere(self) -> tuple[str, ...]:
+        """That the index is not the one of this memory, and why."""
+        return (f"{self._why_temporary} {_TEMPORARY}",) if self._temporary is not None else ()
+
+    def _open_word_vectors(self) -> WordVectors | None:
+        if self._word_vectors is None:
+            self._word_vectors = choose_word_vectors(self._open_embedder())
+        return self._word_vectors
+
+    def _open_index(self) -> Index:
+        if self._index is None:
+            embedder = self._open_embedder()
+            with Folder(self._root) as folder, suppress(OSError):
+                make_state_folder(folder)  # private, and not for git
+            self._temporary = self._temporary or folder_instead(self._index_folder)
+            self._index = open_index(self._index_folder, embedder)
+            self._indexed_by = embedder
+        return self._index
+
+    def _open_embedder(self) -> Embedder | None:
+        embedder = self._model.open() if self._config.search.meaning else None
+        if self._index is not None and embedder is not self._indexed_by:
+            self._close()  # the model answers again
+        return embedder
+
+    def _status(self) -> IndexStatus:
+        with self._roots() as roots:
+            return index_status(roots, self._index_folder, self._index)
+
+    def _embed_later(self) -> tuple[str, ...]:
+        """Have chunks without a vector embedded while others search; says how many there are."""
+        index = self._open_index()
+        if self._indexed_by is None or not index.without_vector(1):
+            return ()
+        waiting = index.stats().without_vector
+        self._looked = _NEVER
+        self._background.start()
+        why = f" {self._background.problem}" if self._background.problem else ""
+        return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
+
+    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
+        model = self._model
+        embedder = model.another()
+        warnings: list[str] = []
+        try:
+            with (
+                self._roots() as roots,
+                closing(open_index(self._index_folder, embedder)) as index,
+            ):
+                embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
+                index.maintain()
+        finally:
+            model.let_go(embedder)
+        return " ".join(warnings)
+
+    @contextmanager
+    def _roots(self) -> Iterator[Roots]:
+        extra_paths = self._config.index.extra_paths
+        with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
+            yield roots
+
+    def _sources(self, roots: Roots) -> Sources:
+        return Sources(
+            roots,
+            day_of=lambda item: self._clock.day_of(item.created),
+            word_vectors=self._open_word_vectors(),
+        )
+
+    def _new_model(self) -> Model:
+        return Model(self._config.embed, self._cache_path)
+
+    @property
+    def _index_folder(self) -> str:
+        if self._temporary is not None:
+            return self._temporary.name
+        return os.path.join(self._root, INDEX_FOLDER)
+
+    @property
+    def _cache_path(self) -> str:
+        return os.path.join(self._root, EMBEDDINGS)
