@@ -133,6 +133,12 @@ def days_of_a_dog(memory: Memory) -> object:
     return [hit.score for hit in memory.search("dog on 3/4/2026").hits]
 
 
+def a_dog_in_summer(memory: Memory) -> object:
+    january = Clock("UTC", now=lambda: datetime(2026, 1, 3, tzinfo=UTC))
+    Memory(memory.root, clock=january).remember("The dog eats carrots")
+    return [hit.score for hit in memory.search("what did the dog eat last summer?").hits]
+
+
 def a_certain_day(memory: Memory) -> object:
     memory.remember("The dog eats carrots")
     return [hit.score for hit in memory.search("what did the dog eat today?").hits]
@@ -249,6 +255,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.meaning_weight": (fused_scores_of_dogs, 0.0, 1.0, {}),
     "search.synonyms_path": (own_synonyms, "", "mine.tsv", {}),
     "search.day_first": (days_of_a_dog, "yes", "no", {}),
+    "search.seasons": (a_dog_in_summer, "north", "south", {}),
     "search.days": (a_certain_day, True, False, {}),
     "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),

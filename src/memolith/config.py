@@ -194,6 +194,11 @@ class SearchConfig(Section):
         "Whether 3/4/2026 is 3 April; `auto` goes by the language of the question.",
         one_of("auto", "yes", "no"),
     )
+    seasons: str = setting(
+        "auto",
+        "Whether summer begins in June (`north`) or December; `auto` goes by `profile.timezone`.",
+        one_of("auto", "north", "south"),
+    )
     days: bool = setting(True, "Whether what is from the days a question names comes first.")
     passages: bool = setting(
         True, "Whether the best passage of a long text counts besides the whole of it."

@@ -15,6 +15,7 @@ from memolith.search.candidates import Situation
 from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan
 from memolith.search.stages import stages, text_stages
+from memolith.text.calendar_parts import is_southern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,7 +125,11 @@ class Finder(KeptIndex):
             )
             today = self._clock.today()
             synonyms, problems = self._synonyms.read(roots.own, config.synonyms_path)
-            reader = Reader(synonyms=synonyms, day_first=_DAY_FIRST[config.day_first])
+            reader = Reader(
+                synonyms=synonyms,
+                day_first=_DAY_FIRST[config.day_first],
+                southern=is_southern(self._config.profile.timezone, config.seasons),
+            )
             situation = Situation(question=question, today=today, limit=most)
             asked = Question(parts, plan(question, today, reader), situation, kinds)
             warnings += problems + self._degraded()

@@ -89,7 +89,10 @@ def test_the_ends_of_the_calendar_hold() -> None:
     for today in (date.min, date.max, date.min + timedelta(days=40)):
         for text in ("ayer", "mañana", "last year", "next year", "9999 years ago", "in 9999 years",
                      "hace 9999 meses", "next week", "February 29", "after March 3", "on Monday",
-                     "last weekend", "past 9999 weeks", "9999 hours ago", "1900", "in 2099"):  # fmt: skip
+                     "last weekend", "past 9999 weeks", "9999 hours ago", "1900", "in 2099",
+                     "last winter", "next winter", "in winter", "this summer", "9999 summers ago", "week 1",
+                     "week 53", "early last year", "9999 decades ago", "9999 Fridays ago", "first half of last year",
+                     "9999 weekends ago", "two weekends ago", "in the 1900s", "9999 fortnights ago", "Tuesday the 31st"):  # fmt: skip
             for found in find_days(text, today):
                 assert found.first <= found.last
 
@@ -98,6 +101,7 @@ PIECES = (
     "today", "ayer", "last", "next", "this", "el", "la", "semana", "pasada", "week", "3", "29", "31", "2026", "0",
     "99999", "March", "may", "feb", "de", "marzo", "hace", "días", "ago", "between", "and", "entre", "y", "desde",
     "hasta", "since", "before", "on", "Sun", "martes", "Q1", "trimestre", "2026-04-11", "11/04/2026", "0000-00-00",
+    "summer", "verano", "winter", "fortnight", "half of", "semana 12", "weekend", "early", "finales de", "90s",
     "3-10", "-", ",", "in the past", "few", "de 2025", "first", "month", "昨天",
 )  # fmt: skip
 
@@ -109,7 +113,12 @@ def test_no_text_and_no_day_breaks_the_reader() -> None:
     for text in texts(PIECES, seed=4):
         today = date.fromordinal(chance.randint(1, date.max.toordinal()))
         end = 0
-        for found in find_days(text, today, day_first=chance.choice((None, True, False))):
+        for found in find_days(
+            text,
+            today,
+            day_first=chance.choice((None, True, False)),
+            southern=chance.random() < 0.5,
+        ):
             assert found.first <= found.last
             assert end <= found.start < found.end <= len(text)
             assert found.confidence in (SURE, LIKELY, MAYBE)

@@ -12,6 +12,7 @@ import pytest
 
 from memolith.text.date_grammar import LIKELY, MAYBE, SURE, Phrase
 from memolith.text.date_named import NAMED
+from memolith.text.date_parts import parts_of_time
 from memolith.text.date_relative import RELATIVE
 from memolith.text.synonyms import built_in, load_synonyms
 from memolith.text.terms import index_terms, query_terms
@@ -19,6 +20,7 @@ from memolith.text.terms import index_terms, query_terms
 PAGE = Path(__file__).parents[2] / "docs" / "search-language.md"
 BEGIN = "<!-- written by: python -m tests.text.test_language_page -->\n"
 END = "<!-- end -->\n"
+PHRASES = (*RELATIVE, *NAMED, *parts_of_time(southern=False))
 CONFIDENCE = {SURE: "sure", LIKELY: "likely", MAYBE: "maybe"}
 
 
@@ -29,7 +31,7 @@ def page_with_table(page: str) -> str:
 
 
 def phrases_as_markdown() -> str:
-    rows = [row(phrase) for phrase in (*RELATIVE, *NAMED) if phrase.resolve]
+    rows = [row(phrase) for phrase in PHRASES if phrase.resolve]
     return "\n| meant | said | |\n|---|---|---|\n" + "".join(rows) + "\n"
 
 
@@ -48,7 +50,7 @@ def test_the_page_shows_the_phrases_as_they_are() -> None:
 
 
 def test_every_phrase_that_names_days_has_a_meaning() -> None:
-    assert all(phrase.meaning for phrase in (*RELATIVE, *NAMED) if phrase.resolve)
+    assert all(phrase.meaning for phrase in PHRASES if phrase.resolve)
 
 
 def test_the_lines_of_synonyms_on_the_page_are_lines_of_the_file() -> None:

@@ -132,11 +132,13 @@ def _days(text: str | None, option: str, config: Config) -> tuple[date | None, d
     """The first and the last day that an option names: 2026-01-31, yesterday, "la semana pasada"."""
     if text is None:
         return None, None
+    from memolith.text.calendar_parts import is_southern
     from memolith.text.dates import LIKELY, find_days, without_days
 
+    southern = is_southern(config.profile.timezone, config.search.seasons)
     today = Clock(config.profile.timezone).today()
     day_first = {"yes": True, "no": False}.get(config.search.day_first)
-    named = find_days(text, today, day_first=day_first)
+    named = find_days(text, today, day_first=day_first, southern=southern)
     rest = without_days(text, named).casefold().split()
     if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):
         raise UsageError(

@@ -44,6 +44,7 @@ class Reader:
 
     synonyms: Synonyms | None = None  # the user's own
     day_first: bool | None = None  # of 3/4/2026; None goes by the language of the question
+    southern: bool = False  # summer begins in December
 
 
 # What is asked of a day that is past, and says nothing else.
@@ -77,7 +78,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
     text = question[:MOST_CHARS]
-    named = find_days(text, today, day_first=reader.day_first)
+    named = find_days(text, today, day_first=reader.day_first, southern=reader.southern)
     said = tuple(found for found in named if found.confidence >= LIKELY)
     days = tuple(_surest(said))[:MOST_DAYS]
     asked = _subjects(text, said, today)[:MOST_WORDS]

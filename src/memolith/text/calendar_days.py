@@ -52,19 +52,19 @@ def period(today: date, unit: Unit, offset: int) -> Days | None:
     if unit in (Unit.HOUR, Unit.DAY):
         return None
     if unit is Unit.YEAR:
-        return _months(today.year + offset, 1, 12)
+        return months(today.year + offset, 1, 12)
     length = 3 if unit is Unit.QUARTER else 1
     begin = (today.year * 12 + today.month - 1) // length * length + offset * length
-    return _months(begin // 12, begin % 12 + 1, length)
+    return months(begin // 12, begin % 12 + 1, length)
 
 
-def _months(year: int, month: int, count: int = 1) -> Days | None:
+def months(year: int, month: int, count: int = 1) -> Days | None:
+    """So many whole months from the first day of one on, into the next year if need be."""
     if not 1 <= year < date.max.year:
         return None
-    last = month + count - 1
-    return Days(
-        first=date(year, month, 1), last=date(year, last, calendar.monthrange(year, last)[1])
-    )
+    years, last = divmod(month + count - 2, 12)
+    end = in_month(year + years, last + 1, 31)
+    return Days(first=date(year, month, 1), last=end)
 
 
 def weekend(today: date, offset: int) -> Days:
@@ -114,8 +114,8 @@ def _one(day: date, guess: Literal["", "week", "year"] = "") -> Days:
 def month(today: date, number: int, year: int | None = None) -> Days | None:
     """A month; without a year the latest one that has begun."""
     if year is not None:
-        return _months(year, number)
-    found = _months(today.year if number <= today.month else today.year - 1, number)
+        return months(year, number)
+    found = months(today.year if number <= today.month else today.year - 1, number)
     return found and Days(first=found.first, last=found.last, guess="year")
 
 

@@ -24,7 +24,8 @@ class Phrase:
 
     `forms` are separated by `|`: `a/b` is either word, `word?` may be missing, and `<class>` is any
     word of a class, whose value `resolve` gets after today's date (not that of an `<_class>`).
-    Some count only after one of the words in `after`. Without `resolve` it only looks like a date.
+    Some count only after one of the words in `after`, some only if no noun follows (`alone`: in summer,
+    but not in summer camp). Without `resolve` it only looks like a date.
     """
 
     meaning: str
@@ -32,6 +33,7 @@ class Phrase:
     resolve: Callable[..., Days | None] | None
     confidence: float = SURE
     after: frozenset[str] = frozenset()
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -83,7 +85,7 @@ def first_words(root: Node) -> frozenset[str]:
 
 
 def matches_at(root: Node, tokens: Sequence[Token], start: int) -> list[Match]:
-    """Every phrase that begins at this token, the longest and surest first."""
+    """Every phrase that begins at this token, the longest and surest first; then words before classes."""
     found = list[Match]()
     open_ends: list[tuple[Node, int, tuple[int, ...]]] = [(root, start, ())]
     while open_ends:
@@ -98,4 +100,8 @@ def matches_at(root: Node, tokens: Sequence[Token], start: int) -> list[Match]:
             if value is not None:
                 read = values if name.startswith("_") else (*values, value)
                 open_ends.extend((following, at + 1, read) for following in after)
-    return sorted(found, key=lambda match: (-match.end, -match.phrase.confidence))
+    return sorted(found, key=_order)
+
+
+def _order(match: Match) -> tuple[int, float, int]:
+    return -match.end, -match.phrase.confidence, len(match.values)

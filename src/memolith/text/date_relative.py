@@ -89,7 +89,7 @@ RELATIVE = (
     ),
     Phrase(
         "a few days ago",
-        "a? few <units> ago | several <units> ago | hace unos/unas/algunos/algunas/pocos/pocas <units>",
+        "a? few <units> ago/back | several <units> ago/back | hace unos/unas/algunos/algunas/pocos/pocas <units>",
         lambda today, unit: days.within(today, FEW, unit),
         LIKELY,
     ),

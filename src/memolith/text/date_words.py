@@ -45,6 +45,9 @@ REASONS = frozenset(
 # Names of people too, after words that go with people: the mail from April, la casa de Julio.
 ALSO_NAMES = frozenset({"april", "june", "may", "julio", "abril"})
 BEFORE_NAMES = frozenset({"from", "for", "by", "of", "to", "and", "de", "del", "a", "y"})
+# A day is written small in Spanish; with a capital it is somebody, unless an article says otherwise.
+SURNAMES = frozenset({"domingo"})
+BEFORE_DAYS = frozenset("el al del este pasado proximo desde hasta sabado".split())
 # … and these only with the capital: the sun is out, we sat, they wed.
 NEEDS_CAPITAL = frozenset({"mon", "sun", "sat", "wed"})
 
@@ -82,6 +85,7 @@ DAY_NAMES = _numbered(
     "veintiseis veintisiete veintiocho veintinueve thirtieth/treinta",
     first=1,
 )
+SEASONS = _numbered("spring/primavera summer/verano autumn/otono winter/invierno", first=0)
 FEW = 5  # «a few days», «unos días»: rather too long than too short
 ORDINALS = _numbered("first/primero/primer/primera/1ro second/segundo/segunda third/tercero/tercer/tercera "
                      "fourth/cuarto/cuarta", first=1)  # fmt: skip
@@ -101,6 +105,12 @@ WORDS: Mapping[str, Mapping[str, int]] = {
     "units": MANY_UNITS,
     "weekday": WEEKDAYS,
     "any-weekday": {**WEEKDAYS, **SHORT_WEEKDAYS},
+    "weekdays": {
+        **{name if name.endswith("es") else f"{name}s": day for name, day in WEEKDAYS.items()},
+    },
+    "season": SEASONS,
+    "any-season": {**SEASONS, "fall": SEASONS["autumn"]},
+    "seasons": {f"{name}{'es' if name.endswith('on') else 's'}": n for name, n in SEASONS.items()},
     "month": MONTHS,
     "any-month": {**MONTHS, **SHORT_MONTHS},
     # A full stop after a month in full ends a sentence, and `may` is short for nothing.
@@ -133,6 +143,21 @@ def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 5 else WORDS["n"].get(text)
 
 
+_DECADE = re.compile(r"((?:19|20)?)(\d)0s")
+
+
+def _decade(text: str) -> int | None:
+    """The first year of what is written like 1990s or 90s."""
+    if not (found := _DECADE.fullmatch(text)):
+        return None
+    century = int(found[1] or (20 if found[2] < "3" else 19))
+    return 100 * century + 10 * int(found[2])
+
+
+def _week_number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 3 and 1 <= int(text) <= 53 else None
+
+
 def _between(low: int, high: int) -> Callable[[str], int | None]:
     def read(text: str) -> int | None:
         is_number = text.isdecimal() and len(text) == len(str(high))
@@ -149,5 +174,8 @@ CLASSES: Mapping[str, Callable[[str], int | None]] = {
     "ordinal": _ordinal,
     "day-day": _two_days,
     "quarter": _between(1, 4),
+    "half": _between(1, 2),
+    "decade": _decade,
+    "week-number": _week_number,
     "year": _between(1900, 2099),
 }

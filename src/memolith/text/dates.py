@@ -17,11 +17,20 @@ from memolith.text.date_grammar import (
 )
 from memolith.text.date_named import NAMED
 from memolith.text.date_numeric import days_in_digits
+from memolith.text.date_parts import parts_of_time
 from memolith.text.date_ranges import Found, joined
 from memolith.text.date_relative import RELATIVE
 from memolith.text.date_tokens import tokens
-from memolith.text.date_words import ALSO_NAMES, BEFORE_NAMES, NEEDS_CAPITAL, REASONS, SHY
-from memolith.text.stopwords import language_of
+from memolith.text.date_words import (
+    ALSO_NAMES,
+    BEFORE_DAYS,
+    BEFORE_NAMES,
+    NEEDS_CAPITAL,
+    REASONS,
+    SHY,
+    SURNAMES,
+)
+from memolith.text.stopwords import is_stop_word, language_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +60,14 @@ class DayRange:
     confidence: float
 
 
-def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple[DayRange, ...]:
+def find_days(
+    text: str, today: date, *, day_first: bool | None = None, southern: bool = False
+) -> tuple[DayRange, ...]:
     """The days named in a text, in order; empty if it names none.
 
     `day_first` says how to read 3/4/2026: True is 3 April, False is 4 March, and None goes by the
-    language: 3 April in a Spanish text, and nothing at all elsewhere.
+    language: 3 April in a Spanish text, and nothing at all elsewhere. `southern` says that summer
+    begins in December.
 
     >>> from datetime import date
     >>> [str(day.first) for day in find_days("¿qué hablamos ayer?", date(2026, 4, 12))]
@@ -72,7 +84,7 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
             end=found[item.end - 1].end,
             confidence=item.confidence,
         )
-        for item in joined(_scan(found, today, day_first), found, today)
+        for item in joined(_scan(found, today, day_first, _phrases(southern)), found, today)
     )
 
 
@@ -91,23 +103,25 @@ def without_days(text: str, ranges: Iterable[DayRange], *, at_least: float = LIK
 
 
 @cache
-def _phrases() -> Node:
-    return compile_phrases((*RELATIVE, *NAMED))
+def _phrases(southern: bool) -> Node:
+    return compile_phrases((*RELATIVE, *NAMED, *parts_of_time(southern)))
 
 
 @cache
 def _beginnings() -> frozenset[str]:
-    return first_words(_phrases())
+    return first_words(_phrases(False))
 
 
-def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[Found]:
+def _scan(
+    found: Sequence[Token], today: date, day_first: bool | None, phrases: Node
+) -> list[Found]:
     result = list[Found]()
     at = 0
     while at < len(found):
         text = found[at].text
         end = at + 1
         if text in _beginnings() or text[:1].isdigit():
-            item, end = _phrase_at(found, at, today)
+            item, end = _phrase_at(found, at, today, phrases)
             item = item or _digits_at(found, at, today, day_first)
             if item:
                 result.append(item)
@@ -115,12 +129,16 @@ def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[F
     return result
 
 
-def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[Found | None, int]:
+def _phrase_at(
+    found: Sequence[Token], at: int, today: date, phrases: Node
+) -> tuple[Found | None, int]:
     """The longest phrase that begins at a token, and where to go on."""
     before = found[at - 1].text if at else ""
-    for match in matches_at(_phrases(), found, at):
+    for match in matches_at(phrases, found, at):
         phrase = match.phrase
         if phrase.after and before not in phrase.after:
+            continue
+        if phrase.alone and _is_said_of(found, match.end):
             continue
         if phrase.resolve is None:
             return None, match.end
@@ -131,11 +149,18 @@ def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[Found | No
     return None, at + 1
 
 
+def _is_said_of(found: Sequence[Token], at: int) -> bool:
+    """Whether a word stands there that the one before it may belong to."""
+    return at < len(found) and found[at].text[0].isalpha() and not is_stop_word(found[at].text)
+
+
 def _confidence(match: Match, found: Sequence[Token]) -> float:
     """How sure a match is, judged by a year in it and by its words that have other uses too."""
     inside = found[match.start : match.end]
     before = found[match.start - 1].text if match.start else ""
-    if any(token.text in NEEDS_CAPITAL and not token.is_capital for token in inside):
+    if _is_a_name(match, found) or any(
+        token.text in NEEDS_CAPITAL and not token.is_capital for token in inside
+    ):
         return 0
     if any(len(token.text) == 4 and token.text.isdecimal() for token in inside):
         return match.phrase.confidence if len(inside) == 1 else SURE
@@ -146,6 +171,17 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
     if before in REASONS or any(token.text in REASONS for token in inside):
         return match.phrase.confidence
     return MAYBE if any(token.text[0].isdigit() for token in inside) else 0
+
+
+def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
+    """Whether a word that is written small as a day has the capital of a name: Plácido Domingo."""
+    word = found[match.start]
+    if match.end - match.start > 1 or word.text not in SURNAMES or not word.is_capital:
+        return False
+    before = found[match.start - 1].text if match.start else ""
+    if before[:1].isalpha():  # inside a sentence
+        return before not in BEFORE_DAYS
+    return match.end < len(found) and found[match.end].is_capital
 
 
 # After these 3/4 is a date and not a fraction.
