@@ -134,11 +134,12 @@ class Store(Opened):
         """
         from memolith.files.lookup import superseded_in
         from memolith.files.notes import notes
+        from memolith.files.secret_marks import with_strictest_marks
 
         if not self.profile.exists:
             return ()
         with Folder(self.root) as folder:
-            found = [*self._journal.records(folder), *notes(folder)]
+            found = with_strictest_marks(folder, (*self._journal.records(folder), *notes(folder)))
             replaced = superseded_in(folder, self.config.trim.archive_path)
         chosen = found if include_past else current(found, self._clock.now(), replaced)
         wanted = category and category.casefold()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memolith import Memory
+from tests.marking import mark_secret
 from tests.rest.conftest import calling
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ def ids(root: str) -> dict[str, str]:
     """A memory that holds the canary in every way a secret can be held."""
     with Memory(root, settings={"trim.max_records": 3}) as memory:
         memory.remember(f"The oldest code is {CANARY}", sensitivity="secret")
+        for name in ("MEMORY.md", memory.logs()[0]):  # marked by hand, in one of its files alone
+            memory.remember(f"The gate in {name} opens with {CANARY}", category="fact")
+            mark_secret(Path(root, name), f"The gate in {name}")
         memory.remember("The heron nests by the lake", category="fact")
         old = memory.remember(
             f"The door code is {CANARY}", sensitivity="secret", keywords=[f"{CANARY}-keyword"]

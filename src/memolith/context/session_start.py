@@ -13,6 +13,7 @@ from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
+from memolith.files.secret_marks import daily_logs_of, secret_in
 from memolith.text.quotation import fence, quoted, quoted_line, source
 from memolith.types import policy
 from memolith.values import dataclass
@@ -199,6 +200,8 @@ class _Reader:
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
             self._secret.update(window.secret)
+            if name == "memory":
+                self._secret |= secret_in(self._folder, daily_logs_of(window.records))
             for record in current(window.records, self._now, self._replaced):
                 if record.text not in self._said and self._may_see(record):
                     self._said.add(record.text)

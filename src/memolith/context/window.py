@@ -16,6 +16,7 @@ from memolith.files.record_format import (
     claims_to_be_record,
     parse_line,
 )
+from memolith.files.secret_marks import secret_ids
 from memolith.types import CATEGORIES
 
 TYPE_CHECKING = False
@@ -107,7 +108,8 @@ def _read_head(data: bytes, path: str, window: Window) -> None:
 
 
 def _read_far(data: bytes, window: Window, most: int) -> None:
-    """The newest records of protected categories, without parsing what is between them."""
+    """The newest records of protected categories, without parsing what is between them but secrets."""
+    window.secret.update(secret_ids(data))
     found = list[bytes]()
     for line in reversed(data.split(b"\n")):
         at = line.find(_CATEGORY) + len(_CATEGORY)

@@ -13,13 +13,17 @@ from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
+from memolith.files.secret_marks import marked_secret
 from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line
 from memolith.types import Citation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from memolith.files.document import Line
+    from memolith.files.folder import Folder
     from memolith.files.roots import Roots
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
@@ -41,7 +45,7 @@ def read_passage(
         return _said(_data(roots, path), first, lines)
     document = Document.parse(path, _read(roots, path))
     chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
-    hidden = set() if include_secret else secret_lines(document)
+    hidden = set() if include_secret else _hidden(roots.own, document, chosen)
     texts = [
         _stand_in(line)
         if line.number in hidden
@@ -54,6 +58,14 @@ def read_passage(
         total_lines=len(document.lines),
         hidden=sum(line.number in hidden for line in chosen),
     )
+
+
+def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set[int]:
+    """Which of some lines are secret; no others are looked at, for a file may have a million."""
+    if is_secret_note(document):
+        return {line.number for line in chosen}
+    shown = Document(document.path, chosen)
+    return _secret_among(shown, marked_secret(folder, (record for _, record in shown.records())))
 
 
 def _stand_in(line: Line) -> str:
@@ -113,17 +125,32 @@ def _data(roots: Roots, path: str) -> bytes:
     return data
 
 
-def secret_lines(document: Document) -> set[int]:
-    """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note."""
+def is_secret_note(document: Document) -> bool:
+    """Whether a whole file is a secret note, or begins like one that was meant to be secret."""
     try:
         note = parse_note(document.path, document.data)
-        if note is not None and note.sensitivity == "secret":
-            return {line.number for line in document.lines}
     except RecordFormatError:
         note = None
-    if note is None and is_broken_secret(document.data):
+    if note is not None:
+        return note.sensitivity == "secret"
+    return is_broken_secret(document.data)
+
+
+def secret_lines(document: Document, marked: Collection[str] = ()) -> set[int]:
+    """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note.
+
+    `marked` are ids of records that another file marks secret.
+    """
+    if is_secret_note(document):
         return {line.number for line in document.lines}
-    labelled = {line.number: record.sensitivity == "secret" for line, record in document.records()}
+    return _secret_among(document, marked)
+
+
+def _secret_among(document: Document, marked: Collection[str]) -> set[int]:
+    labelled = {
+        line.number: record.sensitivity == "secret" or record.id in marked
+        for line, record in document.records()
+    }
     return {
         line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }

@@ -16,6 +16,7 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import HIDDEN, secret_lines
+from memolith.files.secret_marks import marked_secret
 from memolith.reports import EditReport, FileText
 from memolith.visibility import trust_in_file
 
@@ -58,10 +59,10 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
         return FileText(path=path, content="")
     with Folder(profile.root) as folder:
         data = folder.read(path, single_name=True)
-    if data is None:
-        return FileText(path=path, content="")
-    document = Document.parse(path, data)
-    hidden = set() if include_secret else secret_lines(document)
+        if data is None:
+            return FileText(path=path, content="")
+        document = Document.parse(path, data)
+        hidden = set() if include_secret else _secret_lines(folder, document)
     shown = b"".join(
         _stand_in(line.data) if line.number in hidden else line.data for line in document.lines
     )
@@ -81,7 +82,8 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
     data = folder.read(edit.path, single_name=True)
     _check_version(edit, version_of(data))
     before = Document.parse(edit.path, data or b"")
-    after = _with_secrets(before, Document.parse(edit.path, _encoded(edit)))
+    hidden = _secret_lines(folder, before)
+    after = _with_secrets(before, hidden, Document.parse(edit.path, _encoded(edit)))
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
     _check_records(transaction, before, after, edit)
@@ -134,7 +136,13 @@ def _stand_in(line: bytes) -> bytes:
     return HIDDEN.encode() + line[len(line.rstrip(b"\r\n")) :]
 
 
-def _with_secrets(before: Document, after: Document) -> Document:
+def _secret_lines(folder: Folder, document: Document) -> set[int]:
+    return secret_lines(
+        document, marked_secret(folder, (record for _, record in document.records()))
+    )
+
+
+def _with_secrets(before: Document, hidden: set[int], after: Document) -> Document:
     """The new document with each stand-in replaced by the secret line it stands for, in order."""
     try:
         before.data.decode()
@@ -145,8 +153,7 @@ def _with_secrets(before: Document, after: Document) -> Document:
             hint="Edit it by hand; memolith doctor names the line.",
         ) from error
     sent = {line.data.rstrip(b"\r\n") for line in after.lines}
-    numbers = secret_lines(before)
-    secrets = [line.data.rstrip(b"\r\n") for line in before.lines if line.number in numbers]
+    secrets = [line.data.rstrip(b"\r\n") for line in before.lines if line.number in hidden]
     missing = [line for line in secrets if line not in sent]
     if not missing:
         return after
