@@ -25,13 +25,13 @@ def read_toml(path: str) -> Mapping[str, object]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
+        raise _unreadable(path, error) from error
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise _bad_file(path, "is not a file")
         data = os.read(handle, MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise _bad_file(path, f"cannot be read: {error.strerror}") from error
+        raise _unreadable(path, error) from error
     finally:
         os.close(handle)
     return parse_toml(path, data)
@@ -80,6 +80,14 @@ def _decode(path: str, data: bytes) -> str:
         if len(content) > MAX_LINE_CHARS:
             raise _bad_file(path, f"has more than {MAX_LINE_CHARS} characters in line {number}")
     return text
+
+
+def _unreadable(path: str, error: OSError) -> ConfigError:
+    problem = f"cannot be read: {error.strerror}"
+    if not isinstance(error, PermissionError):
+        return _bad_file(path, problem)
+    hint = "Check who owns the file and its folder: ls -l"
+    return ConfigError(f"{path} {problem}", setting="", origin=path, hint=hint)
 
 
 def _bad_file(path: str, problem: str) -> ConfigError:

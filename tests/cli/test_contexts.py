@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,24 @@ def test_context_prints_memories_with_their_sources(memolith: Run) -> None:
     assert "- [fact] Staging listens on port 5433 ⟨" in outcome.out
     known = memolith("context", "Which port does staging use?", "--known", outcome.out)
     assert (known.out, known.err) == ("", "Nothing found.\n")
+
+
+def test_context_as_a_hook_answers_the_prompt_that_the_host_hands_over(memolith: Run) -> None:
+    memolith("remember", "Staging listens on port 5433", "--category", "fact")
+    told = {"session_id": "1", "transcript_path": "/x", "hook_event_name": "UserPromptSubmit"}
+    asked = json.dumps({**told, "prompt": "Which port does staging use?"}).encode()
+    outcome = memolith("context", piped=asked)
+    assert "- [fact] Staging listens on port 5433 ⟨" in outcome.out
+    assert outcome.err == ""
+    thanked = memolith("context", piped=json.dumps({**told, "prompt": "Thanks!"}).encode())
+    assert (thanked.code, thanked.out) == (0, "")
+    assert "it is a greeting" in thanked.err
+
+
+def test_context_says_when_what_was_found_does_not_fit(memolith: Run) -> None:
+    memolith("remember", "Staging listens on port 5433")
+    outcome = memolith("context", "Which port does staging use?", "--max-tokens", "10")
+    assert (outcome.out, outcome.err) == ("", "No memory fits: see --max-tokens.\n")
 
 
 def test_context_of_a_greeting_prints_why_there_is_none(memolith: Run) -> None:

@@ -66,5 +66,12 @@ def test_what_is_no_transcript_is_told_and_not_read(
     assert "nothing was saved" in outcome.json["warnings"][0]
 
 
+def test_a_host_that_names_no_transcript_is_told_so(memolith: Run) -> None:
+    told = {"session_id": "1", "transcript_path": None, "hook_event_name": "PreCompact"}
+    outcome = memolith("flush", "--json", piped=json.dumps(told).encode())
+    assert outcome.json["saved"] == []
+    assert "nothing was saved" in outcome.json["warnings"][0]
+
+
 def test_broken_json_is_told(memolith: Run) -> None:
     assert "looks like JSON" in memolith("flush", piped=b"{bad json").err

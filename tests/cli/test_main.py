@@ -119,6 +119,7 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["list", "--limit", "-1"], "expected 0, 1, 2 …, not '-1'", "See: "),
         (["get"], "PATH is missing.", "See: memolith get --help"),
         (["--category", "fact", "list"], "'--category' stands before the command.", "Options of"),
+        (["--jsn", "list"], "'--jsn' stands before the command.", "Did you mean --json?"),
         (["status", "--root"], "--root needs a value.", "See: memolith --help"),
         (
             ["remember", "x", "--sensitivity", "hush"],
@@ -130,6 +131,7 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["config"], "ACTION is missing.", "Use one of show, get, set, unset, path."),
         (["config", "sho"], "'sho' is no ACTION.", "Use one of show, get, set, unset, path."),
         (["config", "set", "trim.slack"], "VALUE is missing.", "See: memolith config set"),
+        (["config", "set"], "KEY and VALUE are missing.", "See: memolith config set"),
         (["completion"], "SHELL is missing.", "Use one of bash, zsh, fish, tcsh."),
         (["completion", "sh"], "'sh' is no SHELL.", "Use one of bash, zsh, fish, tcsh."),
     ],

@@ -12,6 +12,8 @@ from memolith.cli.status import _size
 from tests.cli.conftest import in_terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Run
 
 
@@ -82,11 +84,17 @@ def test_list_leaves_secrets_out_and_says_so(memolith: Run) -> None:
     assert "The door code is 4711" in memolith("list", "--include-secret").out
 
 
-def test_an_empty_memory_is_no_error(memolith: Run) -> None:
+def test_an_empty_memory_is_no_error(memolith: Run, root: str) -> None:
+    os.mkdir(root)
     outcome = memolith("list")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "Nothing remembered yet.\n")
     assert memolith("list", "--category", "x").err == "No records.\n"
     assert memolith("list", "--json").json == {"records": [], "total": 0, "hidden": 0}
+
+
+def test_list_of_a_folder_that_is_not_there_says_so(memolith: Run, tmp_path: Path) -> None:
+    outcome = memolith("list", "--root", str(tmp_path / "mistyped"))
+    assert outcome.err.splitlines()[1].startswith("memolith: There is no memory at ")
 
 
 def test_get_prints_the_bare_lines_of_a_file(memolith: Run, root: str) -> None:

@@ -135,6 +135,13 @@ def test_experiences_have_a_block_of_their_own_and_are_shown_once() -> None:
     assert text.count("Migrations") == 1
 
 
+def test_an_experience_that_does_not_fit_does_not_hide_the_record_it_was_made_of() -> None:
+    record = hit(1, "Staging listens on port 5433, and has done so since the move in May")
+    learned = hit(2, record.text, category="experience")
+    found = handed(searching(record, experiences=(learned,)), max_tokens=150)
+    assert (found.hits, found.experiences, found.left_out) == ((record,), (), 0)
+
+
 @pytest.mark.parametrize(
     "known",
     [

@@ -27,41 +27,59 @@ if TYPE_CHECKING:
             """Do it, print what came of it, and return the exit code."""
 
 
-# Name, which is also that of its module (with _ for -), and one line of help; in the order in which help shows them.
+# By what they are for, in the order in which help shows them: the name, which is also that of its
+# module (with _ for -), and one line of help.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "write": {
+        "remember": "write one thing down",
+        "save": "write a note, in a file of its own",
+        "log": "write a turn of a chat, or show the newest",
+        "flush": "save what matters of a chat before it is lost",
+    },
+    "find": {
+        "search": "find what answers a question",
+        "list": "show records, newest first",
+        "get": "show lines of a file",
+        "experiences": "take in what is new, and ask it",
+        "relationships": "show what is known of people and habits, in groups",
+    },
+    "hand to an agent": {
+        "session-start": "print what a session starts with",
+        "context": "print what is worth knowing before an answer",
+        "recap": "print the newest turns of a chat",
+    },
+    "correct": {
+        "supersede": "replace a record by a newer one",
+        "forget": "remove a record for good",
+        "scan": "look for contradictions, copies and open secrets",
+    },
+    "keep tidy": {
+        "compact": "summarise old records",
+        "dream": "promote what is asked for again and again",
+        "trim": "move the oldest records to the archive",
+        "maintain": "run jobs when they are due",
+        "jobs": "see what jobs did or propose, apply, undo",
+        "restore": "list backups, or bring one back",
+    },
+    "serve": {
+        "mcp": "serve an agent over the Model Context Protocol",
+        "serve": "answer other programs over HTTP",
+        "token": "show or change the token of the server",
+        "service": "print a unit that keeps the server running",
+    },
+    "set up and look after": {
+        "init": "make the files of a new memory",
+        "status": "show which memory this is, and what stands in it",
+        "config": "show and change settings",
+        "doctor": "look for anything wrong",
+        "sync": "bring the index in line with the files",
+        "reindex": "make the index again from the files",
+        "index": "show how the index stands to the files",
+        "completion": "print a script that completes commands in your shell",
+    },
+}
 COMMANDS: Mapping[str, str] = {
-    "init": "make the files of a new memory",
-    "remember": "write one thing down",
-    "save": "write a note, in a file of its own",
-    "search": "find what answers a question",
-    "session-start": "print what a session starts with",
-    "context": "print what is worth knowing before an answer",
-    "recap": "print the newest turns of a chat",
-    "list": "show records, newest first",
-    "get": "show lines of a file",
-    "log": "write a turn of a chat, or show the newest",
-    "supersede": "replace a record by a newer one",
-    "forget": "remove a record for good",
-    "trim": "move the oldest records to the archive",
-    "compact": "summarise old records",
-    "flush": "save what matters of a chat before it is lost",
-    "maintain": "run jobs when they are due",
-    "jobs": "see what jobs did or propose, apply, undo",
-    "dream": "promote what is asked for again and again",
-    "experiences": "take in what is new, and ask it",
-    "relationships": "show what is known of people and habits, in groups",
-    "scan": "look for contradictions, copies and open secrets",
-    "restore": "list backups, or bring one back",
-    "sync": "bring the index in line with the files",
-    "reindex": "make the index again from the files",
-    "index": "show how the index stands to the files",
-    "status": "show what stands in the memory",
-    "doctor": "look for anything wrong",
-    "mcp": "serve an agent over the Model Context Protocol",
-    "config": "show and change settings",
-    "serve": "answer other programs over HTTP",
-    "token": "show or change the token of the server",
-    "service": "print a unit that keeps the server running",
-    "completion": "print a script that completes commands in your shell",
+    name: line for commands in GROUPS.values() for name, line in commands.items()
 }
 
 

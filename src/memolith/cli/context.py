@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
+from memolith.cli.hook import of_hook
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
 
-HELP = "Print what is worth knowing before a message is answered; nothing for a mere greeting."
+HELP = """\
+Print what is worth knowing before a message is answered; nothing for a mere greeting. The message may come
+on standard input, also as the JSON that the host of an agent hands to a hook."""
 EXAMPLE = """\
 memolith context "Which port does staging use?"
 memolith context "What did we decide?" --chat 42 --max-tokens 500"""
@@ -23,7 +26,9 @@ memolith context "What did we decide?" --chat 42 --max-tokens 500"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
-    parser.add_argument("message", metavar="MESSAGE", nargs="*", help="what the user said")
+    parser.add_argument(
+        "message", metavar="MESSAGE", nargs="*", help="what the user said; - reads standard input"
+    )
     parser.add_argument("--session", metavar="ID", default="main", help="which session asks")
     parser.add_argument(
         "--kind",
@@ -53,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the text."""
     message = text_of(args.message, EXAMPLE.partition("\n")[0])
+    message = of_hook(message).get("prompt", message)
     with open_memory(args) as memory:
         found = memory.context(
             message,
@@ -72,7 +78,7 @@ def run(args: Arguments) -> int:
     elif found.skipped:
         output.note(f"Nothing was searched for this message: {found.skipped}.")
     else:
-        output.note("Nothing found.")
+        output.note("Nothing found." if not found.left_out else "No memory fits: see --max-tokens.")
     for warning in found.warnings:
         output.note(f"memolith: {warning}")
     return 0

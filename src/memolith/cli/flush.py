@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from memolith.cli import output
+from memolith.cli.hook import of_hook
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.transcript import of_hook, read_transcript
+from memolith.cli.transcript import read_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ def run(args: Arguments) -> int:
             return 0
         text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
         problem = ""
-        path, session = of_hook(text)
-        if path:
-            text, problem = read_transcript(path)
-        named = args.session or session or "main"
+        told = of_hook(text)
+        if told:
+            text, problem = read_transcript(told.get("transcript_path", ""))
+        named = args.session or told.get("session_id") or "main"
         report = memory.jobs.flush(text, session=named, dry_run=args.dry_run)
     warnings = [*filter(None, [problem]), *report.warnings]
     if args.json:
@@ -66,8 +67,8 @@ def run(args: Arguments) -> int:
         output.say(f"{one.category:<12}", one.text)
     for reason in (*warnings, *report.refused):
         output.note(f"memolith: {reason}")
-    told = "would be saved" if report.dry_run else "saved"
+    done = "would be saved" if report.dry_run else "saved"
     output.note(
-        f"{output.counted(len(report.saved), 'record')} {told}, {report.known} known already."
+        f"{output.counted(len(report.saved), 'record')} {done}, {report.known} known already."
     )
     return 0

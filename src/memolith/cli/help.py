@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.cli.commands import COMMANDS, load, parser_of
+from memolith.cli.commands import COMMANDS, GROUPS, load, parser_of
 from memolith.cli.usage import GLOBAL_OPTIONS, terminal_width
 
 _OVERVIEW = """\
@@ -10,7 +10,6 @@ usage: memolith COMMAND [options]
 
 Long-term memory for AI agents, in Markdown files you own.
 
-commands:
 {commands}
 
 options of every command, before or after it:
@@ -23,12 +22,13 @@ Help on one command: memolith COMMAND --help"""
 
 
 def overview() -> str:
-    """Every command in one line each."""
+    """Every command in one line each, by what it is for."""
     width = max(map(len, COMMANDS)) + 2
-    return _OVERVIEW.format(
-        commands="\n".join(f"  {name:{width}}{line}" for name, line in COMMANDS.items()),
-        options=global_options(),
+    groups = (
+        "\n".join([f"{purpose}:", *(f"  {name:{width}}{line}" for name, line in commands.items())])
+        for purpose, commands in GROUPS.items()
     )
+    return _OVERVIEW.format(commands="\n\n".join(groups), options=global_options())
 
 
 def command_help(name: str) -> str:

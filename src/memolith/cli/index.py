@@ -23,7 +23,9 @@ memolith index status --json"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
-    parser.add_argument("action", metavar="ACTION", choices=["status"], help="`status`")
+    parser.add_argument(
+        "action", metavar="ACTION", nargs="?", choices=["status"], help="status (the default)"
+    )
 
 
 def run(args: Arguments) -> int:

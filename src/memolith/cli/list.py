@@ -60,6 +60,8 @@ def run(args: Arguments) -> int:
         output.table((str(r.citation), r.category, r.id[:SHORT_ID], r.text) for r in page)
     elif not shown:
         output.note("No records." if args.category or args.session else "Nothing remembered yet.")
+        for warning in memory.profile.missing:
+            output.note(f"memolith: {warning}")
     left = len(shown) - args.offset - len(page)
     if not args.limit:
         output.note(f"{output.counted(len(shown), 'record')}.")

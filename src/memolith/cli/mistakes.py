@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _PHRASES = (
+    (r"the following arguments are required: (.+), (.+)", r"\1 and \2 are missing.", ""),
     (r"the following arguments are required: (.+)", r"\1 is missing.", ""),
     (r"argument (\S+): expected one argument", r"\1 needs a value.", ""),
     (r"argument (\S+): invalid choice: (.+) \(choose from (.+)\)", r"\2 is no \1.", r"Use one of \3."),
@@ -18,7 +19,7 @@ def in_words(message: str, see: str) -> tuple[str, str]:
     >>> in_words("argument SHELL: invalid choice: 'sh' (choose from 'bash', 'zsh')", "")
     ("'sh' is no SHELL.", 'Use one of bash, zsh.')
     >>> in_words("the following arguments are required: KEY, VALUE", "See: memolith --help")
-    ('KEY, VALUE is missing.', 'See: memolith --help')
+    ('KEY and VALUE are missing.', 'See: memolith --help')
     """
     for pattern, plainly, hint in _PHRASES:
         found = re.fullmatch(pattern, message, re.DOTALL)

@@ -1,32 +1,12 @@
-"""The transcript that an agent's host names in the JSON it hands to a hook before a chat is shortened."""
+"""The transcript of a chat that the host of an agent names to a hook."""
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
 # Of a longer transcript the end is read: what came before was there at an earlier hook.
 _MOST_BYTES = 16_777_216
-
-
-def of_hook(text: str) -> tuple[str, str]:
-    """The path of the transcript and the session if the text is the JSON of a hook, else "" twice.
-
-    >>> of_hook('{"session_id": "1", "transcript_path": "/tmp/chat.jsonl"}')
-    ('/tmp/chat.jsonl', '1')
-    >>> of_hook("User: hi")
-    ('', '')
-    """
-    if not text.lstrip().startswith("{"):
-        return "", ""
-    try:
-        match json.loads(text):
-            case {"transcript_path": str(path), "session_id": str(session)}:
-                return path, session
-    except (ValueError, RecursionError):
-        pass
-    return "", ""
 
 
 def read_transcript(path: str) -> tuple[str, str]:

@@ -108,9 +108,12 @@ def _note(args: Arguments, option: str, value: str | None) -> None:
 
 def _refuse_early_options(early: Sequence[str]) -> None:
     if early:
+        meant = nearest(early[0].lstrip("-"), (name.lstrip("-") for name, _, _ in GLOBAL_OPTIONS))
         raise UsageError(
             f"{early[0]!a} stands before the command.",
-            hint="Options of one command follow it: memolith COMMAND [options]",
+            hint=f"Did you mean --{meant}?"
+            if meant
+            else "Options of one command follow it: memolith COMMAND [options]",
         )
 
 

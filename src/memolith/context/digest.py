@@ -38,10 +38,13 @@ class Digest:
         some = self._fitting(experiences, int(left * _SHARE_OF_EXPERIENCES))
         if some:
             left -= sum(cost for _, _, cost in some) + estimate_tokens(EXPERIENCES) + 2
-        shown = self._fitting(memories, left)
+        # An experience repeats the record it was made of; one that did not fit must not hide it.
+        said = {hit.text.strip() for hit, _, _ in some}
+        shown = self._fitting([hit for hit in memories if hit.text.strip() not in said], left)
         self.hits = tuple(hit for hit, _, _ in shown)
         self.experiences = tuple(hit for hit, _, _ in some)
-        self.left_out = len(memories) - len(shown) + len(experiences) - len(some)
+        found = {hit.text.strip() for hit in (*memories, *experiences)}
+        self.left_out = len(found) - len(shown) - len(some)
         self.text = self._text([line for _, line, _ in shown], [line for _, line, _ in some])
 
     def _fitting(self, hits: Sequence[Hit], tokens: int) -> list[tuple[Hit, str, int]]:

@@ -66,11 +66,10 @@ def turn_context(turn: Turn, config: ContextConfig, ask: Ask, filters: Filters) 
         turn.chat,
         config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds,
     )
-    experiences = list(_once(found.experiences, ()))
     digest = Digest(
         queries[0],
-        list(_once(found.memories, experiences)),
-        experiences,
+        list(_once(found.memories)),
+        list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
     )
     return TurnContext(
@@ -106,9 +105,9 @@ def _warning(held: int) -> tuple[str, ...]:
     return (f"{held:,} {what} from outside channels held back; a search finds them.",)
 
 
-def _once(hits: Iterable[Hit], shown: Iterable[Hit]) -> Iterator[Hit]:
-    """Without what says the same as one before: an experience repeats the record it was made of."""
-    said = {hit.text.strip() for hit in shown}
+def _once(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Without what says the same as one before."""
+    said: set[str] = set()
     for hit in hits:
         if hit.text.strip() not in said:
             said.add(hit.text.strip())
