@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from memolith.index.hidden import Hidden
     from memolith.index.segment import Segment
 
     Words = list[list[tuple[int, float]]]
@@ -33,8 +34,10 @@ class Asked:
     rarity: list[float]  # the idf of each word itself, not of what else it may be called
 
 
-def asked_of(words: Sequence[Mapping[str, float]], segments: Sequence[Segment]) -> Asked:
-    """Look the terms up in all segments."""
+def asked_of(
+    words: Sequence[Mapping[str, float]], segments: Sequence[Segment], hidden: Sequence[Hidden] = ()
+) -> Asked:
+    """Look the terms up in all segments; what is hidden counts nowhere."""
     hashed = [{term_hash(term): weight for term, weight in word.items()} for word in words]
     numbers = sorted({term for word in hashed for term in word})
     wanted = np.array(numbers, "<u8")
@@ -45,6 +48,12 @@ def asked_of(words: Sequence[Mapping[str, float]], segments: Sequence[Segment]) 
         groups += in_groups
     total = sum(map(len, segments))
     all_groups = sum(len(segment.groups.ids) for segment in segments)
+    for some in hidden:
+        in_rows, in_groups = some.frequencies(wanted)
+        rows -= in_rows
+        groups -= np.minimum(in_groups, groups)
+        total -= len(some.rows)
+        all_groups -= some.whole_groups()
     of_chunks, of_groups = _idf(rows, total).tolist(), _idf(groups, all_groups).tolist()
     place = {term: at for at, term in enumerate(numbers)}
     known = np.flatnonzero(rows)

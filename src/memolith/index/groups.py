@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from memolith.index.hidden import Hidden
     from memolith.index.matches import Matches, Words
     from memolith.index.nearest import Nearest
     from memolith.index.segment import Segment
@@ -111,19 +112,36 @@ class GroupSums:
         self.titles = np.zeros(len(groups), np.float32)
         self._title_keys = np.full(len(groups), np.iinfo(np.int64).max)
 
-    def add(self, segment: Segment, matches: Matches, vector: Vectors | None) -> None:
-        """Add what a segment holds of the groups."""
+    def add(
+        self,
+        segment: Segment,
+        matches: Matches,
+        vector: Vectors | None,
+        hidden: Hidden | None = None,
+    ) -> None:
+        """Add what a segment holds of the groups, but for what is hidden."""
         asked, at = segment.groups.find(self._groups)
         if not len(asked):
             return
         self.lengths[0, asked] += segment.groups.lengths[at]
         self.lengths[1, asked] += segment.groups.user_lengths[at]
-        self._add_counts(segment, matches, asked, at)
+        if hidden is not None:
+            self.lengths[:, asked] -= np.stack(hidden.lengths())[:, at]
+            np.maximum(self.lengths, 0, out=self.lengths)
+        self._add_counts(segment, matches, asked, at, hidden)
+        if vector is not None and hidden is not None:
+            shown = ~hidden.mask.take(segment.groups.titles[at])
+            asked, at = asked[shown], at[shown]
         if vector is not None:
             self._add_titles(segment, asked, at, vector)
 
     def _add_counts(
-        self, segment: Segment, matches: Matches, asked: Integers, at: Integers
+        self,
+        segment: Segment,
+        matches: Matches,
+        asked: Integers,
+        at: Integers,
+        hidden: Hidden | None,
     ) -> None:
         places = np.zeros(len(segment.groups.ids) + 1, np.int32)
         places[at + 1] = asked + 1
@@ -133,6 +151,9 @@ class GroupSums:
             more = matches.common_among(np.flatnonzero(places.take(of_rows)))
             found = together([found, more])
         terms, rows, counts = found
+        if hidden is not None:
+            shown = ~hidden.mask.take(rows)
+            terms, rows, counts = terms[shown], rows[shown], counts[shown]
         by_user = segment.columns["role"].take(rows) == USER
         cells = 2 * size * terms + places.take(of_rows.take(rows)) - 1
         # Each is counted with its group, and once more, for the user or for nothing, beside it.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memolith.index.hidden import Hidden
 from memolith.index.nearest import distinct
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class LiveSegment:
         self._gone = segment.positions(removed)
         self.places = np.zeros(len(segment), np.int32)  # room for `Matches.scores`
         self._secret = np.flatnonzero(segment.columns["secret"])
+        self._hidden: Hidden | None = None
         self._has_expiring = bool(segment.columns["expires"].any())
 
     @property
@@ -100,6 +102,15 @@ class LiveSegment:
         if len(records):
             same = np.flatnonzero(np.isin(self.segment.columns["record"] // 2, records))
             self._secret = distinct(np.concatenate([self._secret, same]))
+            self._hidden = None
+
+    def hidden(self, kinds: Sequence[NumberedFilters]) -> Hidden | None:
+        """What must not even be counted, because one of those who ask may not see secrets."""
+        if all(filters.include_secret for filters in kinds):
+            return None
+        if self._hidden is None:
+            self._hidden = Hidden.of(self.segment, self._secret)
+        return self._hidden
 
     def allowed(self, filters: NumberedFilters) -> Mask | None:
         """Which rows may answer; None when all may."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memolith.index.asked import Asked
+    from memolith.index.hidden import Hidden
     from memolith.index.live import LiveSegment, NumberedFilters
     from memolith.interfaces import Vectors
 
@@ -37,7 +38,8 @@ def nominate(
 
     It is one pass for all kinds, and what speaks for a group is added up once.
     """
-    asked = asked_of(words, [live.segment for live in segments])
+    hidden = [live.hidden(kinds) for live in segments]
+    asked = asked_of(words, [live.segment for live in segments], list(filter(None, hidden)))
     matches = [Matches(live.segment.postings, asked.terms) for live in segments]
     in_segments = [
         live.nominate(matched.scores(asked.in_chunks, live.places), vector, limit, kinds)
@@ -46,11 +48,10 @@ def nominate(
         for live, matched in zip(segments, matches, strict=True)
     ]
     found = [_Ranked.of(parts, limit) for parts in zip(*in_segments, strict=True)]
-    around = _around(
-        segments, matches, asked, [ranked.nominees.grouped for ranked in found], vector
-    )
-    usual = _usual_meaning(segments, vector)
-    chunks = sum(len(live.segment) for live in segments)
+    shown = list(zip(segments, matches, hidden, strict=True))
+    around = _around(shown, asked, [ranked.nominees.grouped for ranked in found], vector)
+    usual = _usual_meaning(segments, hidden, vector)
+    chunks = _count(segments, hidden)
     return [
         Nomination(ranked.signals(*of_groups), usual, chunks, asked.rarity)
         for ranked, of_groups in zip(found, around, strict=True)
@@ -96,8 +97,7 @@ class _Ranked:
 
 
 def _around(
-    segments: Sequence[LiveSegment],
-    matches: Sequence[Matches],
+    segments: Sequence[tuple[LiveSegment, Matches, Hidden | None]],
     asked: Asked,
     kinds: Sequence[NDArray[np.int64]],
     vector: Vectors | None,
@@ -109,8 +109,8 @@ def _around(
     groups = distinct(np.concatenate(kinds))
     groups = groups[groups > 0]
     sums = GroupSums(groups, len(asked.terms))
-    for live, in_segment in zip(segments, matches, strict=True):
-        sums.add(live.segment, in_segment, vector)
+    for live, matches, hidden in segments:
+        sums.add(live.segment, matches, vector, hidden)
     found = []
     for grouped in kinds:
         here = distinct(grouped)
@@ -142,8 +142,17 @@ def _of_groups(values: Floats, at: NDArray[np.int64], grouped: NDArray[np.int64]
     return np.where(grouped > 0, values[np.minimum(at, len(values) - 1)], np.float32(0))
 
 
-def _usual_meaning(segments: Sequence[LiveSegment], vector: Vectors | None) -> float:
-    count = sum(len(live.segment) for live in segments)
+def _usual_meaning(
+    segments: Sequence[LiveSegment], hidden: Sequence[Hidden | None], vector: Vectors | None
+) -> float:
+    count = _count(segments, hidden)
     if vector is None or not count:
         return 0.0
-    return float(sum(live.segment.nearest.total @ vector for live in segments)) / count
+    total = float(sum(live.segment.nearest.total @ vector for live in segments))
+    return (total - sum(rows.meaning(vector) for rows in hidden if rows)) / count
+
+
+def _count(segments: Sequence[LiveSegment], hidden: Sequence[Hidden | None]) -> int:
+    return sum(len(live.segment) for live in segments) - sum(
+        len(rows.rows) for rows in hidden if rows
+    )

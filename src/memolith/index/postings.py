@@ -82,14 +82,24 @@ class Postings:
     group_frequencies: NDArray[np.uint32]  # in how many groups of rows each term stands
 
     @classmethod
-    def build(cls, packed: Sequence[bytes], grouped: NDArray[np.int64] | None = None) -> Postings:
-        """Build from the packed terms of each row, and the group that each row belongs to."""
+    def build(
+        cls,
+        packed: Sequence[bytes],
+        grouped: NDArray[np.int64] | None = None,
+        secret: NDArray[np.int64] | None = None,
+    ) -> Postings:
+        """Build from the packed terms of each row, the group it belongs to, and whether it is secret.
+
+        How long a row usually is, is told by those that all may see.
+        """
         parts = [unpack_terms(data) for data in packed]
         if not parts:
             kinds = ("<u8", "<u8", "<u4", "u1", "u1", "<f4", "<u4")
             return cls(*(np.empty(0, kind) for kind in kinds))
         lengths = np.array([length for _, _, length in parts], np.float32)
-        average = float(lengths.mean()) or 1.0
+        shown = lengths if secret is None else lengths[secret == 0]
+        average = float(shown.mean()) if len(shown) else 0.0
+        average = average or 1.0
         sizes = [len(hashes) for hashes, _, _ in parts]
         hashes = np.concatenate([hashes for hashes, _, _ in parts])
         counts = np.concatenate([counts for _, counts, _ in parts]).astype(np.float32) * TERM_UNIT

@@ -71,7 +71,8 @@ class Segment:
             name: np.array(column, kind)
             for (name, kind), column in zip(COLUMNS.items(), values, strict=True)
         }
-        postings = Postings.build([row.terms for row in rows], columns["grouped"])
+        terms = [row.terms for row in rows]
+        postings = Postings.build(terms, columns["grouped"], columns["secret"])
         nearest = Nearest.build(vectors)
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
