@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -193,3 +194,27 @@ def test_a_read_only_profile_is_searched_with_its_index_or_one_for_the_process_a
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1"), done.stdout
     assert ("read-only and has no index" in done.stdout) is not indexed
+
+
+def test_who_closes_during_a_sync_gets_it_when_the_sync_ends(tmp_path: Path) -> None:
+    root = tmp_path / "profile"
+    memory = Memory(root)
+    memory.remember("A heron stands in the river")
+    reached, go_on = threading.Event(), threading.Event()
+
+    def wait(*_: object) -> None:
+        reached.set()
+        assert go_on.wait(60)
+
+    syncing = threading.Thread(target=memory.sync, args=(wait,))
+    syncing.start()
+    assert reached.wait(60)
+    memory.close()
+    go_on.set()
+    syncing.join(60)
+    opened = [
+        os.readlink(f"/proc/self/fd/{fd}")
+        for fd in os.listdir("/proc/self/fd")
+        if os.path.lexists(f"/proc/self/fd/{fd}")
+    ]
+    assert not [name for name in opened if name.startswith(f"{root}/.memolith/index")]

@@ -22,6 +22,7 @@ class Clock:
 
     def __init__(self, zone: str = "", *, now: Callable[[], datetime] | None = None) -> None:
         """Take an IANA zone name, or "" for the system's zone; `now` is for tests."""
+        self.zone = zone
         self._zone = _load_zone(zone)
         self._now = now or _system_now
 

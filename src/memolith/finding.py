@@ -62,14 +62,11 @@ class Finder(KeptIndex):
         def asking() -> T:
             return self._ask(question, kinds, most, work, explain=explain)
 
-        with self._guard:
+        with self._at_work():
             try:
                 return self._again_if_replaced(asking)
             except IndexUnavailableError as error:
                 return self._ask_elsewhere(asking, work, error.message)
-            finally:
-                if self._closing:
-                    self._close()
 
     def _ask_elsewhere(self, asking: Callable[[], T], work: Callable[[Answer], T], why: str) -> T:
         """Do without an index that cannot be used: search one made in another place."""
@@ -87,7 +84,7 @@ class Finder(KeptIndex):
         """The same result; if there is no such category, it says which the asker may see."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
         try:
-            with self._guard:
+            with self._at_work():
                 known = self._again_if_replaced(lambda: self._open_index().categories(shown))
         except IndexUnavailableError:
             return result  # which says so

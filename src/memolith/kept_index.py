@@ -20,6 +20,7 @@ from memolith.files.roots import Roots
 from memolith.index.choose import open_index
 from memolith.index.temporary import folder_instead, temporary_folder
 from memolith.ingest.background import Background
+from memolith.ingest.cutting import Days
 from memolith.ingest.model import Model
 from memolith.ingest.status import index_status
 from memolith.ingest.sync import Sources, embed_waiting, sync
@@ -78,7 +79,7 @@ class KeptIndex:
         """Use other settings from the next search on."""
         with self._guard:
             before, self._config, self._clock = self._config, config, clock
-            if config.index != before.index:
+            if config.index != before.index or config.profile != before.profile:
                 self.look_again()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
@@ -89,7 +90,7 @@ class KeptIndex:
         self._looked = _NEVER
 
     def close(self) -> None:
-        """Let go of the index: at once, or when a search that has lost its caller ends."""
+        """Let go of the index: at once, or when what still is at work with it ends."""
         self._closing = True
         if not self._guard.acquire(timeout=_PATIENCE_SECONDS):
             return
@@ -97,6 +98,16 @@ class KeptIndex:
             self._close()
         finally:
             self._guard.release()
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Use index and model alone; whoever wanted to close them meanwhile gets it at the end."""
+        with self._guard:
+            try:
+                yield
+            finally:
+                if self._closing:
+                    self._close()
 
     def _close(self) -> None:
         self._closing = False
@@ -113,24 +124,24 @@ class KeptIndex:
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
-        with self._guard:
+        with self._at_work():
             return self._again_if_replaced(lambda: self._sync(progress))
 
     def keep_up(self) -> None:
         """Files may have changed: index them now, unless a search just did or none ever was; never fails."""
-        with self._guard, suppress(MemolithError):
+        with self._at_work(), suppress(MemolithError):
             if self._index is not None and self._may_have_changed():
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
-        with self._guard:
+        with self._at_work():
             self._again_if_replaced(lambda: self._open_index().clear())
-            return self.sync(progress)
+            return self._again_if_replaced(lambda: self._sync(progress))
 
     def status(self) -> IndexStatus:
         """How the index stands to the files; nothing is made or changed."""
-        with self._guard:
+        with self._at_work():
             return self._again_if_replaced(self._status)
 
     def _again_if_replaced(self, work: Callable[[], T]) -> T:
@@ -147,7 +158,7 @@ class KeptIndex:
     def purge(self) -> None:
         """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
         try:
-            with self._guard:
+            with self._at_work():
                 self._again_if_replaced(lambda: self._sync(None))
                 self._again_if_replaced(lambda: self._open_index().purge())
         finally:
@@ -269,7 +280,7 @@ class KeptIndex:
     def _sources(self, roots: Roots) -> Sources:
         return Sources(
             roots,
-            day_of=lambda item: self._clock.day_of(item.created),
+            Days(lambda item: self._clock.day_of(item.created), self._clock.zone),
             word_vectors=self._open_word_vectors(),
         )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from memolith.embed.static_model import StaticModel
 from memolith.ingest import helper as module
 from memolith.ingest import sync
 from memolith.ingest.helper import Helper, start_helper
+from memolith.ingest.preparing import Said
 
 if TYPE_CHECKING:
     pass
@@ -136,3 +139,22 @@ def test_a_users_main_module_without_a_guard_runs_once(tmp_path: Path) -> None:
         [sys.executable, "main.py"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == (f"once\n{FILES}\n", "")
+
+
+def test_it_works_with_a_thousand_files_open() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1200:
+        pytest.skip("this system allows no more files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        while True:
+            fd = os.open(os.devnull, os.O_RDONLY)
+            stack.callback(os.close, fd)
+            if fd > 1100:
+                break
+        helper = Helper(StaticModel().name)
+        stack.callback(helper.close)
+        helper.give([Said("", "A heron stands in the river", "", "public")])
+        vectors, tokens = helper.take()
+        assert len(vectors) == len(tokens) == 1

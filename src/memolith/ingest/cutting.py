@@ -21,6 +21,26 @@ _TICK = 50_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
+class Days:
+    """How the user's days are known, and by which zone: what was cut by another one is cut again.
+
+    The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
+    is: processes that are told different ones would cut everything again by turns.
+    """
+
+    of: Callable[[Record | Turn], date]
+    zone: str = ""
+
+    def mark(self, digest: blake2b) -> str:
+        """The digest of a file that was cut by these days."""
+        return f"{digest.hexdigest()}@{self.zone}"
+
+    def tell(self, state: FileState) -> bool:
+        """Whether a file was cut by these days."""
+        return state.digest.endswith(f"@{self.zone}")
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """What a file says now; `chunks` is None if that is what it said before."""
 
@@ -34,21 +54,23 @@ def cut_file(
     data: bytes,
     stamp: Stamp,
     known: FileState | None,
-    day_of: Callable[[Record | Turn], date],
+    days: Days,
 ) -> Cut:
     """Compare a file with what is known of it, and cut what is new."""
+    if known is not None and not days.tell(known):
+        known = None
     before = known.stamp[1] if known else 0
     view = memoryview(data)  # a memory may have many megabytes: no copies of them
     digest = blake2b(view[:before], digest_size=16)
-    grew = known is not None and len(data) > before and digest.hexdigest() == known.digest
+    grew = known is not None and len(data) > before and days.mark(digest) == known.digest
     digest.update(view[before:])
-    state = FileState(_settled(stamp), digest.hexdigest())
+    state = FileState(_settled(stamp), days.mark(digest))
     if known is not None and known.digest == state.digest:
         return Cut(state, None)
-    appended = chunk_appended(path, data, before, day_of) if grew else None
+    appended = chunk_appended(path, data, before, days.of) if grew else None
     if appended is not None:
         return Cut(state, appended, is_appended=True)
-    return Cut(state, chunk_file(path, data, day_of))
+    return Cut(state, chunk_file(path, data, days.of))
 
 
 def _settled(stamp: Stamp) -> Stamp:

@@ -94,7 +94,7 @@ class Helper:
         pipe, deadline = self._into, clock.monotonic() + _PATIENCE_SECONDS
         left = memoryview(_LENGTH.pack(len(data)) + data)
         while left:
-            _, ready, _ = select.select([], [pipe], [], max(0.0, deadline - clock.monotonic()))
+            ready = _is_ready(pipe.fileno(), select.POLLOUT, deadline)
             try:
                 left = left[(pipe.write(left) or 0) if ready else _no_answer() :]
             except OSError as error:
@@ -110,12 +110,19 @@ class Helper:
     def _read_bytes(self, size: int, deadline: float) -> bytes:
         pipe, data = self._out_of.fileno(), bytearray()
         while len(data) < size:
-            ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - clock.monotonic()))
+            ready = _is_ready(pipe, select.POLLIN, deadline)
             piece = os.read(pipe, size - len(data)) if ready else b""
             if not piece:
                 raise HelperError("it is gone, or too slow")
             data += piece
         return bytes(data)
+
+
+def _is_ready(pipe: int, event: int, deadline: float) -> bool:
+    """Wait until a pipe can be read or written; `select.select` knows only the first 1,024 files."""
+    poll = select.poll()
+    poll.register(pipe, event)
+    return bool(poll.poll(max(0.0, deadline - clock.monotonic()) * 1000))
 
 
 def start_helper(changed_bytes: int, embedder: Embedder | None) -> Helper | None:

@@ -14,21 +14,20 @@ from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
 from memolith.index_reports import SyncReport
-from memolith.ingest.cutting import cut_file
+from memolith.ingest.cutting import Days, cut_file
 from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import MOST_CHARS, Prepared, Preparer, Said, embed, spell
 from memolith.interfaces import FileChange, IndexedChunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import date
 
     from memolith.files.roots import Roots
     from memolith.ingest.cutting import Cut
     from memolith.ingest.helper import Helper
     from memolith.interfaces import Embedder, FileState, Index, WordVectors
-    from memolith.retrieval import Chunk, Turn
-    from memolith.types import Record, Stamp
+    from memolith.retrieval import Chunk
+    from memolith.types import Stamp
 
     Progress = Callable[[int, int], None]
 
@@ -43,7 +42,7 @@ class Sources:
     """Where a sync reads from, and how it knows the user's days."""
 
     roots: Roots
-    day_of: Callable[[Record | Turn], date]
+    days: Days
     about_to_look: Callable[[str], None] | None = None  # told the path of every folder
     word_vectors: WordVectors | None = None
 
@@ -86,7 +85,7 @@ def _sync_once(
     changed = {
         path: stamp
         for path, stamp in on_disk.items()
-        if path not in known or known[path].stamp != stamp
+        if path not in known or known[path].stamp != stamp or not sources.days.tell(known[path])
     }
     work = _Work(sources, index, Preparer(embedder, sources.word_vectors), known, warnings)
     # Most files that are known have grown at their end.
@@ -201,7 +200,7 @@ class _Work:
         data = self._read(path, stamp)
         if data is None:
             return
-        cut = cut_file(path, data, stamp, self._known.get(path), self._sources.day_of)
+        cut = cut_file(path, data, stamp, self._known.get(path), self._sources.days)
         if cut.chunks is None:
             self._touched.append(_as_seen(self._known, path, cut.state, None))
         else:
@@ -332,7 +331,7 @@ def _with_follow_ups(sources: Sources, chunks: Iterable[Chunk]) -> list[Chunk]:
         if chunk.kind == "turn" and chunk.path not in read:
             read.add(chunk.path)
             data = sources.roots.read(chunk.path) or b""
-            for said in chunk_file(chunk.path, data, sources.day_of):
+            for said in chunk_file(chunk.path, data, sources.days.of):
                 follow_ups[said.path, said.offset, said.role] = said.follow_up
         follow_up = follow_ups.get((chunk.path, chunk.offset, chunk.role), "")
         complete.append(replace(chunk, follow_up=follow_up))
