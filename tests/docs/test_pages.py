@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
+from memolith.cli.commands import COMMANDS
 from memolith.files.backup import _parse_manifest
 from memolith.files.conversation_log import encode_turn, parse_turn
 from memolith.files.document import Document
@@ -37,6 +38,16 @@ def test_the_page_on_python_names_every_method() -> None:
     page = (DOCS / "python-api.md").read_text("utf-8")
     methods = {name for name, value in vars(Memory).items() if callable(value) and name[0] != "_"}
     assert {name for name in methods if not re.search(rf"\b{name}\b", page)} == set()
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    assert [name for name in COMMANDS if f"`{name}`" not in readme] == []
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    assert [page.name for page in DOCS.glob("*.md") if f"(docs/{page.name})" not in readme] == []
 
 
 def test_the_record_lines_are_as_we_write_them() -> None:
