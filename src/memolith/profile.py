@@ -172,7 +172,10 @@ def _exists(root: str) -> bool:
         reason = error.strerror if isinstance(error, OSError) else "it is not a path"
         raise ProfileError(f"{root!a} cannot be used: {reason}.") from error
     if not is_folder:
-        raise ProfileError(f"{root} is a file; a profile's root is a folder.")
+        raise ProfileError(
+            f"{root} is a file; a profile's root is a folder.",
+            hint="Choose another --root, or move that file away.",
+        )
     return True
 
 

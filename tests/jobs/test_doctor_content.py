@@ -82,7 +82,7 @@ def test_one_id_with_two_texts_is_named_with_both_places(files: Path, memory: Me
 
 TEXTS = {
     "UTF-16": ("# Memory\n".encode("utf-16"), "error", "MEMORY.md is UTF-16"),
-    "UTF-16 without mark": ("# Memory\n".encode("utf-16-le"), "warn", "MEMORY.md line 1 holds NUL"),
+    "UTF-16 without mark": ("# Memory\n".encode("utf-16-le"), "error", "MEMORY.md is UTF-16"),
     "NUL": (b"fine\nzeros \0\0\n", "warn", "MEMORY.md line 2 holds NUL"),
     "Latin-1": (b"fine\nfine\nCaf\xe9\n", "warn", "MEMORY.md line 3 is not UTF-8"),
     "BOM": (

@@ -6,6 +6,7 @@ import sys
 
 from memolith.cli.usage import UsageError
 from memolith.errors import RefusedError
+from memolith.files.byte_marks import BOM, UTF16_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def read_standard_input() -> str:
             f"The text has more than {_MOST_BYTES:,} bytes. Nothing was changed.",
             hint="Keep the essence, or split it.",
         )
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    return data.decode("utf-8", "surrogateescape").strip("\r\n")
+    if data.startswith(UTF16_MARKS):  # what PowerShell writes into a file
+        return data.decode("utf-16", "replace").strip("\r\n")
+    return data.removeprefix(BOM).decode("utf-8", "surrogateescape").strip("\r\n")
 
 
 def _is_piped() -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from memolith.files.byte_marks import BOM
+from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
@@ -61,7 +61,10 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
     except OSError as error:
         raise storage_error(error, path) from error
     try:
-        if _is_marked_secret(os.pread(fd, _HEADER, 0)):
+        header = os.pread(fd, _HEADER, 0)
+        if is_utf16(header):
+            raise not_utf8(path, "it cannot be read")
+        if _is_marked_secret(header):
             return window
         start = max(0, found.st_size - most_bytes)
         tail = os.pread(fd, most_bytes, start)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.files import layout
-from memolith.files.byte_marks import BOM
+from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
@@ -40,6 +40,8 @@ _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 
 def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> list[Chunk]:
     """The chunks of a file. `day_of` tells on which of the user's days something was written."""
+    if is_utf16(data):
+        return []
     if path.endswith(".jsonl"):
         return list(_turn_chunks(path, data, day_of))
     note = _note(path, data)
@@ -61,6 +63,7 @@ def chunk_appended(
     begin = data.rfind(b"\n", 0, max(before - 1, 0)) + 1
     last, tail = data[begin:before], data[before:]
     is_markdown = path.endswith(".md") and not data.removeprefix(BOM).startswith(b"---")
+    is_markdown = is_markdown and not is_utf16(data)
     if not is_markdown or not last.endswith(b"\n") or tail.startswith(BOM):
         return None
     if not list(Document.parse(path, last).records()) or _lines_of_template(path, tail):

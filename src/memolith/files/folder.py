@@ -281,6 +281,8 @@ def storage_error(
             hint="Replace the link by the file itself, or point --root at the real folder.",
         )
     reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
+    if number == errno.ENOTDIR and "/" in path:
+        reason = f"{path.rpartition('/')[0]} is a file where a folder should be"
     return StorageError(f"Cannot use {path}: {reason}.", path=path, errno=number, hint=hint)
 
 

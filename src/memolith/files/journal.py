@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.duplicates import Duplicates, fingerprint
 from memolith.files.record_format import encode_time, line_around_time
 from memolith.types import Citation
@@ -91,7 +92,10 @@ class Journal:
         from memolith.files.document import Document  # appending does without it
 
         path = path or self.primary
-        return Document.parse(path, folder.read(path) or b"")
+        data = folder.read(path) or b""
+        if is_utf16(data):
+            raise not_utf8(path, "its records cannot be read")
+        return Document.parse(path, data)
 
     def records(self, folder: Folder) -> Iterator[Record]:
         """The records of both MEMORY.md files, in file order, each id once."""

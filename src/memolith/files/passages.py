@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.byte_marks import BOM
+from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.folder import split_path
@@ -111,7 +111,10 @@ def _read(roots: Roots, path: str) -> bytes:
         if path == CONVERSATIONS:
             hint = f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap CHAT"
         raise PathOutsideProfileError(f"{path!r} is not a memory file.", path=path, hint=hint)
-    return _data(roots, path)
+    data = _data(roots, path)
+    if is_utf16(data):
+        raise not_utf8(path, "it cannot be shown")
+    return data
 
 
 def _data(roots: Roots, path: str) -> bytes:

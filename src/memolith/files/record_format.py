@@ -115,7 +115,8 @@ def parse_json(data: bytes) -> object:
     except UnicodeDecodeError as error:
         raise RecordFormatError(f"not UTF-8 at byte {error.start + 1}") from error
     except json.JSONDecodeError as error:
-        raise RecordFormatError(f"not JSON: {error.msg} at character {error.pos + 1}") from error
+        reason = error.msg.removesuffix(" at")
+        raise RecordFormatError(f"not JSON: {reason} at character {error.pos + 1}") from error
     except RecursionError as error:
         raise RecordFormatError("nested too deeply") from error
     except ValueError as error:  # a number with thousands of digits

@@ -6,9 +6,8 @@ import errno
 import os
 from binascii import crc32
 
-from memolith.errors import FileFormatError
 from memolith.files import atomic_write
-from memolith.files.byte_marks import UTF16_MARKS
+from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, claims_to_be_record, parse_json
@@ -23,13 +22,8 @@ def mend_tail(folder: Folder, fd: int, path: str, size: int) -> tuple[int, bytes
     if not size:
         return 0, b""
     head = os.pread(fd, 4, 0)
-    if head[:2] in UTF16_MARKS or b"\0" in head:
-        raise FileFormatError(
-            f"{path} is not UTF-8 (it looks like UTF-16), so nothing was appended to it.",
-            path=path,
-            line=1,
-            hint="Save the file as UTF-8 in your editor and try again.",
-        )
+    if is_utf16(head):
+        raise not_utf8(path, "nothing was appended to it")
     if os.pread(fd, 1, size - 1) == b"\n":
         return size, b""
     start = _start_of_last_line(fd, size)

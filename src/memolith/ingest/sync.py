@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.errors import MemolithError
+from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.chunk_text import read_texts
 from memolith.files.chunking import chunk_file
 from memolith.index_reports import SyncReport
@@ -200,6 +201,8 @@ class _Work:
         data = self._read(path, stamp)
         if data is None:
             return
+        if is_utf16(data):
+            self._warnings.append(not_utf8(path, "it is left out of search").message)
         cut = cut_file(path, data, stamp, self._known.get(path), self._sources.days)
         if cut.chunks is None:
             self._touched.append(_as_seen(self._known, path, cut.state, None))

@@ -13,6 +13,7 @@ from memolith.errors import (
 )
 from memolith.files import gate, layout
 from memolith.files.backup import prune_backups, save_backup
+from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import HIDDEN, secret_lines
@@ -61,6 +62,8 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
         data = folder.read(path, single_name=True)
         if data is None:
             return FileText(path=path, content="")
+        if is_utf16(data):
+            raise not_utf8(path, "it cannot be shown")
         document = Document.parse(path, data)
         hidden = set() if include_secret else _secret_lines(folder, document)
     shown = b"".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.errors import MemolithError
 from memolith.files import layout
-from memolith.files.byte_marks import BOM, UTF16_MARKS
+from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.conversation_log import ARCHIVE, parse_turn
 from memolith.files.folder import Folder
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note
@@ -74,7 +74,7 @@ class TextCheck:
     def look_at(self, path: str, data: bytes) -> None:
         """Look at one file."""
         self.files += 1
-        if data.startswith(UTF16_MARKS):
+        if is_utf16(data):
             message = f"{shown(path)} is UTF-16: its records are not found, and none is added."
             self._found.add("error", message, "Save the file as UTF-8 in your editor.")
             return
