@@ -27,6 +27,8 @@ def shown(
         "score": 0.5,
         "snippet": "Cookie weighs 12 kg",
         "claim": "c1",
+        "record_id": "",
+        "answered": 1,
     }
     return Shown(**(values | more))  # type: ignore[arg-type]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
 
+from memolith.errors import StorageError
+from memolith.text import terms as terms_module
 from memolith.text.terms import index_terms, query_terms, stems
 from tests.pace import cpu_seconds
 from tests.text.fuzz import RUNS, texts
@@ -136,3 +139,15 @@ def test_a_megabyte_is_indexed_within_a_second(pattern: str) -> None:
     text = pattern * (1_000_000 // len(pattern.encode()))
     with cpu_seconds(1):
         index_terms(text)
+
+
+def test_a_stemmer_that_cannot_be_loaded_is_one_of_our_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terms_module, "_loaded", threading.local())
+    monkeypatch.setitem(sys.modules, "Stemmer", None)  # as if its file could not be read
+    with pytest.raises(StorageError, match="word stems cannot be loaded") as caught:
+        stems("zebrastripings")
+    assert "Try again" in caught.value.hint
+    monkeypatch.undo()
+    assert stems("zebrastripings")

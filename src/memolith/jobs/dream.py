@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.dream_diary import diary_entry, diary_time
 from memolith.files.promoted import blocks, generated_lines
+from memolith.files.recall_state import RecallState
 from memolith.files.statements import statements
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import Judgement, Night, judge_all
@@ -28,7 +29,6 @@ from memolith.jobs.undone import UNDONE, undone_by
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memolith.files.recall_state import RecallState
     from memolith.jobs.job import Reader, Snapshot, Workplace
     from memolith.reports import Change
 
@@ -121,23 +121,33 @@ class DreamJob:
         return edits.change()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """What is known of recalls: as it was written down, and with everything noted since."""
+
+    before: RecallState
+    state: RecallState
+    noted: int  # how many statements were shown or used since
+
+
 class Folding:
-    """What is known of recalls, with everything noted since; the same files are folded only once."""
+    """Reads what is known of recalls; the same files are read and folded only once."""
 
     def __init__(self) -> None:
-        """Nothing folded yet."""
+        """Nothing read yet."""
         self._files: list[bytes | None] = []
-        self._state = recall_state.RecallState()
+        self._folded = Folded(before=RecallState(), state=RecallState(), noted=0)
 
-    def state(self, snapshot: Snapshot) -> RecallState:
-        """The state with the log folded into it."""
+    def read(self, snapshot: Snapshot) -> Folded:
+        """What is written down, with the log folded into it."""
         files = [snapshot.read(path) for path in MACHINE_STATE]
         if files != self._files:
-            state = recall_state.read_state(snapshot.read)
-            events, cursor = recall_log.read_log(snapshot.read, state.cursor)
-            self._state = replace(fold(state, events), cursor=cursor)
+            before = recall_state.read_state(snapshot.read)
+            events, cursor = recall_log.read_log(snapshot.read, before.cursor)
+            state = replace(fold(before, events), cursor=cursor)
+            self._folded = Folded(before=before, state=state, noted=len(events))
             self._files = files
-        return self._state
+        return self._folded
 
 
 MACHINE_STATE = (
@@ -152,7 +162,7 @@ def asleep(
     snapshot: Snapshot, path: str, now: datetime, folding: Folding
 ) -> tuple[RecallState, Sleep]:
     """What is known of recalls, and what light and REM sleep make of it."""
-    state = _marked(folding.state(snapshot), snapshot.read(path) or b"", now)
+    state = _marked(folding.read(snapshot).state, snapshot.read(path) or b"", now)
     return state, sleep(state, now)
 
 

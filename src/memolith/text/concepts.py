@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memolith.text.stopwords import keywords
 
@@ -24,10 +25,11 @@ def concept_tags(text: str, most: int = 8) -> tuple[str, ...]:
     >>> concept_tags("Cookie the dog weighs 12 kg and loves carrots")
     ('cookie', 'dog', 'weighs', 'loves', 'carrots')
     """
-    found = (word for word in keywords(text) if _tells(word))
-    return tuple(word for word, _ in zip(found, range(most), strict=False))
+    return tuple([word for word in keywords(text) if _tells(word)][:most])
 
 
+# Texts repeat their words.
+@lru_cache(maxsize=1 << 14)
 def _tells(word: str) -> bool:
     long_enough = len(word) >= (_SHORTEST if word.isascii() else 2)
     return (

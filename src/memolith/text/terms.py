@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from functools import lru_cache
 
+from memolith.errors import StorageError
 from memolith.text import scripts
 from memolith.text.stopwords import language_of, language_told_by
 from memolith.text.tokens import words
@@ -170,8 +171,16 @@ _loaded = threading.local()  # a stemmer is not safe to share between threads
 def _stemmer(algorithm: str) -> _Stemmer:
     stemmer: _Stemmer | None = getattr(_loaded, algorithm, None)
     if stemmer is None:
-        import Stemmer  # type: ignore[import-not-found]
-
+        try:
+            import Stemmer  # type: ignore[import-not-found]
+        except ImportError as error:
+            # Not to be passed over: words without stems would not be found beside those with them.
+            raise StorageError(
+                f"The library that knows word stems cannot be loaded: {error}.",
+                path=error.path or "Stemmer",
+                errno=0,
+                hint="No file of the memory is wrong. Try again; if it stays so, install Memolith anew.",
+            ) from error
         stemmer = Stemmer.Stemmer(algorithm, 0)  # 0: `stems` keeps its own cache
         setattr(_loaded, algorithm, stemmer)
     return stemmer

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.errors import NotFoundError
-from memolith.files import layout, recall_log, recall_state
+from memolith.files import layout, recall_log
 from memolith.files.dream_diary import last_dream
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
@@ -30,35 +30,35 @@ def dream_status(place: Workplace) -> DreamStatus:
     """How much is tracked, when the last dream was, and what the next would promote."""
     with place.reading() as folder:
         snapshot = Snapshot(folder)
-        night = _night(place, snapshot)
+        folding = Folding()
+        folded = folding.read(snapshot)
+        night = _night(place, snapshot, folding)
         chosen, refused = judge_all(night)
-        before = recall_state.read_state(snapshot.read)
-        noted, _ = recall_log.read_log(snapshot.read, before.cursor)
         memory = snapshot.read(place.config.profile.primary) or b""
         facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
         return DreamStatus(
             tracking=place.config.dream.track,
             tracked=len(night.state.entries),
-            noted_since=len(noted),
+            noted_since=folded.noted,
             last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b""),
             promoted=len(facts),
             promoted_chars=sum(fact.chars for fact in facts),
             next=tuple(_explained(night, judged) for judged in chosen),
             waiting=tuple(_explained(night, judged) for judged in refused[:_MOST_WAITING]),
-            warnings=tuple(f"{path} cannot be read in full." for path in before.damaged),
+            warnings=tuple(f"{path} cannot be read in full." for path in folded.before.damaged),
         )
 
 
 def explain(place: Workplace, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
-        night = _night(place, Snapshot(folder))
+        night = _night(place, Snapshot(folder), Folding())
         key = _key(night, name)
         return _explained(night, judge(night, key))
 
 
-def _night(place: Workplace, snapshot: Snapshot) -> Night:
-    state, rest = asleep(snapshot, place.config.profile.primary, place.clock.now(), Folding())
+def _night(place: Workplace, snapshot: Snapshot, folding: Folding) -> Night:
+    state, rest = asleep(snapshot, place.config.profile.primary, place.clock.now(), folding)
     return open_night(place, snapshot, replace(state, signals=rest.signals))
 
 

@@ -12,7 +12,9 @@ from memolith.text.pieces import claim_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+_SOURCE = 2  # what stands highest: see `_standing`
 
 
 def fold(state: RecallState, events: Sequence[Shown | Used]) -> RecallState:
@@ -59,27 +61,30 @@ def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:
 
 
 def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
-    last = max(reversed(events), key=lambda event: _standing(event.path))
-    if entry is None:
-        entry = Recalled(
-            path=last.path,
-            first_line=last.first_line,
-            last_line=last.last_line,
-            snippet=last.snippet,
-            recalls=0,
-            total_score=0.0,
-            max_score=0.0,
-            first_at=events[0].at,
-            last_at=events[0].at,
-            tags=concept_tags(last.snippet),
-            shown=len(events),
-            claim=last.claim,
-            record_id=last.record_id,
-        )
-    else:
-        entry = _shown_again(entry, last, len(events))
+    last = events[-1]
+    if _standing(last.path) < _SOURCE:
+        last = max(reversed(events), key=lambda event: _standing(event.path))
+    entry = _new(last, events) if entry is None else _shown_again(entry, last, len(events))
     answers = [event for event in events if event.answered]
     return _recalled(entry, answers) if answers else entry
+
+
+def _new(last: Shown, events: Sequence[Shown]) -> Recalled:
+    return Recalled(
+        path=last.path,
+        first_line=last.first_line,
+        last_line=last.last_line,
+        snippet=last.snippet,
+        recalls=0,
+        total_score=0.0,
+        max_score=0.0,
+        first_at=events[0].at,
+        last_at=events[0].at,
+        tags=concept_tags(last.snippet),
+        shown=len(events),
+        claim=last.claim,
+        record_id=last.record_id,
+    )
 
 
 def _shown_again(entry: Recalled, last: Shown, times: int) -> Recalled:
@@ -97,18 +102,18 @@ def _shown_again(entry: Recalled, last: Shown, times: int) -> Recalled:
 
 
 def _recalled(entry: Recalled, answers: Sequence[Shown]) -> Recalled:
-    counted = list(_once_a_day(entry, answers))
-    newest_day = max([*entry.days, *(event.day for event in answers)])
-    today = [event.query for event in counted if event.day == newest_day]
-    earlier = entry.last_queries if newest_day in entry.days[-1:] else ()
-    queries = dict.fromkeys([*entry.queries, *(event.query for event in answers)])
+    counted = _once_a_day(entry, answers)
+    days = sorted({*entry.days, *[event.day for event in answers]})
+    today = [event.query for event in counted if event.day == days[-1]]
+    earlier = entry.last_queries if days[-1] in entry.days[-1:] else ()
+    queries = dict.fromkeys([*entry.queries, *[event.query for event in answers]])
     return replace(
         entry,
         recalls=entry.recalls + len(counted),
-        total_score=entry.total_score + sum(event.score for event in counted),
-        max_score=max([entry.max_score, *(event.score for event in answers)]),
-        last_at=max([entry.last_at, *(event.at for event in answers)]),
-        days=_newest({*entry.days, *(event.day for event in answers)}),
+        total_score=entry.total_score + sum([event.score for event in counted]),
+        max_score=max([entry.max_score, *[event.score for event in answers]]),
+        last_at=max([entry.last_at, *[event.at for event in answers]]),
+        days=tuple(days[-MOST_DAYS:]),
         queries=tuple(queries)[-MOST_QUERIES:],
         last_queries=tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:],
     )
@@ -118,21 +123,17 @@ def _standing(path: str) -> int:
     """Of several places that say the same, the one to cite: rather a source than our copy of it."""
     if path in OWN_OUTPUT:
         return 0
-    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else 2
+    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else _SOURCE
 
 
-def _once_a_day(entry: Recalled, events: Iterable[Shown]) -> Iterable[Shown]:
+def _once_a_day(entry: Recalled, events: Sequence[Shown]) -> list[Shown]:
     """The events without a question that was counted on that day already."""
     last_day = entry.days[-1] if entry.days else ""
     seen = {(last_day, query) for query in entry.last_queries}
+    found: dict[tuple[str, str], Shown] = {}
     for event in events:
-        if (event.day, event.query) not in seen:
-            seen.add((event.day, event.query))
-            yield event
-
-
-def _newest(days: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(days)[-MOST_DAYS:])
+        found.setdefault((event.day, event.query), event)
+    return [event for asked, event in found.items() if asked not in seen]
 
 
 def _with_uses(entries: dict[str, Recalled], used: Sequence[Used]) -> dict[str, Recalled]:

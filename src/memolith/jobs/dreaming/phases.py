@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 
 from memolith.jobs.dreaming.score import days_between, fading
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # Each phase takes a statement so far from where it is towards 1: never beyond, however often.
 _LIGHT, _REM = 0.2, 0.3
-_REM_DAYS = 7
+_WEEK = timedelta(days=7)
 _FORGOTTEN = 0.01
 MOST_THEMES = 10
 MOST_PATTERNS = 10
@@ -38,16 +39,13 @@ def sleep(state: RecallState, now: datetime) -> Sleep:
     Only new recalls make stronger. A second dream at the same moment changes nothing.
     """
     since = state.signals_at
-    elapsed = days_between(since or state.updated or now, now)
-    signals = {
-        key: value * fading(elapsed) for key, value in state.signals.items() if key in state.entries
-    }
+    left = fading(days_between(since or state.updated or now, now))
+    signals = {key: value * left for key, value in state.signals.items() if key in state.entries}
     fresh = {
         key: entry for key, entry in state.entries.items() if since is None or entry.last_at > since
     }
-    week = [
-        entry for entry in state.entries.values() if days_between(entry.last_at, now) <= _REM_DAYS
-    ]
+    began = now - _WEEK
+    week = [entry for entry in state.entries.values() if entry.last_at >= began]
     for key, entry in fresh.items():
         signals[key] = _towards_one(signals.get(key, 0.0), _LIGHT)
         if len(entry.days) >= 2:

@@ -24,6 +24,7 @@ WEIGHTS: Mapping[str, float] = {
 # What light and REM sleep can add at most: they support, they do not decide.
 MOST_BOOST = 0.15
 HALF_LIFE_DAYS = 14.0
+_TEN_RECALLS = math.log1p(10)  # more of them say no more
 # Reading a statement after it was shown says twice what showing it says.
 _WEIGHT_OF_A_USE = 2
 
@@ -43,17 +44,22 @@ def score(entry: Recalled, strength: float, now: datetime) -> Score:
     age = days_between(entry.last_at, now)
     count = entry.recalls + _WEIGHT_OF_A_USE * entry.used
     signals = {
-        "frequency": math.log1p(count) / math.log(11),
-        "relevance": entry.total_score / entry.recalls if entry.recalls else 0.0,
-        "diversity": variety(entry) / 5,
-        "recency": fading(age),
-        "consolidation": _consolidation(entry.days),
-        "richness": len(entry.tags) / 6,
+        "frequency": _bounded(math.log1p(count) / _TEN_RECALLS),
+        "relevance": _bounded(entry.total_score / entry.recalls if entry.recalls else 0.0),
+        "diversity": _bounded(variety(entry) / 5),
+        "recency": _bounded(fading(age)),
+        "consolidation": _bounded(_consolidation(entry.days)),
+        "richness": _bounded(len(entry.tags) / 6),
     }
-    signals = {name: min(1.0, max(0.0, value)) for name, value in signals.items()}
-    boost = MOST_BOOST * min(1.0, max(0.0, strength))
-    value = sum(WEIGHTS[name] * value for name, value in signals.items()) + boost
+    boost = MOST_BOOST * _bounded(strength)
+    value = sum([WEIGHTS[name] * value for name, value in signals.items()]) + boost
     return Score(value=value, signals=signals, boost=boost, age_days=age)
+
+
+def _bounded(value: float) -> float:
+    if 0.0 <= value <= 1.0:
+        return value
+    return 1.0 if value > 1.0 else 0.0
 
 
 def variety(entry: Recalled) -> int:
@@ -80,7 +86,6 @@ def _consolidation(days: tuple[str, ...]) -> float:
 
 def _span(days: tuple[str, ...]) -> int:
     try:
-        found = sorted(map(date.fromisoformat, days))
+        return (date.fromisoformat(max(days)) - date.fromisoformat(min(days))).days
     except ValueError:  # days that somebody else wrote
         return 0
-    return (found[-1] - found[0]).days

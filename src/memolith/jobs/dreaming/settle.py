@@ -71,7 +71,7 @@ class _News:
 
 
 def _news(place: Workplace, job: DreamJob, snapshot: Snapshot, now: datetime) -> _News | None:
-    before = recall_state.read_state(snapshot.read)
+    before = job.folding.read(snapshot).before
     state, rest = asleep(snapshot, place.config.profile.primary, now, job.folding)
     rested = replace(state, signals=rest.signals, signals_at=now)
     state = recall_state.without(rested, secret_names(rested, snapshot.read))
