@@ -95,6 +95,7 @@ def tool_names(tools: str) -> tuple[str, ...]:
 TOOLS = Limit(
     f"core, all, or names with commas between them, of {', '.join(TOOL_NAMES)}",
     lambda value: value in ("core", "all") or {*tool_names(str(value))} <= {*TOOL_NAMES},
+    choices=("core", "all", *TOOL_NAMES),
 )
 
 
@@ -304,7 +305,9 @@ class ServeConfig(Section):
         1048576, "Largest body of a request.", between(1024, 67108864), trusted_only=True
     )
     timeout_seconds: float = setting(
-        30.0, "How long a request may take before it is given up.", between(0.01, 3600)
+        30.0,
+        "How long a request may take to arrive, and then to be answered, before it is given up.",
+        between(0.01, 3600),
     )
     requests_per_second: float = setting(
         500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0)

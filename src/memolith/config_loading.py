@@ -159,7 +159,18 @@ def checked(setting: Setting, raw: object, origin: str) -> Value:
         f"{setting.name} = {_shown(raw)} ({origin}): expected {setting.expected}",
         setting=setting.name,
         origin=origin,
+        hint=_meant(raw, setting),
     )
+
+
+def _meant(raw: object, setting: Setting) -> str:
+    """The word that was misspelt, if the value is made of known ones."""
+    choices = setting.must.choices if setting.must else ()
+    for word in str(raw).split(","):
+        nearest = _nearest(word.strip(), choices)
+        if nearest and nearest != word.strip():
+            return f"Did you mean {nearest}?"
+    return ""
 
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}

@@ -20,12 +20,15 @@ ENVIRONMENT_PREFIX = "MEMOLITH_"
 class Limit:
     """What a value must satisfy beyond its type: in words for people, and as a check."""
 
-    __slots__ = ("holds", "words")
+    __slots__ = ("choices", "holds", "words")
 
-    def __init__(self, words: str, holds: Callable[[Value], bool]) -> None:
-        """Take both."""
+    def __init__(
+        self, words: str, holds: Callable[[Value], bool], choices: tuple[str, ...] = ()
+    ) -> None:
+        """Take both, and the words a value may be made of, if it is made of words."""
         self.words = words
         self.holds = holds
+        self.choices = choices
 
 
 class Setting:
@@ -137,7 +140,7 @@ class Section:
 
 def one_of(*choices: str) -> Limit:
     """The value is one of these words."""
-    return Limit(f"one of {', '.join(choices)}", lambda value: value in choices)
+    return Limit(f"one of {', '.join(choices)}", lambda value: value in choices, choices)
 
 
 def at_least(low: float) -> Limit:

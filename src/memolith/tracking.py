@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memolith.editing import EditableStore
-from memolith.errors import FileChangedError
+from memolith.errors import FileChangedError, NotFoundError
 from memolith.files.layout import EXPERIENCES
 from memolith.late import late
 from memolith.types import Citation, Record
@@ -42,12 +42,24 @@ class TrackedStore(EditableStore):
             self._note_used(passage.citation)
         return passage
 
-    def used(self, citation_or_id: str) -> None:
-        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it."""
+    def used(self, citation_or_id: str) -> bool:
+        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it.
+
+        False if nothing is noted, because `dream.track` is off; what is not there is an error.
+        """
+        from memolith.files.lookup import find_record
         from memolith.files.passages import parse_citation
 
         place = parse_citation(citation_or_id)
-        self._note_used(place, "" if place else citation_or_id)
+        with self._existing() as folder:
+            record_id = "" if place else find_record(folder, citation_or_id).id
+        if place and not super().get(citation_or_id).text:
+            raise NotFoundError(
+                f"No line stands at {citation_or_id}.",
+                name=citation_or_id,
+                hint="Use the citation of a hit as it was shown.",
+            )
+        return self._note_used(place, record_id)
 
     def experiences(self) -> tuple[Record, ...]:
         """Every stored experience, oldest first; none is secret."""
@@ -85,8 +97,10 @@ class TrackedStore(EditableStore):
 
             note_shown(self.root, hits, question, surface, self._clock)
 
-    def _note_used(self, place: Citation | None, record_id: str = "") -> None:
-        if self.profile.exists and self.config.dream.track:
-            from memolith.files.recall_log import note_used
+    def _note_used(self, place: Citation | None, record_id: str = "") -> bool:
+        if not self.config.dream.track:
+            return False
+        from memolith.files.recall_log import note_used
 
-            note_used(self.root, place, record_id, self._clock)
+        note_used(self.root, place, record_id, self._clock)
+        return True

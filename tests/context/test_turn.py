@@ -158,6 +158,23 @@ def test_what_the_agent_knows_is_not_handed_over_again(known: str) -> None:
     assert [item.citation.first_line for item in found.hits] == [20]
 
 
+def test_a_record_that_is_known_by_its_place_is_known_in_every_file(memory: Memory) -> None:
+    memory.remember("The kettle is red")
+    memory.remember("Port 8443 is for staging")
+
+    def found(*known: str) -> list[str]:
+        context = memory.context("Which port is for staging?", known=known, deadline_seconds=60)
+        assert all(hit.citation.path != "MEMORY.md" for hit in context.hits)
+        return [hit.text for hit in context.hits if "8443" in hit.text]
+
+    primary = Path(memory.root, "MEMORY.md").read_text(encoding="utf-8").split("\n")
+    [line] = [number for number, text in enumerate(primary, 1) if "8443" in text]
+    assert found() == ["Port 8443 is for staging"]
+    assert found(f"MEMORY.md#L{line}") == []
+    assert found(f" MEMORY.md#L1-L{line}\n") == []
+    assert found("MEMORY.md#L999", "none.md#L1", "../MEMORY.md#L1") == found()
+
+
 def test_a_text_that_was_cut_is_known_by_its_beginning() -> None:
     long = hit(1, "word " * 900)
     first = handed(searching(long))

@@ -349,8 +349,9 @@ def test_a_choice_of_tools_is_all_that_is_offered(root: str) -> None:
 
 def test_the_settings_know_every_tool_and_no_other(root: str) -> None:
     assert tuple(TOOLS) == TOOL_NAMES
-    with pytest.raises(ConfigError, match="of session_start, memory_context"):
+    with pytest.raises(ConfigError, match="of session_start, memory_context") as refused:
         Memory(root, settings={"mcp.tools": "memory_get,memory_gte"})
+    assert refused.value.hint == "Did you mean memory_get?"
     with Memory(root, settings={"mcp.tools": "memory_get, dream"}) as memory:
         listed = Talk(MemoryServer(memory), "legacy").tools()
         assert [tool.name for tool in listed] == ["memory_get", "dream"]

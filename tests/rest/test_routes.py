@@ -77,6 +77,24 @@ def test_context_comes_at_the_start_and_before_an_answer(client: TestClient) -> 
     assert used.json() == {"noted": True}
 
 
+def test_only_what_is_there_can_have_been_used(root: str) -> None:
+    with Memory(root) as memory, calling(memory) as client:
+
+        def used(citation_or_id: str) -> tuple[int, object]:
+            answer = client.post(f"{V1}/used", json={"citation_or_id": citation_or_id})
+            return answer.status_code, answer.json().get("noted")
+
+        assert used("00000000-0000-4000-8000-000000000000") == (404, None)
+        record = memory.remember("Ana owns the release key")
+        for unknown in ("00000000-0000-4000-8000-000000000000", "MEMORY.md#L999", "gone.md#L1"):
+            assert used(unknown) == (404, None)
+        assert used("../other.md#L1") == (403, None)
+        assert used(record.id) == (200, True)
+        assert used(str(record.citation)) == (200, True)
+        client.put(f"{V1}/config/dream.track", json={"value": False})
+        assert used(record.id) == (200, False)
+
+
 def test_lines_and_files_can_be_read_and_a_file_replaced(client: TestClient) -> None:
     client.post(f"{V1}/records", json={"text": "Ana owns the release key"})
     [log] = client.get(f"{V1}/logs").json()["logs"]
@@ -186,3 +204,14 @@ def test_a_message_may_be_as_long_as_what_people_paste(client: TestClient) -> No
     message = "Where does the heron nest? " + "Here is my log. " * 2000
     answer = client.post("/api/v1/context", json={"message": message})
     assert answer.status_code == 200
+
+
+def test_readiness_looks_at_the_folder_and_counts_nothing(root: str) -> None:
+    with Memory(root) as memory, calling(memory) as client:
+        assert client.get("/readyz").status_code == 200  # it is made by the first write
+        memory.remember("Tea")
+        Path(root, "memory", "broken.md").mkdir()
+        assert client.get("/readyz").status_code == 200
+        Path(root).rename(root + "-elsewhere")
+        Path(root).write_text("no folder")
+        assert client.get("/readyz").status_code == 507

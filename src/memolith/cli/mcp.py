@@ -72,5 +72,6 @@ def _serve_http(memory: Memory, *, as_json: bool) -> None:
     set_up_logs("warning")
     sock = listen(memory.config.serve.host, memory.config.serve.port)
     server_token(memory.root, memory.config.store)
-    guard = Guard(http_app(memory), memory, Metrics(), sock.getsockname()[1])
+    app = http_app(memory)
+    guard = Guard(app, memory, Metrics(), sock.getsockname()[1], app.end_streams)
     run(guard, sock, lambda: announce(memory, sock, as_json=as_json, path=PATH))

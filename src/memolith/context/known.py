@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from memolith.errors import MemolithError
+from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.passages import parse_citation
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted
 
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from memolith.retrieval import Hit
+    from memolith.types import Citation
 
 _LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 _NO_MARKS = str.maketrans("⟨⟩", "  ")
@@ -22,6 +28,7 @@ _BEGINNING = 200
 _SHORTEST = 8
 # No agent has more in its context than this.
 _MOST_CHARS = 2_000_000
+_LONGEST = 4_096  # a citation: a path cannot be longer
 
 
 class Known:
@@ -52,6 +59,23 @@ class Known:
                 return True
         beginning = quoted(one_line(hit.text[: _BEGINNING * 2]))[:_BEGINNING]
         return bool(beginning) and beginning in self._text
+
+
+def ids_at(known: Iterable[str], root: str) -> set[str]:
+    """The ids of the records at bare citations: found is the copy of a record in another file."""
+    cited: dict[str, list[Citation]] = {}
+    for place in map(parse_citation, (text.strip() for text in known if len(text) < _LONGEST)):
+        if place is not None:
+            cited.setdefault(place.path, []).append(place)
+    ids = set[str]()
+    for path, places in cited.items():
+        with suppress(MemolithError), Folder(root) as folder:
+            lines = (folder.read(path) or b"").split(b"\n")
+            there = b"\n".join(
+                line for place in places for line in lines[place.first_line - 1 : place.last_line]
+            )
+            ids |= {record.id for _, record in Document.parse(path, there).records()}
+    return ids
 
 
 def _citations(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

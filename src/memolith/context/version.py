@@ -36,7 +36,7 @@ class StoreVersion:
 
     def __init__(self, root: str, extra_paths: str = "", synonyms_path: str = "") -> None:
         """`root` is the profile, the others are settings; nothing is looked at yet."""
-        self._root = root
+        self.root = root
         self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""
         self._extra = [
             os.path.realpath(os.path.expanduser(path)) for path in split_paths(extra_paths)
@@ -52,7 +52,7 @@ class StoreVersion:
         """The version now; and whether it is settled, so that any later change would show in it."""
         now = clock.file_time()
         with self._guard:
-            written = _last_write(self._root)
+            written = _last_write(self.root)
             if not self._is_quiet():
                 self._look()
             digest, newest = self._seen
@@ -102,10 +102,10 @@ class StoreVersion:
     def _look_at_all(self) -> None:
         """List every folder: its time is taken first, so that what appears meanwhile is seen later."""
         self._folders, self._files = dict.fromkeys(self._extra, _MISSING), {}
-        waiting = [self._root, *self._extra]
+        waiting = [self.root, *self._extra]
         while waiting:
             folder = waiting.pop()
-            is_profile = folder == self._root and folder not in self._extra
+            is_profile = folder == self.root and folder not in self._extra
             try:
                 self._folders[folder] = os.stat(folder).st_mtime_ns
                 with os.scandir(folder) as entries:

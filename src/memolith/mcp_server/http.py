@@ -20,16 +20,26 @@ _IDLE_SECONDS = 1800.0  # a client that went away without a word
 _MOST_SESSIONS = 500
 
 
-def http_app(memory: Memory) -> ASGIApp:
+class HttpApp(Repairing):
+    """The server as an application that can be told that it is about to stop."""
+
+    def __init__(self, server: MemoryServer, app: ASGIApp) -> None:
+        """`app` is what the SDK makes of the server."""
+        super().__init__(app)
+        self.end_streams = server.end_streams
+
+
+def http_app(memory: Memory) -> HttpApp:
     """The application that answers at `/mcp`, for a guard to stand before.
 
     The guard goes by the settings as they are now; the SDK would keep to those of the start.
     """
-    app = MemoryServer(memory).protocol.streamable_http_app(
+    server = MemoryServer(memory)
+    app = server.protocol.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=sys.maxsize,
         session_idle_timeout=_IDLE_SECONDS,
         max_sessions=_MOST_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Repairing(app)
+    return HttpApp(server, app)

@@ -97,6 +97,10 @@ class MemoryServer:
             "notifications/initialized", types.NotificationParams, self._notices.joined
         )
 
+    def end_streams(self) -> None:
+        """We are about to stop: let go of clients that wait for news."""
+        self._notices.listen.close()
+
     @asynccontextmanager
     async def _live(self, _: Server[object]) -> AsyncIterator[object]:
         """While somebody is served, obey changed settings and tell what changed."""

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
 
     from memolith.memory import Memory
     from memolith.reports import Reconfiguration
@@ -57,13 +56,13 @@ _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
 _REASONS = {404: "There is nothing here.", 405: "This cannot be done here."}
 
 
-def build_app(memory: Memory, *, port: int) -> ASGIApp:
+def build_app(memory: Memory, *, port: int) -> Guard:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
     agents = http_app(memory.through("mcp"))
     api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     api.state.agents = agents
-    return Guard(api, memory, api.state.metrics, port)
+    return Guard(api, memory, api.state.metrics, port, agents.end_streams)
 
 
 class Api(FastAPI):

@@ -86,5 +86,4 @@ def recap(memory: TheMemory, query: Annotated[RecapQuery, Query()]) -> Answer:
 @routes.post("/used", response_model=UsedAnswer)
 def used(body: UsedRequest, memory: TheMemory) -> Answer:
     """Say that a hit helped, by its citation or the id of its record; dreaming counts it."""
-    memory.used(body.citation_or_id)
-    return Answer({"noted": True})
+    return Answer({"noted": memory.used(body.citation_or_id)})

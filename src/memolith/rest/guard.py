@@ -16,7 +16,7 @@ from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 from memolith.rest.callers import Allowance, TokenFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,8 +41,15 @@ _HARMLESS_ANSWERS = (
 class Guard:
     """The outermost layer of the server."""
 
-    def __init__(self, app: ASGIApp, memory: Memory, metrics: Metrics, port: int) -> None:
-        """Stand before `app`, which listens on `port`."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        memory: Memory,
+        metrics: Metrics,
+        port: int,
+        on_stop: Callable[[], None],
+    ) -> None:
+        """Stand before `app`, which listens on `port` and is told when we are about to stop."""
         self._app = app
         self._memory = memory
         self._metrics = metrics
@@ -50,6 +57,19 @@ class Guard:
         self._token = TokenFile(memory.root)
         self._allowance = Allowance()
         self._unfinished: set[asyncio.Task[None]] = set()
+        self._streams: set[asyncio.Task[None]] = set()
+        self._on_stop = on_stop
+
+    @property
+    def patience_seconds(self) -> float:
+        """How long a request may take to arrive, and how long to be answered."""
+        return self._memory.config.serve.timeout_seconds
+
+    def end_streams(self) -> None:
+        """We are about to stop: whoever only listens is let go at once, with a proper end."""
+        self._on_stop()
+        for stream in self._streams:
+            stream.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, then let it through with its body, which is here by then."""
@@ -70,6 +90,8 @@ class Guard:
             if not reply.status:
                 stopping = RequestError(503, "stopping", "The server is being stopped.")
                 await error_answer(stopping, scope["path"])(scope, receive, reply)
+            elif _is_stream(scope):
+                await reply.end()
         finally:
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)
@@ -149,14 +171,15 @@ class Guard:
 
     async def _handle(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         """Run the request, at most for the time it has. A thread cannot be stopped: it goes on."""
-        if scope["path"].startswith(_STREAMS):
-            await self._app(scope, receive, reply)
-            return
         task = asyncio.ensure_future(self._app(scope, receive, reply))
+        if _is_stream(scope):
+            await self._stream(task, listens=scope["method"] == "GET")
+            await reply.end()
+            return
         self._unfinished.add(task)
         task.add_done_callback(self._unfinished.discard)
         try:
-            done, _ = await asyncio.wait({task}, timeout=self._memory.config.serve.timeout_seconds)
+            done, _ = await asyncio.wait({task}, timeout=self.patience_seconds)
         except asyncio.CancelledError:
             task.cancel()
             raise
@@ -172,6 +195,13 @@ class Guard:
                 hint="Look before you send it again. See serve.timeout_seconds.",
             )
 
+    async def _stream(self, task: asyncio.Task[None], *, listens: bool) -> None:
+        """Wait as long as there is something to tell."""
+        if listens:
+            self._streams.add(task)
+            task.add_done_callback(self._streams.discard)
+        await task
+
 
 class _Reply:
     """Sends the answer on, with headers of ours; what comes after the time is over is dropped."""
@@ -179,6 +209,7 @@ class _Reply:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._closed = False
+        self._is_whole = False
         self.status = 0
 
     def close(self) -> None:
@@ -187,14 +218,24 @@ class _Reply:
         if self.status:
             raise ConnectionAbortedError
 
+    async def end(self) -> None:
+        """End a stream as such: who reads it should not take it for cut off."""
+        if self.status and not self._is_whole:
+            await self({"type": "http.response.body"})
+
     async def __call__(self, message: Message) -> None:
         """Send one message."""
         if self._closed:
             return
+        self._is_whole = message["type"] == "http.response.body" and not message.get("more_body")
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), *_HARMLESS_ANSWERS]
         await self._send(message)
+
+
+def _is_stream(scope: Scope) -> bool:
+    return bool(scope["path"].startswith(_STREAMS))
 
 
 def _headers(scope: Scope) -> Headers:

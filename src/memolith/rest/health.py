@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from memolith.files.folder import Folder
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory
 from memolith.rest.schemas import HealthAnswer, StatusAnswer
@@ -21,8 +24,10 @@ async def healthz() -> Answer:
 
 @routes.get("/readyz", response_model=HealthAnswer)
 def readyz(memory: TheMemory) -> Answer:
-    """Whether the memory can be read."""
-    memory.status()
+    """Whether the memory can be read, or is still to be made; without counting what is in it."""
+    if os.path.lexists(memory.root):
+        with Folder(memory.root) as folder:
+            folder.read(memory.config.profile.primary, limit=1)
     return Answer({"ok": True})
 
 

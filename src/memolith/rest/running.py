@@ -14,13 +14,13 @@ import uvicorn
 
 from memolith.errors import ConfigError
 from memolith.rest.app import build_app
+from memolith.rest.patience import ImpatientProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import ASGIApp
-
     from memolith.memory import Memory
+    from memolith.rest.guard import Guard
 
 _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
@@ -80,10 +80,11 @@ def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> Non
     run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
 
 
-def run(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
-    """Run an application on a port that is ours already."""
+def run(guard: Guard, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Run an application, behind its guard, on a port that is ours already."""
     config = uvicorn.Config(
-        app,
+        guard,
+        http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -94,19 +95,27 @@ def run(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GOODBYE_SECONDS,
     )
-    server = _Server(config, ready)
+    server = _Server(config, ready, guard.end_streams)
     asyncio.run(server.serve(sockets=[sock]))
 
 
 class _Server(uvicorn.Server):
-    """Tells when it is ready."""
+    """Tells when it is ready, and when it is about to stop."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say so, then stop: streams would be waited for until our patience is over."""
+        self._stopping()
+        await super().shutdown(sockets)

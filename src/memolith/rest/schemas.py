@@ -337,6 +337,6 @@ class RecapAnswer(BaseModel):
 
 
 class UsedAnswer(BaseModel):
-    """It was noted."""
+    """Whether it was noted: not if `dream.track` is off."""
 
     noted: bool
