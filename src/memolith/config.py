@@ -305,9 +305,7 @@ class ServeConfig(Section):
         1048576, "Largest body of a request.", between(1024, 67108864), trusted_only=True
     )
     timeout_seconds: float = setting(
-        30.0,
-        "How long a request may take to arrive, and then to be answered, before it is given up.",
-        between(0.01, 3600),
+        30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600)
     )
     requests_per_second: float = setting(
         500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0)
