@@ -87,6 +87,7 @@ class Store(Opened):
             return replace(draft, keywords=keywords, supersedes=old.id)
 
         self._existing().close()
+        # What is wrong with the text is said before the lock is taken; the rest is the old record's.
         return self._append(self._draft(text, "note", "main", "private-user"), successor)
 
     def save_note(  # noqa: PLR0913 - each names one field of the record
@@ -232,9 +233,8 @@ class Store(Opened):
             rotation_is_due = log.append(transaction, turn)
         if rotation_is_due:
             with suppress(MemolithError), self._writing() as transaction:
-                log.rotate(
-                    transaction, self._clock.now()
-                )  # housekeeping: the turn is safe, and there is a next time
+                # Housekeeping: the turn is safe, and there is a next time.
+                log.rotate(transaction, self._clock.now())
         return turn
 
     def turns(self, chat: str | None = None) -> tuple[retrieval.Turn, ...]:

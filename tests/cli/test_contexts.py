@@ -63,6 +63,21 @@ def test_context_as_a_hook_answers_the_prompt_that_the_host_hands_over(memolith:
     assert "it is a greeting" in thanked.err
 
 
+def test_context_as_a_hook_fits(memolith: Run, root: str) -> None:
+    memory = Memory(root)
+    for number in range(20):
+        memory.remember(f"Staging port number {number} " + "heron ports about words " * 40)
+    told = {"session_id": "1", "hook_event_name": "UserPromptSubmit"}
+    asked = "Which port number does staging use?"
+    piped = json.dumps({**told, "prompt": asked}).encode()
+    assert (
+        5_000
+        < len(memolith("context", piped=piped).out)
+        < 9_500
+        < len(memolith("context", asked).out)
+    )
+
+
 def test_context_says_when_what_was_found_does_not_fit(memolith: Run) -> None:
     memolith("remember", "Staging listens on port 5433")
     outcome = memolith("context", "Which port does staging use?", "--max-tokens", "10")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.budget import cut, estimate_tokens, fit
+from memolith.text.budget import cut, estimate_tokens
 from tests.pace import cpu_seconds
 from tests.text.fuzz import texts
 
@@ -43,19 +43,6 @@ def test_the_estimate_is_near_real_tokenizers(text: str, fewest: int, most: int)
 def test_an_empty_text_costs_nothing() -> None:
     assert estimate_tokens("") == 0
     assert estimate_tokens(" ") == 0
-
-
-def test_texts_are_taken_in_order_as_far_as_they_fit() -> None:
-    fitted = fit(["one", "two three four five", "six", "seven"], max_tokens=3)
-    assert fitted.texts == ("one", "six", "seven")
-    assert (fitted.tokens, fitted.left_out) == (3, 1)
-    assert fit([], max_tokens=3).texts == ()
-    assert fit(["one"], max_tokens=0).left_out == 1
-
-
-def test_another_way_to_count_can_be_given() -> None:
-    assert fit(["aaa", "bb", "c"], max_tokens=3, count=len).texts == ("aaa",)
-    assert fit(["aa", "bb", "c"], max_tokens=3, count=len).texts == ("aa", "c")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from memolith.text.similarity import cosine, is_near_copy, jaccard, tells_apart
+from memolith.text.similarity import is_near_copy, jaccard, tells_apart
 from tests.text.fuzz import texts
 
 
@@ -15,26 +13,6 @@ def test_jaccard_is_the_share_of_common_words() -> None:
     assert jaccard({"a", "b", "c"}, {"b", "c", "d"}) == 0.5
     assert jaccard({"a"}, {"b"}) == 0
     assert jaccard(set(), set()) == 0
-
-
-def test_cosine_is_about_direction_and_not_length() -> None:
-    assert cosine([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
-    assert cosine([1, 0], [0, 1]) == 0
-    assert cosine([1, 0], [-1, 0]) == -1
-    assert cosine([1e200, 1e200], [1e-200, 1e-200]) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "vector", [[0.0, 0.0], [math.nan, 1.0], [1.0, math.nan], [math.inf, 1.0], []]
-)
-def test_cosine_of_a_vector_without_direction_is_zero(vector: list[float]) -> None:
-    assert cosine(vector, [1.0] * len(vector)) == 0
-    assert cosine([1.0] * len(vector), vector) == 0
-
-
-def test_cosine_refuses_vectors_of_different_models() -> None:
-    with pytest.raises(ValueError, match="2 and 3"):
-        cosine([1, 2], [1, 2, 3])
 
 
 @pytest.mark.parametrize(

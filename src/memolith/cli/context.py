@@ -23,6 +23,9 @@ EXAMPLE = """\
 memolith context "Which port does staging use?"
 memolith context "What did we decide?" --chat 42 --max-tokens 500"""
 
+# Hosts cut what a hook prints at 10,000 characters; a token has six at most.
+_MOST_TOKENS_OF_A_HOOK = 1_500
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
@@ -58,15 +61,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the text."""
     message = text_of(args.message, EXAMPLE.partition("\n")[0])
-    message = of_hook(message).get("prompt", message)
+    asked_by_hook = of_hook(message).get("prompt")
     with open_memory(args) as memory:
+        budget = args.max_tokens
+        if asked_by_hook is not None:
+            message = asked_by_hook
+            budget = min(budget or memory.config.context.turn_tokens, _MOST_TOKENS_OF_A_HOOK)
         found = memory.context(
             message,
             session=args.session,
             kind=args.kind,
             chat=args.chat,
             known=args.known,
-            max_tokens=args.max_tokens,
+            max_tokens=budget,
             limit=args.limit,
             deadline_seconds=args.deadline,
         )

@@ -50,7 +50,6 @@ class Helper:
 
         self._model = model
         self._welcomed = False
-        self.busy = False
         place = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-P", "-c", _START, place],
@@ -68,7 +67,6 @@ class Helper:
     def give(self, chunks: Sequence[Said]) -> None:
         """Have a batch prepared; raises HelperError."""
         self._write(marshal.dumps([tuple(chunk) for chunk in chunks]))
-        self.busy = True
 
     def take(self) -> tuple[list[Vectors], list[bytes]]:
         """The vectors and tokens of the batch; raises HelperError."""
@@ -76,7 +74,6 @@ class Helper:
             if self._read().decode(errors="replace") != self._model:
                 raise HelperError("another model")
             self._welcomed = True
-        self.busy = False
         try:
             # From the pipe of a process that we started and that runs our own code.
             vectors, dimensions, tokens = marshal.loads(self._read())  # noqa: S302

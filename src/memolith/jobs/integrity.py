@@ -73,7 +73,7 @@ class _Scene:
                 yield found
 
 
-def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> ScanReport:
+def scan(folder: Folder, now: datetime) -> ScanReport:
     """Look for what contradicts, repeats or leads nowhere."""
     scene = _Scene(folder, now, folder.read)
     living = list(scene.living())
@@ -81,7 +81,7 @@ def scan(folder: Folder, now: datetime, *, stale_days: int = STALE_DAYS) -> Scan
     findings = [
         *_contradictions(living, warnings.append),
         *_duplicates(living),
-        *_stale(scene, living, stale_days),
+        *_stale(scene, living),
         *_leads_nowhere_or_open(scene),
     ]
     return ScanReport(
@@ -151,7 +151,7 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         )
 
 
-def _stale(scene: _Scene, living: Iterable[Statement], days: int) -> Iterator[IntegrityFinding]:
+def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     entries = recall_state.read_state(scene.read).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
@@ -163,7 +163,7 @@ def _stale(scene: _Scene, living: Iterable[Statement], days: int) -> Iterator[In
             continue
         last = max(record.created, recalled.get(claim_key(found.text), record.created))
         age = (scene.now - last).days
-        if age > days:
+        if age > STALE_DAYS:
             yield _finding(
                 "stale",
                 f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since",

@@ -37,15 +37,6 @@ class Schedule:
             return now - last >= timedelta(hours=self.every_hours)
         return next(CronSim(self.cron, clock.local(now), reverse=True)) > last
 
-    def next_run(self, last: datetime | None, clock: Clock) -> datetime:
-        """When it is due next; now if it is due already."""
-        now = clock.now()
-        if last is None or self.is_due(last, clock):
-            return now
-        if self.every_hours:
-            return last + timedelta(hours=self.every_hours)
-        return next(CronSim(self.cron, clock.local(now)))
-
 
 def last_runs(folder: Folder) -> dict[str, datetime]:
     """When each job was run last by a schedule; what cannot be read counts as never."""

@@ -1,4 +1,4 @@
-"""Fit texts into a budget: estimate tokens, take what fits, cut at a word, say what was left out."""
+"""Keep texts within a budget: estimate their tokens, cut at a word, say what was left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    pass
 
 # Measured on two public tokenizers, of 100,000 and 200,000 entries: careful for Latin, Cyrillic and
 # East Asian texts, between the two for other alphabets, where they differ by a factor of three.
@@ -47,35 +47,6 @@ def estimate_tokens(text: str) -> int:
 def _cost_of_word(letters: int) -> float:
     # Nobody writes longer words than this by hand: keys and encoded data are read in small pieces.
     return max(1.0, letters / 5) if letters <= 24 else letters / 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """The texts that fit into a budget, in their order, and how many did not."""
-
-    texts: tuple[str, ...]
-    tokens: int
-    left_out: int
-
-
-def fit(
-    texts: Iterable[str], max_tokens: int, *, count: Callable[[str], int] = estimate_tokens
-) -> Fitted:
-    """Take each text in turn if it still fits; a large one does not keep smaller ones out.
-
-    >>> fit(["one two", "a b c d e f g h", "three"], max_tokens=4)
-    Fitted(texts=('one two', 'three'), tokens=3, left_out=1)
-    """
-    taken = list[str]()
-    tokens = left_out = 0
-    for text in texts:
-        cost = count(text)
-        if tokens + cost <= max_tokens:
-            taken.append(text)
-            tokens += cost
-        else:
-            left_out += 1
-    return Fitted(texts=tuple(taken), tokens=tokens, left_out=left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,8 +88,8 @@ def find_days(
     )
 
 
-def without_days(text: str, ranges: Iterable[DayRange], *, at_least: float = LIKELY) -> str:
-    """The text without the words that name days, as far as they are dates with that confidence.
+def without_days(text: str, ranges: Iterable[DayRange]) -> str:
+    """The text without the words that name days, as far as they are likely to be dates.
 
     >>> from datetime import date
     >>> question = "what did we say last week about tea?"
@@ -97,7 +97,7 @@ def without_days(text: str, ranges: Iterable[DayRange], *, at_least: float = LIK
     'what did we say  about tea?'
     """
     for item in sorted(ranges, key=lambda item: -item.start):
-        if item.confidence >= at_least:
+        if item.confidence >= LIKELY:
             text = text[: item.start] + text[item.end :]
     return text
 

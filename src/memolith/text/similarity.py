@@ -1,8 +1,6 @@
-"""How alike two texts, two sets of words or two vectors are."""
+"""How alike two texts or two sets of words are."""
 
 from __future__ import annotations
-
-import math
 
 from memolith.text.folding import fold
 from memolith.text.tokens import words
@@ -37,26 +35,6 @@ def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
     """
     union = len(one | other)
     return len(one & other) / union if union else 0.0
-
-
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of the angle between two vectors of one length; 0 if either is zero or not finite.
-
-    >>> cosine([1.0, 0.0], [1.0, 1.0])
-    0.7071067811865475
-    """
-    if len(one) != len(other):
-        raise ValueError(f"vectors of {len(one)} and {len(other)} numbers cannot be compared")
-    # Scaled first: squares of very large or very small numbers would not fit a float.
-    largest, other_largest = (max(map(abs, vector), default=0.0) for vector in (one, other))
-    if not (0 < largest < math.inf and 0 < other_largest < math.inf):
-        return 0.0
-    first = [number / largest for number in one]
-    second = [number / other_largest for number in other]
-    value = sum(a * b for a, b in zip(first, second, strict=True)) / (
-        math.hypot(*first) * math.hypot(*second)
-    )
-    return value if math.isfinite(value) else 0.0
 
 
 def is_near_copy(one: str, other: str) -> bool:
