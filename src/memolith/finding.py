@@ -133,6 +133,8 @@ class Finder(KeptIndex):
 
             def answer(filters: Filters, limit: int) -> SearchResult:
                 result = asked.answer(filters, limit)
+                if not warnings:
+                    return result
                 return replace(result, warnings=(*warnings, *result.warnings))
 
             return work(answer)

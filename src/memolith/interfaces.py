@@ -103,8 +103,11 @@ class WordVectors(Protocol):
         """
         ...
 
-    def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
-        """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
+    def directions(self, tokens: Tokens, dimensions: int) -> tuple[Vectors, Vectors]:
+        """The first numbers of the vector of each token, made a vector of length 1, and the length they had.
+
+        The vector of a word is the sum of its tokens'.
+        """
         ...
 
 

@@ -45,13 +45,15 @@ def test_the_vector_of_a_text_is_that_of_its_tokens() -> None:
     tokens = np.frombuffer(spelled, "<u2")
     assert np.count_nonzero(tokens >= WORD_START) == len(text.split())
     (whole,) = MODEL.embed([text])
-    total = MODEL.vectors(tokens % WORD_START, 256).sum(axis=0)
+    directions, lengths = MODEL.directions(tokens % WORD_START, 256)
+    total = lengths @ directions
     assert total @ whole == pytest.approx(np.linalg.norm(total), rel=0.03)
 
 
 def test_a_text_without_words_has_no_tokens() -> None:
     assert MODEL.spell([[], ["..."], ["x" * 5000], ["word"]])[:3] == [b"", b"", b""]
-    assert MODEL.vectors(np.empty(0, np.uint16), 64).shape == (0, 64)
+    directions, lengths = MODEL.directions(np.empty(0, np.uint16), 64)
+    assert (directions.shape, lengths.shape) == ((0, 64), (0,))
 
 
 def test_no_texts_are_no_vectors() -> None:

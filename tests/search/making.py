@@ -61,7 +61,7 @@ def candidates(*made: Made) -> Candidates:
     """All of them as columns, as if they had been read."""
     votes = [item.votes for item in made]
     return replace(
-        Candidates.of(signals(*made), np.array([item.score for item in made], float), {}),
+        Candidates.of(signals(*made), np.array([item.score for item in made], float)),
         votes=np.array(votes, float).reshape(len(made), len(votes[0]) if votes else 0),
         weights=np.ones(len(votes[0]) if votes else 0),
         group_votes=np.array([sum(item.group) for item in made], float),

@@ -44,6 +44,7 @@ _WORDS_AT_ONCE = 500
 _FEW_WORDS = 1_000
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
 STOP_WORD = 0.3
+_SHORTEST = np.float32(1e-6)  # of a vector that says nothing
 
 
 class StaticModel:
@@ -69,9 +70,10 @@ class StaticModel:
         self._weighted = np.zeros((_FEW_WORDS, self.dimensions), np.float32)
         self._weighted_rows = np.zeros(len(self._table), np.intp)  # by token; 0: not met yet
         self._met = 1
-        # The same cut to the length that was asked for last: short rows are quicker to pick out.
-        self._first = np.zeros((0, 0), np.float32)
-        self._is_first = np.zeros(len(self._table), np.bool_)
+        # The same cut to what was asked for last, as directions and lengths: short rows are quicker to
+        # pick out. A length of 0 is not known yet.
+        self._directions = np.zeros((0, 0), np.float32)
+        self._lengths = np.zeros(len(self._table), np.float32)
         self._token_weights: Vectors | None = None
         self._forget()
 
@@ -108,19 +110,27 @@ class StaticModel:
         at = np.arange(int(sizes.sum())) + np.repeat(starts - ends + sizes, sizes)
         return np.frombuffer(self._tokens, "<u2")[at].tobytes(), 2 * ends
 
-    def vectors(self, tokens: Tokens, dimensions: int) -> Vectors:
-        """The first numbers of the vector of each token; that of a word is the sum of its tokens'."""
+    def directions(self, tokens: Tokens, dimensions: int) -> tuple[Vectors, Vectors]:
+        """The first numbers of the vector of each token, made a vector of length 1, and the length they had.
+
+        The vector of a word is the sum of its tokens'.
+        """
         with self._guard:
-            if self._first.shape[1] != dimensions:
-                self._first = np.zeros((len(self._table), dimensions), np.float32)
-                self._is_first[:] = False
-            if not self._is_first[tokens].all():
-                new = _those_not(self._is_first, tokens)
-                weights = self._stop_word_weights()[new, None]
-                self._first[new] = _weighed(self._table[new, :dimensions], new) * weights
-                self._is_first[new] = True
-            chosen: Vectors = self._first.take(tokens, axis=0)
-            return chosen
+            if self._directions.shape[1] != dimensions:
+                self._directions = np.zeros((len(self._table), dimensions), np.float32)
+                self._lengths[:] = 0
+            lengths: Vectors = self._lengths.take(tokens)
+            if not lengths.all():
+                self._cut(tokens[lengths == 0].astype(np.intp), dimensions)
+                lengths = self._lengths.take(tokens)
+            return self._directions.take(tokens, axis=0), lengths
+
+    def _cut(self, tokens: NDArray[np.intp], dimensions: int) -> None:
+        vectors = _weighed(self._table[tokens, :dimensions], tokens)
+        vectors *= self._stop_word_weights()[tokens, None]
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1), _SHORTEST)
+        self._directions[tokens] = vectors / lengths[:, None]
+        self._lengths[tokens] = lengths
 
     def _stop_word_weights(self) -> Vectors:
         """How much each token counts: less if a word that says nothing is this one token."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memolith.index.hidden import Hidden
-from memolith.index.nearest import distinct
+from memolith.index.nearest import distinct, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,14 +213,21 @@ def tokens_of(
     segments: Sequence[LiveSegment], keys: NDArray[np.int64]
 ) -> tuple[Tokens, NDArray[np.int64]]:
     """The tokens of the chunks with these keys, one after the other, and how many each has."""
-    none: Tokens = np.empty(0, "<u2")
-    found = [none] * len(keys)
+    sizes = np.zeros(len(keys), np.int64)
+    parts = []
     for segment in (live.segment for live in segments if len(live.segment)):
         rows = np.minimum(np.searchsorted(segment.keys, keys), len(segment) - 1)
         here = np.flatnonzero(segment.keys.take(rows) == keys)
-        for place, tokens in zip(here.tolist(), segment.tokens.of(rows[here]), strict=True):
-            found[place] = tokens
-    return np.concatenate([none, *found]), np.fromiter(map(len, found), np.int64, len(found))
+        starts, stops = segment.tokens.spans(rows.take(here))
+        sizes[here] = stops - starts
+        parts.append((here, segment.tokens.tokens.take(stretches(starts, stops))))
+    if len(parts) == 1:
+        return parts[0][1], sizes
+    ends = np.cumsum(sizes)
+    found = np.empty(int(sizes.sum()), "<u2")
+    for here, tokens in parts:
+        found[stretches(ends[here] - sizes[here], ends[here])] = tokens
+    return found, sizes
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

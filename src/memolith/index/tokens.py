@@ -31,7 +31,6 @@ class TokenLists:
             np.frombuffer(b"".join(packed), "<u2"),
         )
 
-    def of(self, rows: NDArray[np.integer[Any]]) -> list[Tokens]:
-        """The tokens of some rows."""
-        spans = map(slice, self.starts[rows].tolist(), self.starts[rows + 1].tolist())
-        return [self.tokens[span] for span in spans]
+    def spans(self, rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the tokens of some rows begin and end."""
+        return self.starts.take(rows).astype(np.int64), self.starts.take(rows + 1).astype(np.int64)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
 
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Candidates:
         return len(self.score)
 
     @classmethod
-    def of(cls, signals: Signals, score: Floats, why: Mapping[str, Column]) -> Candidates:
+    def of(cls, signals: Signals, score: Floats) -> Candidates:
         """Candidates nobody has voted on."""
         none = np.zeros(len(score))
         return cls(
@@ -62,14 +62,15 @@ class Candidates:
             group_votes=none,
             group_voters=none,
             lift=none,
-            why=why,
         )
 
     def take(self, at: NDArray[np.integer[Any]] | Sequence[int] | slice) -> Candidates:
-        """Some of them, in this order."""
+        """Some of them, in this order; what the last stage found is left behind."""
         if not isinstance(at, slice):
             at = np.asarray(at, np.intp)
-        rows = range(len(self))[at] if isinstance(at, slice) else at.tolist()
+        rows: Iterable[int] = ()
+        if self.chunks:
+            rows = range(len(self))[at] if isinstance(at, slice) else at.tolist()
         return Candidates(
             signals=self.signals.take(at),
             score=self.score[at],
@@ -78,9 +79,8 @@ class Candidates:
             group_votes=self.group_votes[at],
             group_voters=self.group_voters[at],
             lift=self.lift[at],
-            why={name: column[at] for name, column in self.why.items()},
-            chunks=tuple(self.chunks[row] for row in rows) if self.chunks else (),
-            texts=tuple(self.texts[row] for row in rows) if self.texts else (),
+            chunks=tuple([self.chunks[row] for row in rows]),
+            texts=tuple([self.texts[row] for row in rows]),
             superseded=None if self.superseded is None else self.superseded[at],
             held_back=self.held_back,
         )
@@ -91,7 +91,7 @@ class Candidates:
 
     def best(self) -> NDArray[np.intp]:
         """Their places, best first; of equal ones the chunk that was written last."""
-        return np.lexsort((-self.signals.keys, -self.score))
+        return best_first(self.score, self.signals.keys)
 
     def in_order(self) -> Candidates:
         """The same, best first."""
@@ -116,3 +116,8 @@ class Situation:
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
+
+
+def best_first(score: Floats, keys: Column) -> NDArray[np.intp]:
+    """The places of the best scores; of equal ones the chunk that was written last."""
+    return np.lexsort((-keys, -score))

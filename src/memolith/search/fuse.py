@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.search.candidates import Candidates
+from memolith.search.candidates import Candidates, best_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,8 @@ def fuse(signals: Signals, k: int = RRF_K, words: float = 1.0, meaning: float = 
     """The chunks, best first, by 1 / (k + rank) from every ranking they are in, each with its weight."""
     score = words * _reciprocal(signals.words_rank, k)
     score += meaning * _reciprocal(signals.meaning_rank, k)
-    return Candidates.of(signals, score, _raw(signals)).in_order()
+    order = best_first(score, signals.keys)
+    return Candidates.of(signals.take(order), score[order])
 
 
 def once(candidates: Candidates) -> Candidates:
@@ -45,8 +46,7 @@ def once(candidates: Candidates) -> Candidates:
         name: _renumbered(_best_of_each(same, getattr(signals, name))[np.argsort(first)])
         for name in ("words_rank", "meaning_rank")
     }
-    counted = replace(kept.signals, **ranks)
-    return replace(kept, signals=counted, why=_raw(counted))
+    return replace(kept, signals=replace(kept.signals, **ranks))
 
 
 def _best_of_each(same: Column, ranks: Column) -> Column:
@@ -71,7 +71,7 @@ def _reciprocal(ranks: Column, k: int) -> NDArray[np.floating[Any]]:
     return np.where(ranks > 0, 1 / (k + ranks), 0.0)
 
 
-def _raw(signals: Signals) -> dict[str, Column]:
+def raw(signals: Signals) -> dict[str, Column]:
     """What the index says of each chunk: scores, and its place in both rankings."""
     return {
         "bm25": signals.words,

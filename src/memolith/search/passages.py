@@ -58,20 +58,19 @@ def passages(
         question = _Question.of(model, situation.question, situation.rarity)
         judged = candidates.best()[: max(_JUDGED, situation.limit + MORE)]
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
-        if not len(tokens) or not question.whole.any():
+        if not len(tokens) or not question.compared[0].any():
             return candidates
-        near, told = np.zeros((2, len(candidates)), np.float32)
-        near[judged], told[judged] = _of_best_passage(
-            question, model, tokens, _Blocks.of(tokens, sizes)
-        )
-        found = {"passage_words": shares(told), "passage_meaning": shares(near)}
+        best = np.zeros((2, len(candidates)), np.float32)
+        best[:, judged] = _of_best_passage(question, model, tokens, _Blocks.of(tokens, sizes))
+        told, near = found = shares(best)
         before = candidates.mean_vote()
         voted = replace(
             candidates,
-            votes=np.column_stack([candidates.votes, *found.values()]),
+            votes=np.concatenate([candidates.votes, found.T], axis=1),
             weights=np.concatenate([candidates.weights, weights]),
         )
-        return voted.scored(candidates.score + voted.mean_vote() - before, found)
+        why = {"passage_words": told, "passage_meaning": near}
+        return voted.scored(candidates.score + voted.mean_vote() - before, why)
 
     return stage
 
@@ -80,9 +79,8 @@ def passages(
 class _Question:
     """What is compared with passages: the whole question, and its telling words, token by token."""
 
-    whole: Vectors
-    tokens: Vectors  # a row for each
-    rarity: Vectors  # how much each of them tells
+    compared: Vectors  # the directions: first of the whole, then a row for each token
+    rarity: Vectors  # how much each of them tells; the whole nothing
 
     @classmethod
     def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
@@ -97,10 +95,13 @@ class _Question:
             for token in tokens if rarest else ():
                 told[token] = max(rarest / len(tokens), told.get(token, 0.0))
         best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
-        vectors = model.vectors(np.concatenate([np.array(best, np.uint16), spelled]), _DIMENSIONS)
-        whole = vectors[len(best) :].sum(axis=0, keepdims=True)
-        rarities = np.array([told[token] for token in best], np.float32)
-        return cls(_unit(whole)[0], _unit(vectors[: len(best)]), rarities)
+        directions, lengths = model.directions(
+            np.concatenate([np.array(best, np.uint16), spelled]), _DIMENSIONS
+        )
+        whole = lengths[len(best) :] @ directions[len(best) :]
+        whole /= np.maximum(np.sqrt(whole @ whole), _TINY)
+        rarities = np.array([0.0, *(told[token] for token in best)], np.float32)
+        return cls(np.concatenate([whole[None], directions[: len(best)]]), rarities)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,43 +146,25 @@ class _Blocks:
 def _of_best_passage(
     question: _Question, model: WordVectors, tokens: Tokens, blocks: _Blocks
 ) -> tuple[Floats, Floats]:
-    """For each text how near its best passage is, and how much of the question's words it has."""
+    """For each text how much of the question's words its best passage has, and how near that is."""
     distinct, at = _distinct(tokens & _TOKEN)
-    vectors = model.vectors(distinct, _DIMENSIONS)
-    squares = np.einsum("ij,ij->i", vectors, vectors)
+    directions, lengths = model.directions(distinct, _DIMENSIONS)
+    alike = directions @ question.compared.T
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
-    length = np.sqrt(np.maximum(_sums(squares.take(at), blocks), _TINY))
-    near = _sums((vectors @ question.whole).take(at), blocks) / length
-    alike = vectors @ question.tokens.T
-    alike /= np.sqrt(np.maximum(squares, _TINY))[:, None]
-    best = np.maximum(_most(alike, at, blocks), 0)
+    near, squares = _sums(np.stack([alike[:, 0] * lengths, lengths * lengths]).take(at, 1), blocks)
+    best = np.maximum(np.maximum.reduceat(alike.take(at, 0), blocks.starts), 0)
     best[:-1] = np.maximum(best[:-1], best[1:] * blocks.followed[:-1, None])
-    return blocks.best_of_each(near), blocks.best_of_each(best @ question.rarity)
+    return (
+        blocks.best_of_each(best @ question.rarity),
+        blocks.best_of_each(near / np.sqrt(np.maximum(squares, _TINY))),
+    )
 
 
 def _sums(values: Floats, blocks: _Blocks) -> Floats:
-    """The sum of the values of each passage's tokens."""
-    sums: Floats = np.add.reduceat(values, blocks.starts)
-    sums[:-1] += np.where(blocks.followed[:-1], sums[1:], 0)
+    """The sums of the values of each passage's tokens, row by row."""
+    sums: Floats = np.add.reduceat(values, blocks.starts, axis=1)
+    sums[:, :-1] += np.where(blocks.followed[:-1], sums[:, 1:], 0)
     return sums
-
-
-def _most(values: Floats, at: Integers, blocks: _Blocks) -> Floats:
-    """The greatest values of each block's tokens: first of all first tokens, then of all second ones …
-
-    Quicker than `np.maximum.reduceat`, which goes from block to block.
-    """
-    longest_first = np.argsort(-blocks.sizes, kind="stable")
-    starts, sizes = blocks.starts[longest_first], blocks.sizes[longest_first]
-    most = values.take(at.take(starts), axis=0)
-    steps = np.arange(1, int(sizes[0]))
-    left = np.searchsorted(-sizes, -steps).tolist()  # so many blocks have another token
-    for step, some in enumerate(left, 1):
-        more = values.take(at.take(starts[:some] + step), axis=0)
-        np.maximum(most[:some], more, out=most[:some])
-    result = np.empty_like(most)
-    result[longest_first] = most
-    return result
 
 
 def _distinct(tokens: Tokens) -> tuple[Tokens, Integers]:
@@ -189,11 +172,6 @@ def _distinct(tokens: Tokens) -> tuple[Tokens, Integers]:
     met = np.zeros(WORD_START, np.bool_)
     met[tokens] = True
     distinct = np.flatnonzero(met)
-    places = np.empty(WORD_START, np.intp)
-    places[distinct] = np.arange(len(distinct))
-    return distinct.astype(np.uint16), places.take(tokens)
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    result: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
-    return result
+    places = np.empty(WORD_START, np.uint16)
+    places[distinct] = np.arange(len(distinct), dtype=np.uint16)
+    return distinct.astype(np.uint16), places.take(tokens).astype(np.intp)

@@ -18,16 +18,16 @@ from memolith.interfaces import Signals
 from memolith.retrieval import WEAK, Hit, SearchResult, SessionHit, StageTrace
 from memolith.search.days import is_from
 from memolith.search.diversify import MORE
-from memolith.search.fuse import RRF_K, fuse, once
+from memolith.search.fuse import RRF_K, fuse, once, raw
 from memolith.search.phrases import not_held
 from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
-    from memolith.interfaces import Embedder, Index, Nomination, Vectors
+    from memolith.interfaces import Column, Embedder, Index, Nomination, Vectors
     from memolith.retrieval import Chunk, Filters
     from memolith.search.candidates import Candidates, Situation, Stage
     from memolith.search.plan import QueryPlan
@@ -83,17 +83,17 @@ class Question:
         parts, plan, reading = self._parts, self._plan, self._reading
         nominated = self._nominated[filters]
         warnings = list(self._warnings)
-        situation = _told(replace(self._situation, limit=limit), plan, nominated)
+        situation = _told(self._situation, limit, plan, nominated)
         considered = once(
             fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
         )
         if not plan.phrases:  # what stands in quotation marks is looked for in all there are
             considered = _worth_staging(considered, situation)
-        traced = [("fuse", considered), *_staged(parts.stages, situation, considered)]
-        considered = traced[-1][1].in_order()
+        nominees, scored = considered, _staged(parts.stages, situation, considered)
+        considered = (scored[-1][1] if scored else considered).in_order()
         chats = rank_sessions(considered, parts.index.chat_vectors)[:limit]
         _find_at_once(reading, considered, chats, limit)
-        read, rest = reading.read(considered, len(considered) if plan.phrases else limit, filters)
+        read, seen = reading.read(considered, len(considered) if plan.phrases else limit, filters)
         if len(read):
             warnings += not_held(plan.phrases, read)
             is_judged = parts.by_words and filters == self._judged_by
@@ -102,28 +102,30 @@ class Question:
         shown = _staged(parts.text_stages, situation, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
-            read, rest = reading.read(considered, max(len(read), limit + MORE), filters)
+            read, seen = reading.read(considered, max(len(read), limit + MORE), filters)
             shown = _staged(parts.text_stages, situation, read)
         read = shown[-1][1] if shown else read
         if moved := reading.moved(considered):
             warnings.append(f"{moved} hits were left out: their files changed during the search.")
-        left = _of(considered, read, rest)
-        if left is not considered:
+        left = considered
+        if len(read) < seen:
+            left = _without_lost(considered, seen, read)
             chats = rank_sessions(left, parts.index.chat_vectors)[:limit]
         return SearchResult(
-            hits=tuple(_hit(read, at) for at in range(min(len(read), limit))),
+            hits=_hits(read, limit),
             sessions=_sessions(reading, left, chats),
             warnings=tuple(warnings),
-            trace=tuple(_traced(reading, traced, shown)) if parts.explain else (),
+            trace=tuple(_traced(reading, nominees, scored, shown)) if parts.explain else (),
         )
 
 
-def _told(situation: Situation, plan: QueryPlan, nominated: Nomination) -> Situation:
+def _told(situation: Situation, limit: int, plan: QueryPlan, nominated: Nomination) -> Situation:
     """The situation, with what plan and index tell of the question."""
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     return replace(
         situation,
         question=plan.meant,
+        limit=limit,
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
@@ -145,11 +147,10 @@ def _worth_staging(candidates: Candidates, situation: Situation) -> Candidates:
 def _staged(
     stages: Sequence[tuple[str, Stage]], situation: Situation, candidates: Candidates
 ) -> list[tuple[str, Candidates]]:
-    """The candidates after each stage; one that had nothing to do went by no values."""
+    """The candidates after each stage; one that had nothing to do hands on what it was given."""
     result = []
     for name, stage in stages:
-        after = stage(situation, candidates)
-        candidates = replace(after, why={}) if after is candidates and after.why else after
+        candidates = stage(situation, candidates)
         result.append((name, candidates))
     return result
 
@@ -201,12 +202,11 @@ def _vector(parts: Parts, plan: QueryPlan, warnings: list[str]) -> Vectors | Non
     return vector if vector.any() else None
 
 
-def _of(considered: Candidates, *parts: Candidates) -> Candidates:
-    """Those of the candidates that are in one of the parts."""
-    if sum(map(len, parts)) == len(considered):
-        return considered
-    keys = np.concatenate([part.signals.keys for part in parts])
-    return considered.take(np.flatnonzero(np.isin(considered.signals.keys, keys)))
+def _without_lost(considered: Candidates, seen: int, read: Candidates) -> Candidates:
+    """The candidates without those that were looked at and are not among what is left of these."""
+    kept = np.isin(considered.signals.keys, read.signals.keys)
+    kept[seen:] = True
+    return considered.take(np.flatnonzero(kept))
 
 
 def _find_at_once(
@@ -230,50 +230,71 @@ def _sessions(
     )
 
 
-def _traced(reading: Reading, scored: _Staged, ordered: _Staged) -> Iterator[StageTrace]:
+def _traced(
+    reading: Reading, nominated: Candidates, scored: _Staged, shown: _Staged
+) -> Iterator[StageTrace]:
     """What each stage did; those that go by texts have put the candidates in order themselves."""
-    stages = [*((name, candidates.in_order()) for name, candidates in scored), *ordered]
-    shown = [(name, candidates.take(slice(_TRACED))) for name, candidates in stages]
-    found = reading.find({key for _, some in shown for key in some.signals.keys.tolist()})
-    before: list[int] = []
-    for name, candidates in shown:
-        keys, scores = candidates.signals.keys.tolist(), candidates.score.tolist()
-        idle, before = keys == before and not candidates.why, keys
-        known = [at for at, key in enumerate(keys) if key in found]
+    fused = replace(nominated, why=raw(nominated.signals))
+    stages = [(name, some, some.best()) for name, some in [("fuse", fused), *scored]]
+    stages += [(name, some, np.arange(len(some))) for name, some in shown]
+    orders = [some.signals.keys[order[:_TRACED]].tolist() for _, some, order in stages]
+    found = reading.find({key for keys in orders for key in keys})
+    before: tuple[Candidates | None, list[int]] = (None, [])
+    for (name, some, order), keys in zip(stages, orders, strict=True):
+        idle = some is before[0] or (keys == before[1] and not some.why)
+        why = {} if some is before[0] else some.why
+        before = some, keys
+        known = [at for at, key in zip(order.tolist(), keys, strict=False) if key in found]
+        cited = [str(found[key].chunk.citation) for key in keys if key in found]
         yield StageTrace(
             stage=name,
-            order=tuple((str(found[keys[at]].chunk.citation), scores[at]) for at in known),
-            found=tuple(_why(candidates, at) for at in known),
+            order=tuple(zip(cited, some.score[known].tolist(), strict=True)),
+            found=tuple(_why(why, at) for at in known),
             note="nothing to do" if idle else "",
         )
 
 
-def _why(candidates: Candidates, at: int) -> dict[str, float]:
+def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
     """The values a stage went by; a rank of 0 is none."""
     return {
         name: column[at].item()
-        for name, column in candidates.why.items()
+        for name, column in columns.items()
         if column[at] or column.dtype.kind != "i"
     }
 
 
-def _hit(candidates: Candidates, at: int) -> Hit:
-    chunk, signals = candidates.chunks[at], candidates.signals
-    ranks = {"words": int(signals.words_rank[at]), "meaning": int(signals.meaning_rank[at])}
-    return Hit(
-        citation=chunk.citation,
-        text=candidates.texts[at],
-        score=float(candidates.score[at]),
-        record_id=chunk.record_id,
-        category=chunk.category,
-        session=chunk.session,
-        chat=chunk.chat,
-        role=chunk.role,
-        dated=chunk.dated,
-        sensitivity=chunk.sensitivity,
-        channel=chunk.channel,
-        heading=chunk.heading,
-        superseded=candidates.superseded is not None and bool(candidates.superseded[at]),
-        expires=chunk.expires,
-        ranks={name: rank for name, rank in ranks.items() if rank},
+def _hits(candidates: Candidates, limit: int) -> tuple[Hit, ...]:
+    signals, past = candidates.signals, candidates.superseded
+    columns = zip(
+        candidates.chunks[:limit],
+        candidates.texts,
+        candidates.score.tolist(),
+        signals.words_rank.tolist(),
+        signals.meaning_rank.tolist(),
+        [False] * len(candidates) if past is None else past.tolist(),
+        strict=False,
+    )
+    return tuple(
+        [
+            Hit(
+                citation=chunk.citation,
+                text=text,
+                score=score,
+                record_id=chunk.record_id,
+                category=chunk.category,
+                session=chunk.session,
+                chat=chunk.chat,
+                role=chunk.role,
+                dated=chunk.dated,
+                sensitivity=chunk.sensitivity,
+                channel=chunk.channel,
+                heading=chunk.heading,
+                superseded=superseded,
+                expires=chunk.expires,
+                ranks={
+                    name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
+                },
+            )
+            for chunk, text, score, words, meaning, superseded in columns
+        ]
     )

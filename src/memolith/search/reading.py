@@ -34,7 +34,8 @@ class Reading:
 
     def moved(self, candidates: Candidates) -> int:
         """How many of these were not where the index knew them."""
-        return sum(self._texts.get(key, "") is None for key in candidates.signals.keys.tolist())
+        missed = [key for key, text in self._texts.items() if text is None]
+        return int(np.isin(candidates.signals.keys, missed).sum()) if missed else 0
 
     def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
         """What the index knows of chunks; those it no longer knows are left out."""
@@ -43,10 +44,8 @@ class Reading:
             self._known |= self._index.fetch(new)
         return {key: self._known[key] for key in asked if key in self._known}
 
-    def read(
-        self, candidates: Candidates, wanted: int, filters: Filters
-    ) -> tuple[Candidates, Candidates]:
-        """The best with their texts, and those nobody has looked at."""
+    def read(self, candidates: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:
+        """The best with their texts, and how many had to be looked at to get so many."""
         keys: list[int] = candidates.signals.keys.tolist()
         places: list[int] = []
         seen = 0
@@ -55,17 +54,16 @@ class Reading:
             self._read([keys[place] for place in part])
             places += [place for place in part if self._texts[keys[place]] is not None]
             seen = part.stop
-        read = candidates.take(places)
-        chunks = tuple(self._known[keys[place]].chunk for place in places)
+        chunks = tuple([self._known[keys[place]].chunk for place in places])
         records = {chunk.record_id for chunk in chunks} - {""}
         past = self._index.superseded(records, filters) if records else set[str]()
-        with_texts = replace(
-            read,
+        read = replace(
+            candidates.take(places),
             chunks=chunks,
-            texts=tuple(self._texts[keys[place]] or "" for place in places),
+            texts=tuple([self._texts[keys[place]] or "" for place in places]),
             superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
         )
-        return with_texts, candidates.take(slice(seen, None))
+        return read, seen
 
     def _read(self, keys: Sequence[int]) -> None:
         new = [key for key in keys if key not in self._texts]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.search.candidates import best_first
+
 if TYPE_CHECKING:
     from memolith.search.candidates import Candidates, Situation
 
@@ -19,6 +21,9 @@ def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidat
     past = candidates.superseded
     if past is None:
         return candidates
-    marked = replace(candidates, held_back=candidates.held_back or bool(past.any()))
+    if not past.any():
+        return replace(candidates, why={"superseded": past})
     score = candidates.score * np.where(past, _KEPT, 1)
-    return marked.scored(score, {"superseded": past}).in_order()
+    order = best_first(score, candidates.signals.keys)
+    demoted = replace(candidates, score=score, held_back=True).take(order)
+    return replace(demoted, why={"superseded": past[order]})
