@@ -70,6 +70,7 @@ class KeptIndex:
         self._background = Background(self._embed_in_background)
         self._word_vectors: WordVectors | None = None
         self._looked = _NEVER
+        self._embedded = False  # whether no chunk waits for a vector, as far as is known
         self._hint = ChangeHint()
         self._temporary: TemporaryFolder | None = None
         self._why_temporary = _READ_ONLY
@@ -172,6 +173,7 @@ class KeptIndex:
     ) -> SyncReport:
         root = os.path.realpath(self._root)
         self._looked = _NEVER  # until the look that follows has come to its end
+        self._embedded = False
         self._hint.is_quiet()  # what was noticed until now is seen by it
         embedder = self._open_embedder()
         if self._model.is_slow and embedding_seconds < math.inf:
@@ -248,7 +250,10 @@ class KeptIndex:
     def _embed_later(self) -> tuple[str, ...]:
         """Have chunks without a vector embedded while others search; says how many there are."""
         index = self._open_index()
-        if self._indexed_by is None or not index.without_vector(1):
+        if self._embedded or self._indexed_by is None:
+            return ()
+        if not index.without_vector(1):
+            self._embedded = True  # until the disk is looked at again
             return ()
         waiting = index.stats().without_vector
         self._looked = _NEVER

@@ -48,10 +48,10 @@ def test_a_segment_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
         assert loaded.columns[name].tolist() == segment.columns[name].tolist()
     wanted = np.array([term_hash("all")], "<u8")
     assert loaded.postings.frequencies(wanted)[0].tolist() == [50]
-    for found, before in zip(
-        loaded.tokens.of(np.arange(50)), segment.tokens.of(np.arange(50)), strict=True
-    ):
+    rows = np.arange(50)
+    for found, before in zip(loaded.tokens.spans(rows), segment.tokens.spans(rows), strict=True):
         assert found.tolist() == before.tolist()
+    assert loaded.tokens.tokens.tolist() == segment.tokens.tokens.tolist()
     query = np.ones(16, np.float32)
     assert loaded.nearest.search(query, 5, None)[0].tolist() == (
         segment.nearest.search(query, 5, None)[0].tolist()

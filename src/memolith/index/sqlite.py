@@ -89,6 +89,8 @@ class SqliteIndex:
         self._segments = Segments(self._database, dimensions)
         self._nominated_at: tuple[object, int] | None = None
         self._nominated_from: Sequence[LiveSegment] = ()
+        self._named_at: tuple[object, int] | None = None
+        self._naming: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {})  # names and paths then
         self._embedded_at: tuple[object, int] | None = None  # when no vector was missing
 
     def close(self) -> None:
@@ -293,15 +295,17 @@ class SqliteIndex:
 
     def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         with self._db:  # one snapshot for all of it
-            unchanged = self._segments.seen() == self._nominated_at
+            seen = self._segments.seen()
             by_key = {
                 row[0]: row
                 for some in _batches(keys)
                 for row in self._db.execute(f"{FIND} ({_marks(some)})", tuple(some))
             }
-            names = self._names_by_number()
-            paths = self._files.paths()
-        if unchanged and len(by_key) < len(keys):
+            if seen != self._named_at:
+                self._naming = self._names_by_number(), self._files.paths()
+                self._named_at = seen
+        names, paths = self._naming
+        if seen == self._nominated_at and len(by_key) < len(keys):
             raise DamageError("chunks that were found are not there")
         try:
             return {

@@ -71,15 +71,19 @@ def _as_a_whole(candidates: Candidates, turns: Column, chat: Column, best: Colum
 
 def _of_others(meant: Vectors, score: Floats) -> Floats:
     """For each chat the mean score of the others, the more alike the more it counts."""
-    meant = _unit(meant)
-    apart = _unit(meant - meant.mean(axis=0))  # what all have in common makes none alike
-    alike = np.square(np.maximum(apart @ apart.T, 0))
+    alike = _cosines(meant @ meant.T)
+    # What all have in common makes none alike: as if the mean of all were taken from each of them.
+    common = alike.mean(axis=0)
+    alike = _cosines(alike - common - common[:, None] + common.mean())
+    alike = np.square(np.maximum(alike, 0))
     np.fill_diagonal(alike, 0)
     total = alike.sum(axis=1)
     others: Floats = np.where(total > 0, alike @ score / np.maximum(total, _TINY), score)
     return others
 
 
-def _unit(vectors: Vectors) -> Vectors:
-    result: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
-    return result
+def _cosines(products: Floats) -> Floats:
+    """The products of vectors with each other, as if all were of length 1."""
+    lengths = np.sqrt(np.maximum(np.diagonal(products), _TINY))
+    cosines: Floats = products / lengths / lengths[:, None]
+    return cosines

@@ -39,12 +39,13 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
     start = first_line
     in_code = False
     for number, line in enumerate(lines, first_line):
-        item = _ITEM.match(line)
-        is_between = _ends_a_statement(line)
+        is_plain = line[:1].isalpha()  # most lines are: no mark has to be looked for
+        item = None if is_plain else _ITEM.match(line)
+        is_between = not is_plain and _ends_a_statement(line)
         if open_lines and (in_code or item or is_between):
             yield from _piece(open_lines, start, number - 1)
             open_lines = []
-        if _FENCE.match(line):
+        if not is_plain and _FENCE.match(line):
             in_code = not in_code
         elif not in_code and (item or not is_between):
             if not open_lines:

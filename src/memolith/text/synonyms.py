@@ -56,24 +56,35 @@ class ByStem:
         self._written = written
         self._side = side
         self._beginning: dict[str, list[str]] = {}
-        self._known: dict[str, dict[str, list[int]]] = {}
+        # For some first letters: meanings by stem, and the stems that phrases of several words begin with.
+        self._known: dict[str, tuple[dict[str, list[int]], frozenset[str]]] = {}
 
     def meanings(self, phrase: str) -> Sequence[int]:
         """The numbers of the meanings of every phrase with the same stem."""
-        letters = _beginning(phrase)
-        if letters not in self._known:
-            self._known[letters] = self._by_stem(letters)
-        known = self._known[letters]
+        known, _ = self._of_letters(phrase)
         return known.get(_stem(phrase, self._side), ()) if known else ()
 
-    def _by_stem(self, letters: str) -> dict[str, list[int]]:
+    def begins(self, phrase: str) -> bool:
+        """Whether there may be such a phrase of several words; mostly not even one begins like it."""
+        _, firsts = self._of_letters(phrase)
+        return bool(firsts) and stem(phrase.partition(" ")[0], LANGUAGES[self._side]) in firsts
+
+    def _of_letters(self, phrase: str) -> tuple[dict[str, list[int]], frozenset[str]]:
+        letters = _beginning(phrase)
+        known = self._known.get(letters)
+        if known is None:
+            known = self._known[letters] = self._by_stem(letters)
+        return known
+
+    def _by_stem(self, letters: str) -> tuple[dict[str, list[int]], frozenset[str]]:
         if not self._beginning:
             for key in self._written:
                 self._beginning.setdefault(_beginning(key), []).append(key)
         found: dict[str, list[int]] = {}
         for key in self._beginning.get(letters, ()):
             found.setdefault(_stem(key, self._side), []).extend(self._written[key])
-        return {key: sorted(numbers) for key, numbers in found.items()}
+        firsts = frozenset(key.partition(" ")[0] for key in found if " " in key)
+        return {key: sorted(numbers) for key, numbers in found.items()}, firsts
 
 
 def _beginning(phrase: str) -> str:
@@ -138,6 +149,10 @@ def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Itera
 
 def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, int]]:
     """Side and number of each meaning: by the phrase or its singular, else by its stem."""
+    if " " in phrase:
+        sides = [side for side in sides if source.stemmed[side].begins(phrase)]
+        if not sides:
+            return []
     forms = list(_singulars(phrase))
     found = [(s, n) for form in forms for s in sides for n in source.written[s].get(form, ())]
     if not found:  # a stem may be shared by words that have nothing in common: caso, casa
