@@ -55,7 +55,7 @@ def test_context_as_a_hook_answers_the_prompt_that_the_host_hands_over(memolith:
     memolith("remember", "Staging listens on port 5433", "--category", "fact")
     told = {"session_id": "1", "transcript_path": "/x", "hook_event_name": "UserPromptSubmit"}
     asked = json.dumps({**told, "prompt": "Which port does staging use?"}).encode()
-    outcome = memolith("context", piped=asked)
+    outcome = memolith("context", "--deadline", "600", piped=asked)
     assert "- [fact] Staging listens on port 5433 ⟨" in outcome.out
     assert outcome.err == ""
     thanked = memolith("context", piped=json.dumps({**told, "prompt": "Thanks!"}).encode())
@@ -69,14 +69,17 @@ def test_context_as_a_hook_fits(memolith: Run, root: str) -> None:
         memory.remember(f"Staging port number {number} " + "heron ports about words " * 40)
     told = {"session_id": "1", "hook_event_name": "UserPromptSubmit"}
     asked = "Which port number does staging use?"
-    hooked = memolith("context", piped=json.dumps({**told, "prompt": asked}).encode()).out
+    piped = json.dumps({**told, "prompt": asked}).encode()
+    hooked = memolith("context", "--deadline", "600", piped=piped).out
     assert 5_000 < len(hooked) < 9_500
-    assert len(hooked) < len(memolith("context", asked).out)
+    assert len(hooked) < len(memolith("context", asked, "--deadline", "600").out)
 
 
 def test_context_says_when_what_was_found_does_not_fit(memolith: Run) -> None:
     memolith("remember", "Staging listens on port 5433")
-    outcome = memolith("context", "Which port does staging use?", "--max-tokens", "10")
+    outcome = memolith(
+        "context", "Which port does staging use?", "--max-tokens", "10", "--deadline", "600"
+    )
     assert (outcome.out, outcome.err) == ("", "No memory fits: see --max-tokens.\n")
 
 
