@@ -69,6 +69,17 @@ def test_an_experience_that_repeats_a_record_is_not_shown_again(tmp_path: Path) 
     assert memory.session_start().text.count("Migrations run before restarts") == 1
 
 
+TOLD = "The staging server is called heron"
+
+
+def test_a_record_is_shown_as_itself_and_not_as_the_experience_made_of_it(tmp_path: Path) -> None:
+    memory_at(tmp_path, NOW - timedelta(days=9)).remember(TOLD, category="decision")
+    memory = memory_at(tmp_path)
+    assert memory.jobs.extract_experiences().counts["added"] == 1
+    assert [layer.name for layer in memory.session_start().layers if layer.text] == ["memory"]
+    assert f"- [decision] {TOLD}" in memory.session_start().text
+
+
 @pytest.mark.parametrize("kind", ["main", "dm", "heartbeat", "group"])
 def test_no_secret_is_ever_in_it(tmp_path: Path, kind: str) -> None:
     memory = memory_at(tmp_path)

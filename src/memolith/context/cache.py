@@ -78,12 +78,6 @@ class AnswerCache(Generic[T]):
                     return known.value
         return self._make(key, make, keep, before)
 
-    def clear(self) -> None:
-        """Forget every answer."""
-        with self._guard:
-            self._answers.clear()
-            self._held = 0
-
     def __len__(self) -> int:
         """How many answers are kept."""
         return len(self._answers)

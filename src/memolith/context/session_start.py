@@ -15,6 +15,7 @@ from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs_of, secret_in
 from memolith.text.quotation import fence, quoted, quoted_line, source
+from memolith.text.wording import counted
 from memolith.types import policy
 from memolith.values import dataclass
 from memolith.visibility import current, may_see, trust_in_file, trust_label
@@ -139,11 +140,8 @@ def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, .
     if layers and not any(layer.text for layer in layers):
         found.append("Not even one memory fits into so small a budget.")
     if reader.held:
-        held = len(reader.held)
-        found.append(
-            f"{held:,} record{'s' * (held != 1)} from outside channels held back; "
-            "they are found by a search."
-        )
+        held = counted(len(reader.held), "record")
+        found.append(f"{held} from outside channels held back; they are found by a search.")
     return tuple(found)
 
 
@@ -171,12 +169,13 @@ class _Reader:
     def layers(self, primary: str) -> Mapping[str, tuple[str, list[Piece]]]:
         """Each layer's label and pieces, in the order they are shown."""
         yesterday = self._today - timedelta(days=1)
-        # The days first: what stands in them is not repeated under MEMORY.md.
+        # What is read first is not repeated: a day before MEMORY.md, and the record itself before the
+        # experience that was made of it.
         today = self._records("today", (layout.daily_log(self._today),))
         before = self._records("yesterday", (layout.daily_log(yesterday),))
-        experiences = self._records("experiences", (layout.EXPERIENCES,))
         both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
         memory = self._records("memory", (primary, *(path for path in both if path != primary)))
+        experiences = self._records("experiences", (layout.EXPERIENCES,))
         # Somebody who marks a record as secret may do so in one of its files alone.
         for pieces in (today, before, experiences, memory):
             pieces[:] = [piece for piece in pieces if piece.record_id not in self._secret]

@@ -11,6 +11,7 @@ from memolith.context.searching import Searches
 from memolith.context.skipping import skip_reason
 from memolith.context_types import SESSION_KINDS, TurnContext
 from memolith.errors import RefusedError
+from memolith.text.wording import counted
 from memolith.values import dataclass
 from memolith.visibility import may_see, trust_in_file
 
@@ -101,8 +102,8 @@ def _held(hit: Hit, turn: Turn, config: ContextConfig) -> bool:
 def _warning(held: int) -> tuple[str, ...]:
     if not held:
         return ()
-    what = "memory" if held == 1 else "memories"
-    return (f"{held:,} {what} from outside channels held back; a search finds them.",)
+    memories = counted(held, "memory", "memories")
+    return (f"{memories} from outside channels held back; a search finds them.",)
 
 
 def _once(hits: Iterable[Hit]) -> Iterator[Hit]:
