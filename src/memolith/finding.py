@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from memolith import clock as clocks
 from memolith.errors import IndexUnavailableError
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.sync import text_digest
@@ -62,6 +63,7 @@ class Finder(KeptIndex):
         def asking() -> T:
             return self._ask(question, kinds, most, work, explain=explain)
 
+        self._asked = clocks.monotonic()
         with self._at_work():
             try:
                 return self._again_if_replaced(asking)

@@ -6,6 +6,7 @@ A hint, as all watching is: every search still looks at the disk for itself.
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING
 
 from memolith.files import layout
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # Somebody who writes a lot is not followed line by line: each look costs a walk over all files.
 DEBOUNCE_SECONDS = 1.0
+_LATER_SECONDS = 0.5
 
 
 class Following:
@@ -30,6 +32,7 @@ class Following:
     ) -> None:
         """Begin to watch."""
         self._memory = memory
+        self._stopped = threading.Event()
         self._watches: list[Watch] = []
         daily = os.path.join(memory.root, layout.DAILY_FOLDER)
         elsewhere = split_paths(memory.config.index.extra_paths)
@@ -44,6 +47,7 @@ class Following:
 
     def close(self) -> None:
         """Stop watching."""
+        self._stopped.set()
         while self._watches:
             self._watches.pop().close()
 
@@ -52,7 +56,8 @@ class Following:
         if finder is None or not self._memory.config.index.watch:
             return
         if any(map(_may_be_searched, changed)):
-            finder.keep_up()
+            while not finder.keep_up() and not self._stopped.wait(_LATER_SECONDS):
+                pass
 
 
 def follow_files(

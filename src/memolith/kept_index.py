@@ -44,6 +44,8 @@ _PATIENCE_SECONDS = 0.3
 # Where the kernel cannot tell, of many files a second search right after the first does not look
 # again; an edit is still found long before a person has typed a question about it.
 _LOOKED_SECONDS = 0.02
+# Searches that follow each other so closely are not held up by what is indexed ahead of them.
+_CLOSE_SECONDS = 1.0
 # After a change of model, a search embeds old chunks for at most so long before it answers.
 _EMBEDDING_SECONDS = 1.0
 # A search begins again when the index was made anew meanwhile: at least so often, and for so long.
@@ -71,6 +73,7 @@ class KeptIndex:
         self._word_vectors: WordVectors | None = None
         self._looked = _NEVER
         self._embedded = False  # whether no chunk waits for a vector, as far as is known
+        self._asked = _NEVER
         self._hint = ChangeHint()
         self._temporary: TemporaryFolder | None = None
         self._why_temporary = _READ_ONLY
@@ -128,11 +131,17 @@ class KeptIndex:
         with self._at_work():
             return self._again_if_replaced(lambda: self._sync(progress))
 
-    def keep_up(self) -> None:
-        """Files may have changed: index them now, unless a search just did or none ever was; never fails."""
+    def keep_up(self) -> bool:
+        """Files may have changed: index them now, unless a search just did or none ever was; never fails.
+
+        False if searches come so close that each of them looks for itself: better try again later.
+        """
+        if clocks.monotonic() - self._asked < _CLOSE_SECONDS:
+            return False
         with self._at_work(), suppress(MemolithError):
-            if self._index is not None and self._may_have_changed():
+            if self._index is not None and not self._hint.is_quiet():
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
+        return True
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""

@@ -139,8 +139,11 @@ def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
         looks = list[object]()
         sync = finder._sync
         monkeypatch.setattr(finder, "_sync", lambda *args: looks.append(sync(*args)))
-        finder.keep_up()
-        assert not looks
         (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
-        finder.keep_up()
+        monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 3600.0)
+        assert not finder.keep_up()  # the next search is near, and looks for itself
+        monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 0.0)
+        assert finder.keep_up()
+        assert len(looks) == 1
+        assert finder.keep_up()
         assert len(looks) == 1

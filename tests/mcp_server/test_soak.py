@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    Held = tuple[int, int]
+
 SECONDS = size(10, 180)
 CHUNKS = size(300, 50_000)
 SERVERS = 4
@@ -165,7 +167,7 @@ def dream(caller: ByHttp, log: Log, until: float) -> None:
         time.sleep(BETWEEN_DREAMS)
 
 
-def held(process: int) -> tuple[int, int]:
+def held(process: int) -> Held:
     """Kilobytes of its own in memory, and open files."""
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return int(status.partition("RssAnon:")[2].split()[0]), len(os.listdir(f"/proc/{process}/fd"))
@@ -240,10 +242,28 @@ def test_servers_commands_and_dreams_side_by_side(root: str) -> None:
         assert sorted(blue) == sorted(log.texts)
         assert memory.doctor().healthy
     assert log.dreams
-    if LONG:
-        assert slowest(log.writes) <= 0.25
-        assert slowest(log.searches) <= 0.15
-        assert all(now <= then * 1.1 for (then, _), (now, _) in zip(half_time, end, strict=True))
+    print("every record there once, doctor healthy, all servers gone")
+    assert not LONG or beyond_limits(log, half_time, end) == []
+
+
+def beyond_limits(log: Log, half_time: list[Held], end: list[Held]) -> list[str]:
+    """The figures of the plan that were not reached; those about time want a machine of its own."""
+    figures = {
+        "searches in a second": (-len(log.searches) / SECONDS, -50.0),
+        "slowest writes, seconds": (slowest(log.writes), 0.25),
+        "slowest searches, seconds": (slowest(log.searches), 0.15),
+        "memory at the end to that at half-time": (growth(half_time, end), 1.1),
+        "open files more than at half-time": (
+            max(new - old for (_, old), (_, new) in zip(half_time, end, strict=True)),
+            0,
+        ),
+    }
+    return [f"{name}: {value:g}" for name, (value, most) in figures.items() if value > most]
+
+
+def growth(half_time: list[Held], end: list[Held]) -> float:
+    """How much the memory of the process grew that grew most."""
+    return max(new / old for (old, _), (new, _) in zip(half_time, end, strict=True))
 
 
 def noting(work: Callable[[], None], log: Log) -> Callable[[], None]:
@@ -258,7 +278,7 @@ def noting(work: Callable[[], None], log: Log) -> Callable[[], None]:
     return run
 
 
-def report(log: Log, half_time: list[tuple[int, int]], end: list[tuple[int, int]]) -> None:
+def report(log: Log, half_time: list[Held], end: list[Held]) -> None:
     """The figures, for those who run it with -s."""
     for name, times in (("searches", log.searches), ("writes", log.writes)):
         middle = sorted(times)[len(times) // 2]
@@ -267,5 +287,6 @@ def report(log: Log, half_time: list[tuple[int, int]], end: list[tuple[int, int]
             f" p50 {middle * 1000:.0f} ms, p99 {slowest(times) * 1000:.0f} ms",
             end="",
         )
-    growth = max(new / old for (old, _), (new, _) in zip(half_time, end, strict=True)) - 1
-    print(f"\n{log.dreams} dreams; memory grew by at most {growth:.1%} from half-time to the end")
+    print(f"\n{log.dreams} dreams; memory and files of each process at half-time and at the end:")
+    for (old, old_files), (new, new_files) in zip(half_time, end, strict=True):
+        print(f"  {old:,} kB, {old_files} → {new:,} kB, {new_files}")

@@ -26,6 +26,7 @@ STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
 JOB_LOCK = f"{STATE_FOLDER}/job.lock"
 SCHEDULE_LOCK = f"{STATE_FOLDER}/schedule.lock"
+SYNC_LOCK = f"{STATE_FOLDER}/sync.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 # The lock file of ordinary appends; after a larger change it is cut back to this.
 _ORDINARY_SIZE = 8192

@@ -28,6 +28,7 @@ class FileTable:
     def forget(self) -> None:
         """A transaction failed: what was noted of it may never have been written."""
         self._version: object = None
+        self._read: dict[tuple[object, ...], tuple[str, FileState]] = {}
         self._states: dict[str, FileState] = {}
         self._numbers: dict[str, int] = {}
         self._paths: dict[int, str] = {}
@@ -85,10 +86,12 @@ class FileTable:
         version = self._db.pragma("data_version")
         if version == self._version:
             return
+        before = self._read
         self.forget()
         for row in self._db.execute("SELECT * FROM files"):
-            path, state = self._rows.file_state(row)
-            self._note(row[0], path, state)
+            # Nearly all are as they were, and need not be checked and taken apart again.
+            read = self._read[row] = before.get(row) or self._rows.file_state(row)
+            self._note(row[0], *read)
         if len(self._paths) != len(self._numbers):
             raise DamageError("files")
         self._version = version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from memolith.index_reports import SyncReport
 from memolith.ingest.cutting import Days, cut_file
 from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import MOST_CHARS, Prepared, Preparer, Said, embed, spell
+from memolith.ingest.turns import turn
 from memolith.interfaces import FileChange, IndexedChunk
 
 if TYPE_CHECKING:
@@ -79,40 +80,80 @@ def _sync_once(
     embedding_seconds: float,
 ) -> tuple[SyncReport, set[str]]:
     """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
-    known = index.files()  # before the disk: what another process indexes now is not taken for gone
-    on_disk, warnings = sources.roots.discover(sources.about_to_look)
-    gone = [path for path in known if path not in on_disk]
-    overtaken = set(index.replace_files([_as_seen(known, path) for path in gone]) if gone else ())
-    changed = {
-        path: stamp
-        for path, stamp in on_disk.items()
-        if path not in known or known[path].stamp != stamp or not sources.days.tell(known[path])
-    }
-    work = _Work(sources, index, Preparer(embedder, sources.word_vectors), known, warnings)
-    # Most files that are known have grown at their end.
-    much = sum(
-        max(0, size - known[path].stamp[1]) if path in known else size
-        for path, (_, size, _) in changed.items()
-    )
-    with closing(work):
-        work.helper = start_helper(much, embedder if sources.word_vectors else None)
-        for number, (path, stamp) in enumerate(changed.items(), 1):
-            work.add(path, stamp)
-            if progress is not None:
-                progress(number, len(changed))
-        work.store()
-    if embedder is not None:
-        deadline = clock.monotonic() + embedding_seconds
-        embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
-    index.maintain()
+    seen = _Seen.now(sources, index)
+    preparer = Preparer(embedder, sources.word_vectors)
+    is_due = bool(seen.changed or seen.gone)
+    with turn(sources.roots.own) if is_due else nullcontext(enter_result=False) as waited:
+        seen = seen.after_others(sources, index) if waited else seen
+        known, gone, changed, warnings = seen.known, seen.gone, seen.changed, seen.warnings
+        overtaken = set(
+            index.replace_files([_as_seen(known, path) for path in gone]) if gone else ()
+        )
+        work = _Work(sources, index, preparer, known, warnings)
+        with closing(work):
+            work.helper = start_helper(seen.new_bytes, embedder if sources.word_vectors else None)
+            for number, (path, stamp) in enumerate(changed.items(), 1):
+                work.add(path, stamp)
+                if progress is not None:
+                    progress(number, len(changed))
+            work.store()
+        if embedder is not None:
+            deadline = clock.monotonic() + embedding_seconds
+            embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
+        index.maintain()
     report = SyncReport(
-        files=len(on_disk),
+        files=seen.files,
         indexed=work.indexed,
         removed=len(gone),
         chunks=work.chunks,
         warnings=tuple(dict.fromkeys(warnings)),
     )
     return report, overtaken | work.overtaken
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the index holds, and what on the disk is not as it says."""
+
+    known: Mapping[str, FileState]
+    files: int
+    gone: Sequence[str]
+    changed: Mapping[str, Stamp]
+    warnings: list[str]
+
+    @classmethod
+    def now(cls, sources: Sources, index: Index) -> _Seen:
+        """Look; at the index first: what another process indexes meanwhile is not taken for gone."""
+        known = index.files()
+        on_disk, warnings = sources.roots.discover(sources.about_to_look)
+        gone = [path for path in known if path not in on_disk]
+        return cls(known, len(on_disk), gone, _unlike(known, on_disk, sources), warnings)
+
+    def after_others(self, sources: Sources, index: Index) -> _Seen:
+        """The same after another process was at it: mostly it has left nothing to do."""
+        known = index.files()
+        if any(path in known for path in self.gone) or _unlike(known, self.changed, sources):
+            return _Seen.now(sources, index)
+        return replace(self, known=known, gone=(), changed={})
+
+    @property
+    def new_bytes(self) -> int:
+        """About how much is new: most files that are known have grown at their end."""
+        return sum(
+            max(0, size - self.known[path].stamp[1]) if path in self.known else size
+            for path, (_, size, _) in self.changed.items()
+        )
+
+
+def _unlike(
+    known: Mapping[str, FileState], on_disk: Mapping[str, Stamp], sources: Sources
+) -> dict[str, Stamp]:
+    """The files that the index does not hold as they are."""
+    return {
+        path: stamp
+        for path, stamp in on_disk.items()
+        if path not in known or known[path].stamp != stamp or not sources.days.tell(known[path])
+    }
 
 
 def _as_seen(

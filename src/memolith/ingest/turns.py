@@ -1,0 +1,47 @@
+"""One process at a time indexes what has changed; the others wait a moment and find it done.
+
+After each write all servers of a memory would do the same work at once, all but one of them in vain. It
+is a courtesy and no more: who has waited long enough goes ahead, and the index is right all the same.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from time import sleep
+from typing import TYPE_CHECKING
+
+from memolith import clock
+from memolith.errors import MemolithError
+from memolith.files.locks import SYNC_LOCK, OwnerLock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.files.folder import Folder
+
+# Longer than a few changed files take, and short for somebody who waits for a search.
+_PATIENCE_SECONDS = 0.25
+_NAP_SECONDS = 0.002
+
+
+@contextmanager
+def turn(folder: Folder) -> Iterator[bool]:
+    """Our turn to index; gives whether somebody else had it just now, and may have left nothing to do."""
+    lock, waited = _take(folder), False
+    deadline = clock.monotonic() + _PATIENCE_SECONDS
+    while lock is None and clock.monotonic() < deadline:
+        waited = True
+        sleep(_NAP_SECONDS)
+        lock = _take(folder)
+    try:
+        yield waited
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _take(folder: Folder) -> OwnerLock | None:
+    try:
+        return OwnerLock(folder, SYNC_LOCK)
+    except (BlockingIOError, MemolithError):  # of another, or there are no locks here
+        return None
