@@ -90,6 +90,24 @@ def test_bad_bytes_are_read_as_far_as_they_are_text(
     assert searched(memory).warnings == ()
 
 
+@pytest.mark.parametrize(
+    "data", [bytes(range(128, 256)) * 40, ("a heron in UTF-16 " * 9).encode("utf-16"), b"\0" * 5000]
+)
+def test_what_is_no_text_is_left_out_and_said(memory: Memory, folder: Path, data: bytes) -> None:
+    (folder / "memory/noise.md").write_bytes(data)
+    result = memory.search("heron")
+    assert {hit.citation.path for hit in result.hits} == {"memory/good.md"}
+    assert result.warnings == ("memory/noise.md is no UTF-8 text; it is left out of search.",)
+
+
+def test_records_beside_what_is_no_text_are_found(memory: Memory, folder: Path) -> None:
+    memory.remember("A grebe dives")
+    with (folder / "MEMORY.md").open("ab") as file:
+        file.write(b"\n\n" + b"\0" * 10_000 + b"\n")
+    assert memory.search("grebe").hits[0].text == "A grebe dives"
+    assert [hit for hit in memory.search("grebe").hits if "\0" in hit.text] == []
+
+
 def test_a_file_of_100_mb_is_left_out_and_said(memory: Memory, folder: Path) -> None:
     with (folder / "memory/large.md").open("wb") as file:
         file.truncate(100 * 1024 * 1024)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from memolith.types import Record, Stamp
 
 _TICK = 50_000_000  # nanoseconds
+# Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
+_MOST_ODD = 0.3
+_FEW_ODD = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Cut:
     state: FileState
     chunks: list[Chunk] | None
     is_appended: bool = False  # the chunks come behind those that were there
+    left_out: int = 0  # how many passages are no text
 
 
 def cut_file(
@@ -68,9 +72,16 @@ def cut_file(
     if known is not None and known.digest == state.digest:
         return Cut(state, None)
     appended = chunk_appended(path, data, before, days.of) if grew else None
-    if appended is not None:
-        return Cut(state, appended, is_appended=True)
-    return Cut(state, chunk_file(path, data, days.of))
+    chunks = chunk_file(path, data, days.of) if appended is None else appended
+    readable = [chunk for chunk in chunks if chunk.kind != "prose" or not _is_noise(chunk.text)]
+    left_out = len(chunks) - len(readable)
+    return Cut(state, readable, is_appended=appended is not None, left_out=left_out)
+
+
+def _is_noise(text: str) -> bool:
+    """Whether bytes were no text in UTF-8: a picture, a program, another encoding of Unicode."""
+    odd = text.count("\ufffd") + text.count("\0")
+    return odd > max(_FEW_ODD, _MOST_ODD * len(text))
 
 
 def _settled(stamp: Stamp) -> Stamp:

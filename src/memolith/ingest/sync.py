@@ -252,6 +252,9 @@ class _Work:
             self.indexed += 1
             self.chunks += len(cut.chunks)
             self._waiting += len(cut.chunks)
+            if cut.left_out:
+                part = f"{cut.left_out:,} passages of it are" if cut.chunks else "it is"
+                self._warnings.append(f"{path} is no UTF-8 text; {part} left out of search.")
             self._warnings += (
                 f"{chunk.citation} has {len(chunk.text):,} characters; the first {MOST_CHARS:,} are searched."
                 for chunk in cut.chunks
