@@ -1,8 +1,9 @@
-"""Kill one operation at every call it makes, in seconds: each kill costs a fork, not a new Python.
+"""Kill one operation at every call it makes, or fail the call: each costs a fork, not a new Python.
 
 Usage: rig_fork.py ROOT ORDER REPORT, where ORDER is JSON (see `run_rig`). The process warms up once and
 keeps a copy of the profile. Then, for the first call, the second and so on, it puts the copy back,
-forks a child that dies by SIGKILL right before that call, makes one ordinary call and looks at the state.
+forks a child that dies by SIGKILL right before that call, or is told that the call failed, makes one
+ordinary call and looks at the state.
 
 Calls are counted in Python, at the functions of `os` and `fcntl`: whatever the store does to files it
 does through these, and `test_the_calls_that_are_counted_are_those_the_kernel_sees` compares both.
@@ -10,6 +11,7 @@ does through these, and `test_the_calls_that_are_counted_are_those_the_kernel_se
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import itertools
 import json
@@ -25,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 LEDGER = 1
+_DONE, _FAILED, _REFUSED, _NOT_REACHED = 0, 1, 2, 3
+_OUTCOMES = ("done", "refused", "refused_but_done")
 CHANGING = frozenset(
     "write pwrite writev pwritev rename replace unlink remove rmdir mkdir link symlink ftruncate"
     " truncate fsync fdatasync chmod fchmod utime sendfile copy_file_range posix_fallocate".split()
@@ -35,23 +39,31 @@ READING = frozenset(
 
 
 class Calls:
-    """Counts the calls of this process once it is armed, and ends it right before the one chosen."""
+    """Counts the calls of this process once it is armed, and ends it right before the one chosen.
+
+    With an error, that call fails instead.
+    """
 
     def __init__(self) -> None:
         """Wrap the functions; must come before the store is imported, which keeps some of them."""
         self.counts: Counter[str] = Counter()
-        self._fatal = 0
+        self._fatal = self._error = 0
         self._armed = False
         for name in CHANGING | READING:
             if hasattr(os, name):
                 setattr(os, name, self._counted(name, getattr(os, name)))
         fcntl.flock = self._counted("flock", fcntl.flock)
 
-    def arm(self, fatal: int) -> None:
+    def arm(self, fatal: int, error: int = 0) -> None:
         """From now on count; the call with this number is never made. 0: all are."""
         self.counts.clear()
-        self._fatal = fatal
+        self._fatal, self._error = fatal, error
         self._armed = True
+
+    @property
+    def reached(self) -> bool:
+        """Whether the chosen call came."""
+        return self.counts.total() >= self._fatal
 
     def disarm(self) -> None:
         """Count no more."""
@@ -62,6 +74,8 @@ class Calls:
             if self._armed and args[:1] != (LEDGER,):
                 self.counts[name] += 1
                 if self.counts.total() == self._fatal:
+                    if self._error:
+                        raise OSError(self._error, os.strerror(self._error))
                     os.kill(os.getpid(), signal.SIGKILL)
             return function(*args, **options)
 
@@ -77,6 +91,8 @@ def main(root: str, order: str, report: str) -> None:
     rig = Rig(Path(root), plan)
     if plan["count_only"]:
         content: dict[str, object] = {"counts": rig.count()}
+    elif plan["errors"]:
+        content = rig.fail_at_every_call(plan["errors"])
     else:
         content = rig.kill_at_every_call()
     Path(report).write_text(json.dumps(content))
@@ -95,6 +111,7 @@ class Rig:
             plant(plan["sabotage"])
         self._root = root
         self._start = root.with_name("start")
+        self._ledger = root.with_name("said")
         self._call = plan["call"]
         memory = open_store(str(root), "memolith", plan["settings"])
         trimmer = open_store(str(root), "memolith", plan["trim_settings"])
@@ -142,6 +159,47 @@ class Rig:
             if state not in (before, after):
                 others.append((number, str(state)))
         return {**counts, "kills": counts.total(), "others": others, "recovery": slowest}
+
+    def fail_at_every_call(self, turns: Sequence[Sequence[str]]) -> dict[str, object]:
+        """Fail each call with the errors whose turn it is; tells what came of it, and what is wrong."""
+        before, after = self._state(died=None), self._state(died=0)
+        counts: Counter[str] = Counter()
+        wrong: list[str] = []
+        for number, names in enumerate(itertools.cycle(turns), 1):
+            for name in names:
+                self._put_back()
+                code = _exit_code(self._failing, number, getattr(errno, name))
+                if code == _NOT_REACHED:
+                    return {**counts, "calls": number - 1, "faults": counts.total(), "wrong": wrong}
+                found = self._outcome(code, before, after)
+                counts[found if found in _OUTCOMES else "wrong"] += 1
+                if found not in _OUTCOMES:
+                    wrong.append(f"{name} at call {number}: {found}")
+        raise AssertionError("no errors to choose from")
+
+    def _outcome(self, code: int, before: object, after: object) -> str:
+        said = self._ledger.read_text().strip().rpartition("\n")[2]
+        if code not in (_DONE, _REFUSED):
+            return f"not one of our errors, or the rig is wrong: {said}"
+        state = self._recovered_state()
+        if code == _DONE:
+            return "done" if state == after else f"acknowledged, but not there: {state}"
+        message = json.loads(said)["message"]
+        if not names_a_file(message, str(self._root)):
+            return f"names no file: {message}"
+        if state == before:
+            return "refused"
+        return "refused_but_done" if state == after else f"neither before nor after: {state}"
+
+    def _failing(self, number: int, error: int) -> int:
+        assert CALLS
+        os.dup2(os.open(self._ledger, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), LEDGER)
+        CALLS.arm(number, error)
+        done = self._worker.perform(self._call)
+        CALLS.disarm()
+        if not CALLS.reached:
+            return _NOT_REACHED
+        return _DONE if done else _REFUSED
 
     def _state(self, died: int | None) -> object:
         self._put_back()
@@ -192,21 +250,30 @@ def _keep_the_model() -> None:
     unique.choose_embedder = cache(unique.choose_embedder)
 
 
+def names_a_file(message: str, root: str) -> bool:
+    """Whether an error says where."""
+    return any(name in message for name in (root, ".md", ".memolith", ".jsonl", " memory"))
+
+
 def _killed(job: Callable[..., None], *args: int) -> bool:
     """Do something in a forked child; whether SIGKILL ended it."""
+    code = _exit_code(job, *args)
+    if code == _FAILED:
+        raise AssertionError("the child failed")
+    return code == -signal.SIGKILL
+
+
+def _exit_code(job: Callable[..., int | None], *args: int) -> int:
+    """Do something in a forked child; what it answers, or minus the signal that ended it."""
     child = os.fork()
     if not child:
         try:
-            job(*args)
-            code = 0
+            code = job(*args) or _DONE
         except BaseException as error:  # noqa: BLE001 - a child must never go on as its parent
             os.write(2, f"{error!r}\n".encode())
-            code = 1
+            code = _FAILED
         os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if os.waitstatus_to_exitcode(status) == 1:
-        raise AssertionError("the child failed")
-    return os.WIFSIGNALED(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 
 from tests.crash import rig_preload, rig_strace
 from tests.crash.operations import JOBS, OPERATIONS, both_states, make_template, state_of
+from tests.crash.rig_fork import names_a_file
 from tests.crash.tier import LONG, minutes, size
 from tests.crash.workers import run
 
@@ -57,7 +58,7 @@ def judge_outcome(
         if operation.word == "ack":
             assert state == states[1], "acknowledged, but not there"
             return "done"
-        assert _names_a_file(operation.message, root), f"names no file: {operation.message}"
+        assert names_a_file(operation.message, str(root)), f"names no file: {operation.message}"
     except AssertionError as problem:
         return f"wrong: {problem}"
     return "refused" if state == states[0] else "refused_but_done"
@@ -68,10 +69,6 @@ def _end_of(traceback: str) -> str:
     lines = traceback.strip().splitlines()
     place = [line.strip() for line in lines if line.lstrip().startswith("File ")][-1]
     return f"{lines[-1]} ({place})"
-
-
-def _names_a_file(message: str, root: Path) -> bool:
-    return any(name in message for name in (str(root), ".md", ".memolith", ".jsonl", " memory"))
 
 
 @pytest.mark.parametrize("name", [*OPERATIONS, *JOBS] if LONG else TIER_A)

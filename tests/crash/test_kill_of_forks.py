@@ -44,6 +44,7 @@ def run_rig(
     folder: Path,
     *,
     count_only: bool = False,
+    errors: Sequence[Sequence[str]] = (),
     sabotage: str = "",
     wrap: Sequence[str] = (),
 ) -> Any:
@@ -57,6 +58,7 @@ def run_rig(
         "settings": dict(operation.settings),
         "trim_settings": {**operation.settings, **TRIM},
         "count_only": count_only,
+        "errors": errors,
         "sabotage": sabotage,
     }
     command = [sys.executable, "-P", str(RIG), str(root), json.dumps(plan), str(report)]
