@@ -96,7 +96,7 @@ def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_fo
         "We chatted about the weather in Lima.", "The user said thanks.", "I explained how it works.", "Charlamos un rato.", "Claro.",
         "lol ok", "Muchas gracias por todo, hasta mañana.", "Latido: sin novedades.", "Se lo dije.",
         "El usuario preguntó por el tiempo en Granada.", "Ran the tests, all green.",
-        "Hoy estuvimos hablando un rato del fútbol.",
+        "Hoy estuvimos hablando un rato del fútbol.", "hmm, interesting", "Oh, I see!", "¡Qué bien!", "Exactly.",
     ],
 )  # fmt: skip
 def test_small_talk_is_worth_nothing(chatter: str) -> None:
@@ -109,6 +109,7 @@ def test_small_talk_is_worth_nothing(chatter: str) -> None:
         "We chatted about 3 offers", "We talked about the divorce", "Klara is pregnant!",
         "He chatted with Ana about Porto", "The washing machine leaks.", "Ran the tests on Android 11: 3 fail",
         "El usuario preguntó por el alquiler.", "Muchas gracias a Ana Ruiz por el piso de Cádiz",
+        "I see the dentist tomorrow", "Entiendo alemán", "Interesting article about bees",
     ],
 )  # fmt: skip
 def test_what_tells_something_is_no_small_talk(said: str) -> None:
@@ -195,3 +196,10 @@ def test_what_is_unsure_and_plain_comes_after_what_tells_more() -> None:
 def test_lines_of_a_stack_trace_are_not_told() -> None:
     trace = 'ERROR in Billing\n  at fetch (index.js:42)\n  File "a.py", line 7, in run\nTried again: works.'
     assert summarised(trace) == ["ERROR in Billing. Tried again: works."]
+
+
+def test_why_something_happened_is_told_before_what_happens_every_week() -> None:
+    bug = "Bug HER-212: login loop on Safari 17."
+    cause = "Root cause: the refresh token has no SameSite attribute."
+    runs = [f"Ran {n} km in {5 * n} minutes." for n in range(4, 16)]
+    assert f"{bug} {cause}" in summarised(f"{bug} {cause}", *runs, most=400)

@@ -25,10 +25,11 @@ from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
 from memolith.llm.rule_based import RuleBased
+from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -189,14 +190,7 @@ class CompactJob:
             told = one.statements if one.group.level < 3 else one.sources
             for statement in long_statements(one.group, told):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
-        blocks = {}
-        for month in sorted({*months, *memory.blocks}):
-            old = read_summary(memory.blocks.get(month, ""), self._now.date(), ())
-            cited = [statement for statement in old if statement.ids]
-            known = still_true(cited, self._corrected)
-            if month in months or known != cited:
-                merged = RuleBased().summarise([*known, *months.get(month, ())], config.block_chars)
-                blocks[month] = summary_lines(merged.statements) or _NOTHING_LEFT
+        blocks = self._blocks(months, memory.blocks)
         if not blocks:
             return ()
         after, dropped = memory.with_blocks(blocks, config.max_chars)
@@ -206,6 +200,29 @@ class CompactJob:
             archive.change() if dropped else None,
             replaced(long_memory.PATH, data, after),
         )
+
+    def _blocks(
+        self, months: Mapping[str, Sequence[Statement]], known: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The text of each month that has news; what a newer month says word for word is not said twice."""
+        blocks = {}
+        later = set[str]()
+        for month in sorted({*months, *known}, reverse=True):
+            old = read_summary(known.get(month, ""), self._now.date(), ())
+            cited = [statement for statement in old if statement.ids]
+            true = _not_in(later, still_true(cited, self._corrected))
+            told = tuple(true)
+            if month in months or true != cited:
+                new = _not_in(later, months.get(month, ()))
+                merged = RuleBased().summarise([*true, *new], self._config.long_memory.block_chars)
+                told = merged.statements
+                blocks[month] = summary_lines(told) or _NOTHING_LEFT
+            later |= {fold(statement.text) for statement in told}
+        return blocks
+
+
+def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:
+    return [statement for statement in statements if fold(statement.text) not in said]
 
 
 def _left(lines: list[bytes], without: Counter[bytes]) -> list[bytes]:

@@ -11,7 +11,7 @@ from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.sentences import claims, matters, sentences, worth
+from memolith.text.sentences import claims, kind_of, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
 
@@ -182,7 +182,10 @@ def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
         of_pattern[candidate.pattern] += 1
         if matters(candidate.statement.text):
             (more if is_usual else first).append(candidate)
-        elif candidate.tells and not heard.issuperset(candidate.statement.ids):
+        elif candidate.tells and (
+            kind_of(candidate.statement.text)  # an insight: with it, the rest was worth saying
+            or not heard.issuperset(candidate.statement.ids)
+        ):
             (more if is_usual or candidate.worth <= _PLAIN else second).append(candidate)
         else:
             rest.append(candidate)
@@ -226,15 +229,14 @@ def _kind(candidate: _Candidate) -> object:
 
 
 def _by_turns(
-    candidates: list[_Candidate], kind_of: Callable[[_Candidate], object]
+    candidates: list[_Candidate], kind: Callable[[_Candidate], object]
 ) -> list[_Candidate]:
     """The first of each kind, then the second of each, and so on: no kind crowds out the others."""
     taken = Counter[object]()
     ranked = []
     for candidate in candidates:
-        kind = kind_of(candidate)
-        ranked.append((taken[kind], candidate))
-        taken[kind] += 1
+        ranked.append((taken[kind(candidate)], candidate))
+        taken[kind(candidate)] += 1
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 

@@ -32,6 +32,8 @@ _SMALL_TALK = re.compile(
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
     r"no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
+    r"(?:(?:h+m+|oh|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|wow|aja|uf|ok|i see|interesting|makes sense|of course|no worries|"
+    r"exactly|exacto|interesante|bien|ya veo|entiendo|entendido|tiene sentido|me alegro)(?=\W*$)|"
     r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
     r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
     r"tschuss|gerne|bitte|genau|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
