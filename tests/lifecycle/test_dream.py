@@ -173,6 +173,14 @@ def test_what_memory_says_already_in_other_words_is_skipped(life: Life) -> None:
     assert life.memory.jobs.explain(f"{LOG}#L5").reason == "MEMORY.md says it already"
 
 
+def test_what_a_line_of_a_summary_says_is_not_promoted(life: Life) -> None:
+    summary = f"Summary of 2026-11-10 (2 records)\n- 2026-11-10 {COOKIE} [aabbccdd]\n- It rained [eeff0011]"
+    life.memory.remember(summary, category="compaction")
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    assert life.memory.jobs.explain(f"{LOG}#L5").reason == "MEMORY.md says it already"
+    assert life.memory.jobs.dream().status == "skipped"
+
+
 def test_words_that_merely_occur_in_memory_do_not_hide_a_fact(life: Life) -> None:
     """Elsewhere a large MEMORY.md holds all words, and nothing is ever promoted."""
     words = COOKIE.split()

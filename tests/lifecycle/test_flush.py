@@ -148,6 +148,12 @@ def test_what_tools_and_systems_say_in_a_text_is_not_read(who: str) -> None:
         ("Trabajo en Nokia como ingeniera de firmware.", "fact"),
         ("El hijo de Marta se llama Elias.", "fact"),
         ("En realidad, cambia eso: la reunión es el jueves, no el miércoles.", "fact"),
+        ("La reunión pasa al jueves a las 16:30.", "fact"),
+        ("Nos mudamos a Valencia en junio.", "fact"),
+        ("Mi mujer está embarazada.", "fact"),
+        ("I broke my arm.", "fact"),
+        ("My wife got promoted.", "fact"),
+        ("I can't eat nuts.", "preference"),
     ],
 )
 def test_ordinary_facts_open_threads_and_corrections_are_saved(said: str, category: str) -> None:
@@ -165,6 +171,8 @@ def test_ordinary_facts_open_threads_and_corrections_are_saved(said: str, catego
         "User: Vale, muchas gracias.", "User: Does Marta live in Oulu?",
         "Assistant: I will use tabs.", "Assistant: I'll go with tabs.", "Assistant: Will use tabs.",
         "Assistant: Voy a usar tabuladores, lo he decidido.", "Assistant: My sister Marta lives in Oulu.",
+        "User: I broke the build.",
+        "User: Move the meeting to Thursday at 16:30.",
     ],
 )  # fmt: skip
 def test_small_talk_requests_and_an_agents_own_plans_are_not_saved(said: str) -> None:

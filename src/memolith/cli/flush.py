@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from memolith.cli import output
 from memolith.cli.hook import of_hook
 from memolith.cli.input import text_of
@@ -11,6 +13,7 @@ from memolith.cli.transcript import read_transcript
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from memolith.cli.usage import Arguments
 
@@ -45,7 +48,7 @@ def run(args: Arguments) -> int:
                 output.say(prompt.rstrip("\n"))
             return 0
         text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
-        problem = ""
+        problem = _if_it_names_a_file(args.text)
         told = of_hook(text)
         if told:
             text, problem = read_transcript(told.get("transcript_path", ""))
@@ -72,3 +75,13 @@ def run(args: Arguments) -> int:
         f"{output.counted(len(report.saved), 'record')} {done}, {report.known} known already."
     )
     return 0
+
+
+def _if_it_names_a_file(words: Sequence[str]) -> str:
+    """What to say to somebody who gives the name of a file where its text belongs."""
+    name = " ".join(words)
+    if not words or name == "-" or not os.path.isfile(name):
+        return ""
+    return (
+        f"{name} was taken as the chat itself. To flush what the file says: memolith flush < {name}"
+    )

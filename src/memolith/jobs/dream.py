@@ -25,10 +25,13 @@ from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.job import Draft, Plan
 from memolith.jobs.undone import UNDONE, undone_by
+from memolith.text.summary_text import read_summary
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memolith.files.recall_state import Recalled
+    from memolith.files.statements import Statement
     from memolith.jobs.job import Reader, Snapshot, Workplace
     from memolith.reports import Change
 
@@ -169,9 +172,10 @@ def asleep(
 def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Night:
     """What deep sleep judges by."""
     said = Said(
-        found.text
+        text
         for path in _LOADED_BY_AGENTS
         for found in statements(path, snapshot.read(path) or b"")
+        for text in _told_by(found)
     )
     return Night(
         state=state,
@@ -188,6 +192,13 @@ def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Nigh
     )
 
 
+def _told_by(found: Statement) -> list[str]:
+    """What a statement says; each line of a summary says something by itself."""
+    if found.record is None or found.record.category != "compaction":
+        return [found.text]
+    return [one.text for one in read_summary(found.record.text, found.record.created.date(), ())]
+
+
 def diary_text(
     at: str, rest: Sleep, page: Page, refused: list[Judgement], *, is_new: bool
 ) -> bytes:
@@ -196,13 +207,13 @@ def diary_text(
         at,
         themes=len(rest.themes),
         patterns=[
-            f"**{entry.path}#L{entry.first_line}** — recalled {len(entry.days)} days"
+            f"**{entry.path}#L{entry.first_line}** — recalled {_days(entry)}"
             for entry in rest.patterns
         ],
         candidates=len(page.promoted) + len(refused) + len(page.left_out),
         promoted=[
             f"**{_place(judged)}** — score: {judged.score.value:.3f}"
-            f" (recalled {judged.entry.recalls}x across {len(judged.entry.days)} days)"
+            f" (recalled {judged.entry.recalls}x across {_days(judged.entry)})"
             for judged in page.promoted
         ],
         skipped=[
@@ -211,6 +222,10 @@ def diary_text(
         ],
         is_new=is_new,
     )
+
+
+def _days(entry: Recalled) -> str:
+    return "1 day" if len(entry.days) == 1 else f"{len(entry.days)} days"
 
 
 def _place(judged: Judgement) -> str:

@@ -32,10 +32,15 @@ _STATES = re.compile(
     r"hablo|usa|usan|uso|empieza|termina)\b"
 )
 _ABOUT_A_LIFE = re.compile(
-    r"^(?:i (?:live|work|study|own|speak|was born)|(?:i am|im) an? \w+|(?:my|our) (?:\w+ ){1,3}(?:is|are|has|"
-    r"have|lives?|works?)|(?:yo )?(?:vivo|trabajo|estudio|naci)|(?:yo )?soy \w+|"
-    r"(?:mis?|nuestr[oa]s?) (?:\w+ ){1,3}(?:es|son|tienen?|viven?|trabajan?|se llaman?))\b"
+    r"^(?:i (?:live|work|study|own|speak|was born|grew up|quit (?:my|the) |(?:broke|lost|sold|started|bought|got) (?:my|our|a new)|"
+    r"got (?:married|divorced|engaged|fired|promoted))|(?:i am|im) an? \w+|"
+    r"(?:my|our) (?:\w+ ){1,3}(?:is|are|was|were|has|have|had|lives?|works?|got|died|left|leaves?|starts?|started|moved|turn(?:s|ed))|"
+    r"(?:yo )?(?:vivo|trabajo|estudio|naci)|(?:yo )?soy \w+|me (?:rompi|mude|mudo|case|caso|jubil\w+|divorci\w+|separ\w+|despidieron)|"
+    r"nos (?:mudamos|casamos|separamos|divorciamos)|deje (?:mi|el) trabajo|"
+    r"(?:mis?|nuestr[oa]s?) (?:\w+ ){1,3}(?:es|son|esta|estan|era|eran|tienen?|tuvo|viven?|trabajan?|se llaman?|murio|empiezan?|"
+    r"empezo|cumplen?|cumplio|salen?))\b"
 )
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm)\b")
 _CORRECTION = re.compile(
     r"\b(?:change that|scratch that|i meant|correction|cambia eso|quise decir|queria decir|correccion|"
     r"mejor dicho|rectifico)\b|, (?:and )?(?:not|no) (?:(?:on|at|in|the|el|la|en|a) )*[\w:.]+[.!]*$"
@@ -81,8 +86,12 @@ def _states_something(sentence: str) -> bool:
         return True
     if len(plain.split()) >= _FEWEST_WORDS and _CORRECTION.search(plain):
         return True
-    names_something = worth(sentence) >= _ONE_NAME or bool(_DAY.search(plain))
-    return names_something and bool(_STATES.search(plain)) and not _REQUEST.match(plain)
+    if _REQUEST.match(plain):
+        return False
+    on_a_day = bool(_DAY.search(plain))
+    if on_a_day and _CLOCK.search(plain):
+        return True
+    return (on_a_day or worth(sentence) >= _ONE_NAME) and bool(_STATES.search(plain))
 
 
 def _plain(sentence: str) -> str:
