@@ -38,6 +38,9 @@ WORDS = [
 ]
 CATEGORIES = ("turn-summary", "note", "note", "fact", "decision", "user-preference", "event")
 PER_DAY = 1000
+EXPERIENCES = 0.01  # of the records
+CHATS = 20
+TURNS = 40  # of each chat
 
 
 def records(count: int, chance: random.Random) -> Iterator[Record]:
@@ -49,7 +52,7 @@ def records(count: int, chance: random.Random) -> Iterator[Record]:
         yield Record(
             id=new_id(),
             text=f"{text} {number}",
-            category=chance.choice(CATEGORIES),
+            category="experience" if chance.random() < EXPERIENCES else chance.choice(CATEGORIES),
             session="main",
             created=now - age,
         )
@@ -70,6 +73,14 @@ def fill(root: Path, count: int) -> Memory:
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_bytes(b"".join(lines))
     return memory
+
+
+def chat(memory: Memory) -> None:
+    """Turns of some chats, as a gateway logs them."""
+    chance = random.Random(11)
+    for number in range(CHATS * TURNS):
+        said, answered = (" ".join(chance.choices(WORDS, k=20)) for _ in range(2))
+        memory.log_turn(said, answered, chat=f"chat {number % CHATS}")
 
 
 def cpu_seconds(command: list[str], runs: int = 15) -> float:
@@ -113,32 +124,65 @@ def session_start(folder: Path, many: int) -> dict[str, float]:
 
 
 def turn_context(folder: Path, chunks: int, questions: int = 200) -> dict[str, float]:
-    """A turn against a single search, taken in turns; and the same question again."""
+    """A turn against a single search, taken in turns: alone and inside a chat; and the same question again."""
     root = folder / "indexed"
     memory = fill(root, chunks // 2)  # each record stands in two files
+    chat(memory)
     started = time.perf_counter()
     memory.sync()
     print(f"  (indexed {chunks:,} chunks in {time.perf_counter() - started:.0f} s)")
     chance = random.Random(7)
-    asked = [" ".join(chance.choices(WORDS, k=6)) + f"? {n}" for n in range(questions)]
     memory.search("warm up")
-    searches, turns, again, cpu = [], [], [], []
-    for question in asked:
-        searches.append(timed(partial(memory.search, question)))
-        before = time.process_time()
-        turns.append(timed(partial(memory.context, question)))
-        cpu.append(time.process_time() - before)
-        again.append(timed(partial(memory.context, question)))
-    turns.sort()
-    cpu.sort()
-    p50, p99 = statistics.median(turns), turns[int(len(turns) * 0.99)]
+    searches, turns, chats, again = Times(), Times(), Times(), Times()
+    for number in range(questions):
+        question = " ".join(chance.choices(WORDS, k=6)) + f"? {number}"
+        searches.add(partial(memory.search, question))
+        turns.add(partial(memory.context, question))
+        chats.add(partial(memory.context, question, chat=f"chat {number % CHATS}"))
+        again.add(partial(memory.context, question))
+    cpu = "of CPU (for when others use the machine)"
     return {
-        "search p50, ms": statistics.median(searches) * 1000,
-        "turn p50 / search p50 (limit 2)": p50 / statistics.median(searches),
-        "turn p99, ms (limit 150)": p99 * 1000,
-        "turn p99, ms of CPU (for when others use the machine)": cpu[int(len(cpu) * 0.99)] * 1000,
-        "from the cache p50, ms (limit 1)": statistics.median(again) * 1000,
+        "search p50, ms": searches.p50 * 1000,
+        "turn p50 / search p50 (limit 2)": turns.p50 / searches.p50,
+        f"turn p50 / search p50, {cpu}": turns.cpu_p50 / searches.cpu_p50,
+        "turn in a chat p50 / search p50 (limit 2)": chats.p50 / searches.p50,
+        f"turn in a chat p50 / search p50, {cpu}": chats.cpu_p50 / searches.cpu_p50,
+        "turn p99, ms (limit 150)": turns.p99 * 1000,
+        f"turn p99, ms {cpu}": turns.cpu_p99 * 1000,
+        "turn in a chat p99, ms (limit 150)": chats.p99 * 1000,
+        f"turn in a chat p99, ms {cpu}": chats.cpu_p99 * 1000,
+        "from the cache p50, ms (limit 1)": again.p50 * 1000,
     }
+
+
+class Times:
+    """How long one thing took each time, by the clock and of CPU."""
+
+    def __init__(self) -> None:
+        self._clock: list[float] = []
+        self._cpu: list[float] = []
+
+    def add(self, work: Callable[[], object]) -> None:
+        """Do it once more."""
+        before = time.process_time()
+        self._clock.append(timed(work))
+        self._cpu.append(time.process_time() - before)
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self._clock)
+
+    @property
+    def p99(self) -> float:
+        return sorted(self._clock)[int(len(self._clock) * 0.99)]
+
+    @property
+    def cpu_p50(self) -> float:
+        return statistics.median(self._cpu)
+
+    @property
+    def cpu_p99(self) -> float:
+        return sorted(self._cpu)[int(len(self._cpu) * 0.99)]
 
 
 def main() -> None:
