@@ -363,6 +363,9 @@ class Memory(TrackedStore):
             return self._recaller
 
     def _open_finder(self) -> Finder:
+        from memolith.embed.threads import multiply_in_one_thread
+
+        multiply_in_one_thread()
         from memolith.finding import Finder
 
         with _opening:

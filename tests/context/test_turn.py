@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.config import with_values
 from memolith.context.excerpts import excerpt
+from memolith.context.known import Known
 from memolith.context.queries import derive
 from memolith.context.skipping import skip_reason
 from memolith.context.turn import Turn, turn_context
@@ -57,7 +58,7 @@ def test_nothing_is_searched_for_a_message_that_is_skipped() -> None:
     def search(*_: object) -> SearchResult:
         raise AssertionError("searched")
 
-    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters())
+    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters(), Known(()))
     assert (found.text, found.skipped) == ("", "it is a greeting or a short answer")
 
 
@@ -99,7 +100,7 @@ def searching(*hits: Hit, experiences: tuple[Hit, ...] = ()) -> object:
 
 def handed(search: object, **more: object) -> object:
     turn = Turn(**{"message": "Which port does staging use?", **more})
-    return turn_context(turn, CONFIG, search, Filters())
+    return turn_context(turn, CONFIG, search, Filters(), Known(turn.known))
 
 
 def test_a_memory_is_a_line_with_category_source_trust_and_day() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memolith.context.cache import STALE_TIMES, AnswerCache
 from memolith.context.deadline import in_time
-from memolith.context.known import ids_at
+from memolith.context.known import Known, ids_at
 from memolith.context.turn import turn_context
 from memolith.context_types import TurnContext
 from memolith.retrieval import SearchResult
@@ -84,8 +83,8 @@ class Recaller:
         """What is worth knowing before an answer, from the cache if nothing changed."""
 
         def make() -> TurnContext:
-            known = (*turn.known, *ids_at(turn.known, self._version.root))
-            found = turn_context(replace(turn, known=known), self.config, self._ask, filters)
+            known = Known((*turn.known, *ids_at(turn.known, self._version.root)))
+            found = turn_context(turn, self.config, self._ask, filters, known)
             self._note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
             ...
 
 
-# Some more than are shown: some must not be seen, or are known already.
-_ASKED_FOR_MORE = 10
+# Half as many again as are shown, and some more: some must not be seen, or are known already.
+_ASKED_FOR_MORE = 3
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
 _ASKED_FOR_AT_LEAST = 200
 # What no word of the message speaks for must be among the nearest by meaning.
 _NEAREST = 5
+_OF_THE_CHAT = "what was said in this chat"
+_EXPERIENCES = "past experiences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,11 @@ class Searches:
         """Search for at most so long; what is missing then is said in the warnings."""
         kinds = {"memories": self._filters}
         if chat is not None:
-            kinds["what was said in this chat"] = replace(self._filters, chat=chat)
+            kinds[_OF_THE_CHAT] = replace(self._filters, chat=chat)
         if experiences:
-            kinds["past experiences"] = replace(self._filters, category="experience")
-        limits = {"past experiences": experiences}
+            kinds[_EXPERIENCES] = replace(self._filters, category="experience")
+        # Turns of the chat are among the memories too: what is added is the best of the others.
+        limits = {_EXPERIENCES: experiences, _OF_THE_CHAT: max(1, limit // 2)}
         most = _at_most(max(limit, experiences))
 
         def work(answer: Answer) -> None:
@@ -91,7 +94,7 @@ class Searches:
                 hits = self._hits(answer, filters, limits.get(name, limit))
                 if self._is_weak:
                     return  # nobody asked for it: what is only the nearest is not handed over
-                self._found = self._found.with_hits(hits, limit, learned=name in limits)
+                self._found = self._found.with_hits(hits, limit, learned=name == _EXPERIENCES)
 
         if in_time(lambda: self._ask(self._question, list(kinds.values()), most, work), seconds):
             return self._found
@@ -104,7 +107,8 @@ class Searches:
         return replace(found, warnings=(*found.warnings, late))
 
     def _hits(self, answer: Answer, filters: Filters, limit: int) -> list[Hit]:
-        hits, enough = self._asked_for(answer, limit + _ASKED_FOR_MORE, filters, limit)
+        some = limit + limit // 2 + _ASKED_FOR_MORE
+        hits, enough = self._asked_for(answer, some, filters, limit)
         if not enough:
             hits, _ = self._asked_for(answer, _at_most(limit), filters, limit)
         return hits

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.context.digest import Digest
-from memolith.context.known import Known
 from memolith.context.queries import derive
 from memolith.context.searching import Searches
 from memolith.context.skipping import skip_reason
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from memolith.config import ContextConfig
+    from memolith.context.known import Known
     from memolith.context.searching import Ask
     from memolith.labels import SessionKind
     from memolith.retrieval import Filters, Hit
@@ -39,7 +39,9 @@ class Turn:
     deadline_seconds: float | None = None
 
 
-def turn_context(turn: Turn, config: ContextConfig, ask: Ask, filters: Filters) -> TurnContext:
+def turn_context(
+    turn: Turn, config: ContextConfig, ask: Ask, filters: Filters, known: Known
+) -> TurnContext:
     """Look for what helps with a message. What is not found in time is said in the warnings."""
     if turn.kind not in SESSION_KINDS:
         raise RefusedError(
@@ -49,7 +51,6 @@ def turn_context(turn: Turn, config: ContextConfig, ask: Ask, filters: Filters) 
     if reason:
         return TurnContext(text="", skipped=reason)
     queries = derive(turn.message)
-    known = Known(turn.known)
     held: set[tuple[Citation, str]] = set()
 
     def may_see(hit: Hit) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING
 
+from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
 
 def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedder:
     """The configured model, or the default one; raises EmbeddingError when it cannot be used."""
-    if "numpy" not in sys.modules:
-        # Starting a pool of threads costs more than our small products gain from it.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - NumPy's, not ours
+    multiply_in_one_thread()
     if config is None or config.kind == "default":
         from memolith.embed.static_model import StaticModel
 

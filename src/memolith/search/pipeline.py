@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 # recall (benchmarks/recall). Who wants many hits gets them.
 NOMINATED = 200
 CONSIDERED = 200
+# Of further kinds, of which a turn wants few hits beside the first: so many for each, and some more.
+_BESIDE, _SOME_BESIDE = 4, 20
 _TRACED = 50
 
 
@@ -88,7 +90,9 @@ class Question:
             fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight)
         )
         if not plan.phrases:  # what stands in quotation marks is looked for in all there are
-            considered = _worth_staging(considered, situation)
+            is_first = filters == self._judged_by
+            most = CONSIDERED if is_first else min(CONSIDERED, _BESIDE * limit + _SOME_BESIDE)
+            considered = _worth_staging(considered, situation, most)
         nominees, scored = considered, _staged(parts.stages, situation, considered)
         considered = (scored[-1][1] if scored else considered).in_order()
         chats = rank_sessions(considered, parts.index.chat_vectors)[:limit]
@@ -133,9 +137,9 @@ def _told(situation: Situation, limit: int, plan: QueryPlan, nominated: Nominati
     )
 
 
-def _worth_staging(candidates: Candidates, situation: Situation) -> Candidates:
+def _worth_staging(candidates: Candidates, situation: Situation, most: int) -> Candidates:
     """The best, and all that is from days the question names, however common its words are."""
-    most = max(CONSIDERED, situation.limit)
+    most = max(most, situation.limit)
     if not situation.days:
         return candidates.take(slice(most)) if len(candidates) > most else candidates
     chosen = np.arange(len(candidates)) < most
