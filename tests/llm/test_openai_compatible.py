@@ -122,6 +122,14 @@ def test_a_bad_answer_is_not_taken_and_the_rules_write(way: str) -> None:
     assert len(endpoint.asked) == 1
 
 
+@pytest.mark.parametrize("way", ["half", "invented ids", "invented number", "wrong day"])
+def test_what_a_refused_answer_cost_is_counted(way: str) -> None:
+    with Endpoint(way).running() as endpoint:
+        summary, warning = checked_summary(model(endpoint, retries=0), NOTES, 600)
+    assert warning
+    assert summary.tokens == 321
+
+
 def test_an_endpoint_that_is_not_there_is_given_up_soon() -> None:
     writer = OpenAiCompatible(LlmConfig(url="http://127.0.0.1:9/v1", model="small", retries=0))
     for _ in range(2):

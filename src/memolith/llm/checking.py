@@ -47,6 +47,9 @@ def find_problem(
     for statement in statements:
         for record_id in statement.ids:
             sources.setdefault(record_id, []).append(statement)
+    days = {statement.day for statement in statements}
+    if days and any(not min(days) <= line.day <= max(days) for line in summary.statements):
+        return "a line is dated outside of the time it tells of"
     for line in summary.statements:
         problem = _problem_of_line(line, sources)
         if problem:

@@ -78,7 +78,7 @@ class OpenAiCompatible:
             self._failures += 1
             raise
         self._failures = 0
-        return _read(answer, statements)
+        return _read(answer)
 
     def _ask(self, prompt: str) -> object:
         problem = ""
@@ -149,17 +149,13 @@ def _parse(body: bytes) -> object:
         raise SummariserError("The answer is not JSON.") from error
 
 
-def _read(answer: object, statements: Sequence[Statement]) -> Summary:
+def _read(answer: object) -> Summary:
     match answer:
         case {"choices": [{"message": {"content": str(content)}}, *_]}:
             lines = tuple(read_lines(content))
         case _:
             raise SummariserError("The answer has no message.")
-    tokens = 0
     match answer:
         case {"usage": {"total_tokens": int(total)}} if not isinstance(total, bool):
-            tokens = max(0, total)
-    days = {statement.day for statement in statements}
-    if any(not min(days) <= line.day <= max(days) for line in lines):
-        raise SummariserError("A line is dated outside of the time it tells of.")
-    return Summary(statements=lines, tokens=tokens)
+            return Summary(statements=lines, tokens=max(0, total))
+    return Summary(statements=lines)
