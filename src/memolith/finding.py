@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memolith import clock as clocks
 from memolith.errors import IndexUnavailableError
 from memolith.files.chunk_text import read_texts
-from memolith.ingest.sync import text_digest
+from memolith.ingest.sources import text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.kept_index import KeptIndex
 from memolith.retrieval import Filters, SearchResult

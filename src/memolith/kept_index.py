@@ -20,10 +20,10 @@ from memolith.files.roots import Roots
 from memolith.index.choose import open_index
 from memolith.index.temporary import folder_instead, temporary_folder
 from memolith.ingest.background import Background
-from memolith.ingest.cutting import Days
 from memolith.ingest.model import Model
+from memolith.ingest.sources import Days, Sources
 from memolith.ingest.status import index_status
-from memolith.ingest.sync import Sources, embed_waiting, sync
+from memolith.ingest.sync import embed_waiting, sync
 from memolith.interfaces import IndexReplacedError
 
 if TYPE_CHECKING:

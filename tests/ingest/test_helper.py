@@ -17,7 +17,7 @@ import pytest
 from memolith import Memory
 from memolith.embed.static_model import StaticModel
 from memolith.ingest import helper as module
-from memolith.ingest import sync
+from memolith.ingest import taking_in
 from memolith.ingest.helper import Helper, start_helper
 from memolith.ingest.preparing import Said
 
@@ -43,7 +43,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[Made]:
     """Small batches and a helper for any sync; what it made is noted here."""
     monkeypatch.setattr(module, "MUCH_BYTES", 0)
     monkeypatch.setattr(module, "_cores", lambda: 2)
-    monkeypatch.setattr(sync, "_CHUNKS_AT_ONCE", 8)
+    monkeypatch.setattr(taking_in, "_CHUNKS_AT_ONCE", 8)
     taken: list[Made] = []
     take = Helper.take
 
@@ -69,7 +69,7 @@ def test_its_vectors_and_tokens_are_those_that_would_be_made_without_it(
 ) -> None:
     helped = answers(fill(tmp_path / "helped"))
     assert sum(len(tokens) for _, tokens in taken) == FILES
-    monkeypatch.setattr(sync, "start_helper", lambda *_: None)
+    monkeypatch.setattr(taking_in, "start_helper", lambda *_: None)
     assert answers(fill(tmp_path / "alone")) == helped
 
 
@@ -126,8 +126,8 @@ def test_there_is_none_for_little_work_or_inside_another_program(
 
 MAIN = """
 from memolith import Memory
-from memolith.ingest import helper, sync
-helper.MUCH_BYTES, helper._cores, sync._CHUNKS_AT_ONCE = 0, lambda: 2, 8
+from memolith.ingest import helper, taking_in
+helper.MUCH_BYTES, helper._cores, taking_in._CHUNKS_AT_ONCE = 0, lambda: 2, 8
 print("once")
 print(Memory({root!r}).sync().chunks)
 """

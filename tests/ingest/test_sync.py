@@ -9,7 +9,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import EmbeddingError
-from memolith.ingest import sync as module
+from memolith.ingest import taking_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +150,7 @@ def test_a_file_over_the_cap_is_left_out_with_a_warning(
     write(folder / "memory/large.md", "heron\n" + "x " * 600)
     write(folder / "memory/small.md", "grebe\n")
     assert found(memory, "heron")
-    monkeypatch.setattr(module, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(taking_in, "MAX_FILE_BYTES", 1000)
     os.utime(folder / "memory/large.md", (LONG_AGO + 9, LONG_AGO + 9))
     report = memory.sync()
     assert "memory/large.md" in report.warnings[0]

@@ -16,6 +16,7 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.text.digests import blake2b, sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
@@ -102,7 +103,6 @@ def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -
 
 def query_hash(question: str) -> str:
     """Twelve letters for a question; case and spacing do not count."""
-    from hashlib import sha1
 
     plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
     return sha1(plain, usedforsecurity=False).hexdigest()[:12]
@@ -221,7 +221,6 @@ def _shared(piece: Piece, asked: set[str]) -> int:
 
 
 def _identity(data: bytes) -> str:
-    from hashlib import blake2b
 
     return blake2b(data[: data.find(b"\n") + 1], digest_size=8).hexdigest()
 

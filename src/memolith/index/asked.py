@@ -53,7 +53,7 @@ def asked_of(
         rows -= in_rows
         groups -= np.minimum(in_groups, groups)
         total -= len(some.rows)
-        all_groups -= some.whole_groups()
+        all_groups -= some.whole_groups
     of_chunks, of_groups = _idf(rows, total).tolist(), _idf(groups, all_groups).tolist()
     place = {term: at for at, term in enumerate(numbers)}
     known = np.flatnonzero(rows)

@@ -126,7 +126,7 @@ class GroupSums:
         self.lengths[0, asked] += segment.groups.lengths[at]
         self.lengths[1, asked] += segment.groups.user_lengths[at]
         if hidden is not None:
-            self.lengths[:, asked] -= np.stack(hidden.lengths())[:, at]
+            self.lengths[:, asked] -= hidden.lengths[:, at]
             np.maximum(self.lengths, 0, out=self.lengths)
         self._add_counts(segment, matches, asked, at, hidden)
         if vector is not None and hidden is not None:

@@ -11,25 +11,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.nearest import distinct
 from memolith.interfaces import USER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memolith.index.segment import Segment
-    from memolith.interfaces import Vectors
 
     Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hidden:
-    """Rows of a segment that do not count; there is at least one."""
+    """Rows of a segment that do not count; there is at least one.
+
+    What they add up to is worked out once, and not by every search.
+    """
 
     segment: Segment
     rows: Integers
     mask: NDArray[np.bool_]  # of all rows, which these are
+    whole_groups: int  # so many groups have no other rows
+    lengths: NDArray[
+        np.float32
+    ]  # how many words of each group are hidden, and how many the user said
+    total: NDArray[np.float32]  # the sum of their vectors
 
     @classmethod
     def of(cls, segment: Segment, rows: Integers) -> Hidden | None:
@@ -38,37 +44,34 @@ class Hidden:
             return None
         mask = np.zeros(len(segment), np.bool_)
         mask[rows] = True
-        return cls(segment, rows, mask)
+        places, size = segment.groups.of_rows, len(segment.groups.ids) + 1
+        here = places[rows]
+        words = segment.postings.lengths[rows]
+        by_user = segment.columns["role"][rows] == USER
+        hidden, all_rows = np.bincount(here, minlength=size), np.bincount(places, minlength=size)
+        lengths = [np.bincount(here, said, size)[1:] for said in (words, words * by_user)]
+        return cls(
+            segment,
+            rows,
+            mask,
+            whole_groups=int(np.count_nonzero((hidden == all_rows)[1:])),
+            lengths=np.stack(lengths).astype(np.float32),
+            total=segment.nearest.sums(rows, np.zeros(1, np.int64))[0],
+        )
 
     def frequencies(self, terms: NDArray[np.uint64]) -> tuple[Integers, Integers]:
         """In how many hidden rows each term stands, and in how many groups only there."""
         rows, groups = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
-        grouped, postings = self.segment.columns["grouped"], self.segment.postings
+        postings, of_rows = self.segment.postings, self.segment.groups.of_rows
+        only_hidden = np.zeros(len(self.segment.groups.ids) + 1, np.bool_)
         for at, (start, stop) in enumerate(zip(*postings.spans(terms), strict=True)):
             found = postings.rows[start:stop]
             is_hidden = self.mask.take(found)
             if is_hidden.any():
-                rows[at] = is_hidden.sum()
-                of_all, of_shown = distinct(grouped[found]), distinct(grouped[found[~is_hidden]])
-                groups[at] = np.count_nonzero(of_all) - np.count_nonzero(of_shown)
+                places = of_rows.take(found)
+                only_hidden[places] = is_hidden
+                only_hidden[places[~is_hidden]] = False
+                rows[at] = np.count_nonzero(is_hidden)
+                groups[at] = np.count_nonzero(only_hidden[1:])
+                only_hidden[places] = False
         return rows, groups
-
-    def whole_groups(self) -> int:
-        """How many groups have no other rows."""
-        grouped = self.segment.columns["grouped"]
-        shown = np.count_nonzero(distinct(grouped[~self.mask]))
-        return int(np.count_nonzero(distinct(grouped)) - shown)
-
-    def lengths(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """How many words of each group are hidden, and how many of these the user said."""
-        groups, lengths = self.segment.groups, self.segment.postings.lengths[self.rows]
-        places, size = groups.of_rows[self.rows], len(groups.ids) + 1
-        by_user = self.segment.columns["role"][self.rows] == USER
-        return (
-            np.bincount(places, lengths, size)[1:].astype(np.float32),
-            np.bincount(places, lengths * by_user, size)[1:].astype(np.float32),
-        )
-
-    def meaning(self, vector: Vectors) -> float:
-        """The sum of how near they are."""
-        return float(self.segment.nearest.cosines(self.rows, vector).sum())

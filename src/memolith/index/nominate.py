@@ -149,7 +149,7 @@ def _usual_meaning(
     if vector is None or not count:
         return 0.0
     total = float(sum(live.segment.nearest.total @ vector for live in segments))
-    return (total - sum(rows.meaning(vector) for rows in hidden if rows)) / count
+    return (total - sum(float(rows.total @ vector) for rows in hidden if rows)) / count
 
 
 def _count(segments: Sequence[LiveSegment], hidden: Sequence[Hidden | None]) -> int:

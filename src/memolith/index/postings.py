@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.text.digests import blake2b
 from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:

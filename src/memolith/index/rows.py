@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import struct
 from datetime import UTC, date, datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -19,6 +18,7 @@ from memolith.index.postings import pack_terms
 from memolith.index.segment import Row
 from memolith.interfaces import FileState, Found
 from memolith.retrieval import Chunk
+from memolith.text.digests import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.interfaces import FileState
+from memolith.text.digests import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
-    from memolith.retrieval import Chunk, Turn
-    from memolith.types import Record, Stamp
+    from memolith.ingest.sources import Days
+    from memolith.retrieval import Chunk
+    from memolith.types import Stamp
 
 _TICK = 50_000_000  # nanoseconds
 # Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
 _MOST_ODD = 0.3
 _FEW_ODD = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """How the user's days are known, and by which zone: what was cut by another one is cut again.
-
-    The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
-    is: processes that are told different ones would cut everything again by turns.
-    """
-
-    of: Callable[[Record | Turn], date]
-    zone: str = ""
-
-    def mark(self, digest: blake2b) -> str:
-        """The digest of a file that was cut by these days."""
-        return f"{digest.hexdigest()}@{self.zone}"
-
-    def tell(self, state: FileState) -> bool:
-        """Whether a file was cut by these days."""
-        return state.digest.endswith(f"@{self.zone}")
 
 
 @dataclass(frozen=True, slots=True)

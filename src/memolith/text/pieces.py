@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memolith.text.digests import blake2b
 from memolith.text.folding import fold
 
 TYPE_CHECKING = False
@@ -88,8 +89,6 @@ def claim_key(text: str) -> str:
 
 def claim_key_of_bare(text: str) -> str:
     """The same for what `bare_text` has made of a text already."""
-    from hashlib import blake2b
-
     folded = fold(text)
     if not text.isascii():  # folding may have made spaces
         folded = " ".join(folded.split())

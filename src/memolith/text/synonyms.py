@@ -207,6 +207,10 @@ def load_synonyms(data: str) -> Synonyms:
 
 
 def _entries(side: str) -> tuple[str, ...]:
+    if (
+        _is_plain(side.replace(", ", " ")) and " ," not in side
+    ):  # nearly always, and ten times as fast
+        return tuple(dict.fromkeys(side.split(", ")))
     entries = (
         entry if _is_plain(entry) else " ".join(words(entry))
         for entry in map(str.strip, side.split(","))
@@ -217,7 +221,8 @@ def _entries(side: str) -> tuple[str, ...]:
 def _is_plain(entry: str) -> bool:
     """Whether an entry is made of words as they are: nearly all are, and taking them apart takes long."""
     if " " in entry:
-        return entry.isascii() and "  " not in entry and entry.replace(" ", "").isalpha()
+        is_spaced = "  " in entry or entry[0] == " " or entry[-1] == " "
+        return entry.isascii() and not is_spaced and entry.replace(" ", "").isalpha()
     return entry.isalpha()
 
 

@@ -1,0 +1,66 @@
+"""Where a sync reads from, how it knows the user's days, and how it tells a changed text or file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memolith.interfaces import FileChange
+from memolith.text.digests import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
+
+    from memolith.files.roots import Roots
+    from memolith.interfaces import FileState, IndexedChunk, WordVectors
+    from memolith.retrieval import Turn
+    from memolith.types import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How the user's days are known, and by which zone: what was cut by another one is cut again.
+
+    The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
+    is: processes that are told different ones would cut everything again by turns.
+    """
+
+    of: Callable[[Record | Turn], date]
+    zone: str = ""
+
+    def mark(self, digest: blake2b) -> str:
+        """The digest of a file that was cut by these days."""
+        return f"{digest.hexdigest()}@{self.zone}"
+
+    def tell(self, state: FileState) -> bool:
+        """Whether a file was cut by these days."""
+        return state.digest.endswith(f"@{self.zone}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a sync reads from, and how it knows the user's days."""
+
+    roots: Roots
+    days: Days
+    about_to_look: Callable[[str], None] | None = None  # told the path of every folder
+    word_vectors: WordVectors | None = None
+
+
+def as_seen(
+    known: Mapping[str, FileState],
+    path: str,
+    state: FileState | None = None,
+    chunks: Sequence[IndexedChunk] | None = (),
+    *,
+    is_appended: bool = False,
+) -> FileChange:
+    """A change that is only made if no other process was there since we looked."""
+    seen = known.get(path)
+    return FileChange(path, state, chunks, seen=seen, if_as_seen=True, is_appended=is_appended)
+
+
+def text_digest(text: str) -> bytes:
+    """What a chunk is known again by when its text is read from the file."""
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
