@@ -125,3 +125,10 @@ def test_properties_and_docstrings_stay() -> None:
 @pytest.mark.parametrize("public", [Citation, Provenance, Record])
 def test_what_users_get_is_a_dataclass_to_them(public: type) -> None:
     assert dataclasses.is_dataclass(public)
+
+
+def test_a_value_that_nobody_has_seen_can_be_finished() -> None:
+    ours = values.finish(Ours("a"), size=7)
+    assert ours == Ours("a", 7)
+    with pytest.raises(AttributeError):
+        values.finish(ours, colour="red")

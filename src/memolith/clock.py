@@ -33,6 +33,8 @@ class Clock:
 
     def day_of(self, moment: datetime) -> date:
         """The calendar day of a moment as the user would name it."""
+        if self._zone is None:  # the same rules, without making a zone for each moment
+            return date.fromtimestamp(moment.timestamp())  # noqa: DTZ012 - the user's own day
         return self.local(moment).date()
 
     def local(self, moment: datetime) -> datetime:

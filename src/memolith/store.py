@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
@@ -27,6 +27,9 @@ else:
     reports = late("memolith.reports")
     retrieval = late("memolith.retrieval")
     status_job = late("memolith.jobs.status")
+
+
+_NOT_YET = datetime.fromtimestamp(0, UTC)  # of a draft: its time is taken under the lock
 
 
 class Store(Opened):
@@ -110,7 +113,12 @@ class Store(Opened):
 
         text = text.replace("\r\n", "\n").strip()
         draft = self._draft(text, category, session, sensitivity)
-        draft = replace(draft, keywords=gate.keyword_list(keywords), metadata=metadata or {})
+        draft = replace(
+            draft,
+            created=self._clock.now(),
+            keywords=gate.keyword_list(keywords),
+            metadata=metadata or {},
+        )
         gate.check_record(draft, self.config.store.max_record_bytes)
         check_category(draft)
         with self._writing() as transaction:
@@ -301,7 +309,7 @@ class Store(Opened):
             text=gate.own_words(gate.whole_characters(text)),
             category=category,
             session=session,
-            created=self._clock.now(),
+            created=_NOT_YET,
             provenance=Provenance(channel=self._channel, sensitivity=sensitivity),
         )
 

@@ -109,6 +109,13 @@ def replace(value: T, /, **changes: object) -> T:
     return value.__class__(**changes)
 
 
+def finish(value: T, /, **missing: object) -> T:
+    """Fill in what was not known when the value was made; only for one that nobody else has seen."""
+    for name, item in missing.items():
+        object.__setattr__(value, name, item)
+    return value
+
+
 def _first_init(*, kw_only: bool) -> Callable[..., None]:
     """An `__init__` that compiles the real one, puts it in its own place and calls it."""
 

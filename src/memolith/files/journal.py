@@ -7,7 +7,7 @@ from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.duplicates import Duplicates, fingerprint
 from memolith.files.record_format import encode_time, line_around_time
 from memolith.types import Citation
-from memolith.values import replace
+from memolith.values import finish, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Journal:
         if reuse:
             duplicates.add(transaction.left_behind(self.primary)[0])
         transaction.release()
-        return replace(entry.record, created=now, citation=Citation(day, number, number))
+        return finish(entry.record, created=now, citation=Citation(day, number, number))
 
     def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk, in both files:
