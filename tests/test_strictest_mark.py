@@ -135,3 +135,46 @@ def test_the_command_line_shows_it_nowhere(
         said = capsys.readouterr().out
         json.loads(said)
         assert "opens with heron" not in said, command
+
+
+def test_no_summary_is_made_of_it(tmp_path: Path) -> None:
+    old = Clock("UTC", now=lambda: datetime(2026, 9, 1, 12, tzinfo=UTC))
+    settings = {"compact.max_records": 3, "compact.min_age_days": 1}
+    with Memory(tmp_path, clock=old, settings=settings) as memory:
+        memory.remember("We decided to open the door with the heron key", category="note")
+        for number in range(8):
+            memory.remember(f"We decided to paint door number {number} green", category="note")
+    mark_secret(tmp_path / "memory/2026-09-01.md", "heron")
+    now = Clock("UTC", now=lambda: NOW)
+    with Memory(tmp_path, clock=now, settings=settings) as memory:
+        assert memory.jobs.compact().status == "done"
+        written = [*tmp_path.glob("LONGMEMORY.md"), *tmp_path.glob(".memolith/archive/*.md")]
+        assert written
+        assert all("heron" not in path.read_text("utf-8") for path in written)
+    assert "heron" in (tmp_path / "MEMORY.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_no_experience_is_made_of_it(tmp_path: Path, path: str) -> None:
+    long_ago = Clock("UTC", now=lambda: datetime(2026, 9, 1, 12, tzinfo=UTC))
+    with Memory(tmp_path, clock=long_ago) as memory:
+        memory.remember("We decided to open the door with the heron key", category="decision")
+        memory.remember("We decided to paint the second door green", category="decision")
+        mark_secret(tmp_path / path, "heron")
+        memory.jobs.extract_experiences()
+        assert [experience.text for experience in memory.experiences()] == [
+            "We decided to paint the second door green"
+        ]
+
+
+def test_the_diff_of_a_job_has_a_line_in_its_place(tmp_path: Path) -> None:
+    with Memory(tmp_path, settings={"trim.max_records": 2}) as memory:
+        old = memory.remember("The door opens with heron")
+        memory.remember("The dog is called Bruno")
+        assert old.citation is not None
+        mark_secret(tmp_path / old.citation.path, "heron")
+        memory.remember("The cat is called Minka")
+        said = memory.jobs.diff("last")
+        assert "heron" not in said
+        assert HIDDEN in said
+        assert "heron" in memory.jobs.diff("last", include_secret=True)

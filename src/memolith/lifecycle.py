@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
+from memolith.files.secret_marks import marked_secret
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -178,7 +179,10 @@ class Jobs:
 
         A line stands for each secret record, unless asked for.
         """
-        return changes.diff(self.show(job_id).changes, include_secret=include_secret)
+        made = self.show(job_id).changes
+        with self._place.reading() as folder:
+            marked = marked_secret(folder, changes.changed_records(made))
+        return changes.diff(made, include_secret=include_secret, marked=marked)
 
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""

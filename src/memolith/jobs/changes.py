@@ -11,7 +11,9 @@ from memolith.reports import Change, Hunk, Snapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
+
+    from memolith.types import Record
 
 
 class Edits:
@@ -145,18 +147,32 @@ def snap(data: bytes) -> Snapped:
     return Snapped(len(data), sha256(data).hexdigest())
 
 
-def diff(changes: Iterable[Change], *, include_secret: bool = False) -> str:
-    """The changes as a unified diff without context; a line stands for each secret record."""
+def diff(
+    changes: Iterable[Change], *, include_secret: bool = False, marked: Collection[str] = ()
+) -> str:
+    """The changes as a unified diff without context; a line stands for each secret record.
+
+    `marked` are ids of records that other files mark secret.
+    """
     return "".join(
-        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret(line) else line
+        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret(line, marked) else line
         for change in changes
         for line in _diff_lines(change)
     )
 
 
-def _is_secret(line: str) -> bool:
+def changed_records(changes: Iterable[Change]) -> Iterator[Record]:
+    """The records on the lines that come or go."""
+    for change in changes:
+        for hunk in change.hunks:
+            for data in (hunk.removed, hunk.inserted):
+                yield from (record for _, record in Document.parse(change.path, data).records())
+
+
+def _is_secret(line: str, marked: Collection[str]) -> bool:
     document = Document.parse("", line[1:].encode(errors="surrogateescape"))
-    return any(one.looks_like_record for one in document.lines) and bool(secret_lines(document))
+    is_record = any(one.looks_like_record for one in document.lines)
+    return is_record and bool(secret_lines(document, marked))
 
 
 def split_lines(data: bytes) -> list[bytes]:

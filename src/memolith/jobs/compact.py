@@ -87,6 +87,9 @@ class CompactJob:
         undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
         scope = Scope(self._config.compact, self._now, undone)
         plan = plan_compaction(data, scope, self._clock.day_of)
+        if not plan.skipped and (secret := snapshot.marked_secret()):
+            scope = Scope(self._config.compact, self._now, undone, secret)
+            plan = plan_compaction(data, scope, self._clock.day_of)
         if not plan.skipped:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}

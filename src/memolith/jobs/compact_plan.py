@@ -69,18 +69,27 @@ class Scope:
     """Which records may be compacted."""
 
     def __init__(
-        self, config: CompactConfig, now: datetime, undone: Collection[str] = frozenset()
+        self,
+        config: CompactConfig,
+        now: datetime,
+        undone: Collection[str] = frozenset(),
+        secret: Collection[str] = frozenset(),
     ) -> None:
-        """`undone` are the beginnings of ids that were compacted before, which somebody took back."""
+        """`undone` are the beginnings of ids that were compacted before, which somebody took back;
+        `secret` the ids of records that another file marks secret.
+        """
         self.config = config
         self.today = now
         self._oldest_kept = now - timedelta(days=config.min_age_days)
         self._wanted, self._kept = names(config.categories), names(config.protected)
         self._undone = undone
+        self._secret = secret
 
     def has(self, head: Head) -> bool:
         """Whether a record is old enough, not secret, and of a category that is not kept."""
-        if head.sensitivity == "secret" or head.created > self._oldest_kept:
+        if head.sensitivity == "secret" or head.id in self._secret:
+            return False
+        if head.created > self._oldest_kept:
             return False
         if head.category == "compaction":
             return True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memolith.files.lookup import memory_files, superseded_by
+from memolith.files.secret_marks import secret_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +47,11 @@ class Snapshot:
         """The ids of every record that a newer one has taken the place of, in any file or note."""
         paths = dict.fromkeys((*memory_files(self._folder), *archives))
         found = (superseded_by(path, self.read(path) or b"") for path in paths)
+        return frozenset().union(*found)
+
+    def marked_secret(self) -> frozenset[str]:
+        """The ids of every record that some file marks secret, be it one of several alone."""
+        found = (secret_ids(self.read(path) or b"") for path in memory_files(self._folder))
         return frozenset().union(*found)
 
     def is_current(self) -> bool:

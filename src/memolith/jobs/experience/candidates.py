@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memolith.files.conversation_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
 from memolith.files.lookup import records_in
+from memolith.files.secret_marks import secret_ids
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.sentences import matters, sentences, worth
 from memolith.text.tokens import words
@@ -43,6 +44,7 @@ def candidates_from_files(
 ) -> Iterator[Candidate]:
     """The candidates of these files, oldest first; superseded and expired records are left out."""
     records: dict[str, Record] = {}
+    secret: set[str] = set()  # one file that says so is enough
     found: list[Candidate] = []
     for path in paths:
         data = read(path) or b""
@@ -50,7 +52,9 @@ def candidates_from_files(
             found += _from_turns(data)
         elif path not in OWN_OUTPUT:
             records.update((record.id, record) for record in records_in(path, data))
-    found += filter(None, (_from_record(record) for record in current(records.values(), now)))
+            secret.update(secret_ids(data))
+    open_ones = (one for one in current(records.values(), now) if one.id not in secret)
+    found += filter(None, map(_from_record, open_ones))
     yield from sorted(found, key=lambda candidate: candidate.created)
 
 
