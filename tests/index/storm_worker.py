@@ -35,26 +35,30 @@ def scan(root: Path) -> dict[str, set[str]]:
     return found
 
 
-def read(root: Path, stop: Path, chance: random.Random) -> dict[str, object]:
-    searches, wrong, slowest, warned = 0, [], 0.0, 0
+def read(root: Path, stop: Path, seed: str, chance: random.Random) -> dict[str, object]:
+    searches, wrong, slowest, cpu, warned = 0, [], 0.0, 0.0, 0
     with Memory(root, channel="library") as memory:
         while searches < LEAST or not stop.exists():
             before = scan(root)
             marker = chance.choice(sorted(before))
             time.sleep(0.03)  # searches that follow each other faster look at the files only once
-            started = time.monotonic()
+            started, worked = time.monotonic(), time.process_time()
             result = memory.search(marker, 400)
             slowest = max(slowest, time.monotonic() - started)
+            cpu = max(cpu, time.process_time() - worked)
+            with stop.with_suffix(f".{seed}").open("ab") as counted:
+                counted.write(b".")
             after = scan(root).get(marker, set())
             found = {hit.text for hit in result.hits if marker in hit.text.split()}
             searches += 1
             warned += bool(result.warnings)
             if not before[marker] <= found <= after:
                 wrong.append([marker, sorted(before[marker] - found), list(result.warnings)])
-    return {"searches": searches, "wrong": wrong[:5], "slowest": slowest, "warned": warned}
+    figures = {"slowest": slowest, "cpu": cpu, "warned": warned}
+    return {"searches": searches, "wrong": wrong[:5], **figures}
 
 
-def write(root: Path, stop: Path, chance: random.Random) -> dict[str, object]:
+def write(root: Path, stop: Path, _: str, chance: random.Random) -> dict[str, object]:
     written = refused = 0
     with Memory(root, channel="library") as memory:
         while written < LEAST or not stop.exists():
@@ -73,4 +77,4 @@ def write(root: Path, stop: Path, chance: random.Random) -> dict[str, object]:
 if __name__ == "__main__":
     kind, where, end, seed = sys.argv[1:]
     act = {"read": read, "write": write}[kind]
-    print(json.dumps(act(Path(where), Path(end), random.Random(int(seed)))))
+    print(json.dumps(act(Path(where), Path(end), seed, random.Random(int(seed)))))

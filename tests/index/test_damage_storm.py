@@ -23,6 +23,9 @@ DAMAGES = size(114, 513)  # six of each kind, or 27
 RECORDS = size(180, 10_000)
 SEED = 20261115
 SECONDS_BETWEEN = 0.35
+# An index of 10,000 records takes seconds to make: there the next damage comes when the readers have
+# healed the last one, and each of their searches may take as much CPU.
+HEALED_SECONDS = 5
 
 
 @pytest.mark.timeout(minutes(5, 60))
@@ -47,6 +50,8 @@ def test_searches_are_right_while_the_index_is_damaged_a_hundred_times(tmp_path:
     chance.shuffle(plan)
     while plan and all(worker.poll() is None for worker in workers):
         time.sleep(SECONDS_BETWEEN)
+        if LONG:
+            wait_for_searches(workers, stop)
         try:
             plan[-1](folder, chance)
         except (OSError, ValueError):
@@ -62,7 +67,21 @@ def test_searches_are_right_while_the_index_is_damaged_a_hundred_times(tmp_path:
     print(f"seed {SEED}, {done.total()} damages, {reports}, at last {newest}")
     assert done.total() == DAMAGES, done
     assert all(report["wrong"] == [] for report in reports[:2]), reports
-    assert not LONG or max(report["slowest"] for report in reports[:2]) < 5, reports
+    assert not LONG or max(report["cpu"] for report in reports[:2]) < HEALED_SECONDS, reports
+
+
+def wait_for_searches(workers: list[subprocess.Popen[str]], stop: Path) -> None:
+    """Until both readers have answered a question that was asked after now."""
+    counts = [stop.with_suffix(f".{seed}") for seed in range(2)]
+    before = [searches(path) for path in counts]
+    while all(worker.poll() is None for worker in workers):
+        if all(searches(path) > seen + 1 for path, seen in zip(counts, before, strict=True)):
+            return
+        time.sleep(0.05)
+
+
+def searches(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def test_every_damage_is_healed_by_the_next_search_of_an_open_memory(tmp_path: Path) -> None:

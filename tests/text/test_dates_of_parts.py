@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 
 from memolith.text.calendar_parts import is_southern
-from tests.text.named_days import days
+from memolith.text.dates import LIKELY, find_days
+from tests.text.named_days import TODAY, days
 
 
 @pytest.mark.parametrize(
@@ -214,3 +215,10 @@ def test_false_friends_are_no_days(text: str) -> None:
 )
 def test_a_capital_alone_makes_no_name_of_a_day(text: str) -> None:
     assert days(text) == ["04-12"]
+
+
+def test_a_month_that_is_a_name_too_is_a_month_beside_another() -> None:
+    surely = [found.confidence >= LIKELY for found in find_days("in March and April", TODAY)]
+    assert surely == [True, True]
+    (perhaps,) = find_days("the mail for Anna and April", TODAY)
+    assert perhaps.confidence < LIKELY

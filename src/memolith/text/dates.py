@@ -25,6 +25,7 @@ from memolith.text.date_words import (
     ALSO_NAMES,
     BEFORE_DAYS,
     BEFORE_NAMES,
+    MONTHS,
     NEEDS_CAPITAL,
     REASONS,
     SHY,
@@ -165,7 +166,9 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
     if any(len(token.text) == 4 and token.text.isdecimal() for token in inside):
         return match.phrase.confidence if len(inside) == 1 else SURE
     if len(inside) == 1 and inside[0].text in ALSO_NAMES and inside[0].is_capital:
-        return MAYBE if before in BEFORE_NAMES else match.phrase.confidence
+        among_months = match.start > 1 and found[match.start - 2].text in MONTHS
+        is_name = before in BEFORE_NAMES and not among_months
+        return MAYBE if is_name else match.phrase.confidence
     if not any(token.text in SHY and not token.is_capital for token in inside):
         return match.phrase.confidence
     if before in REASONS or any(token.text in REASONS for token in inside):
