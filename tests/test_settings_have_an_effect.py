@@ -200,6 +200,11 @@ def memories_about_dogs(memory: Memory) -> object:
     return len(found.hits), len(found.experiences)
 
 
+def a_place_is_named(memory: Memory) -> object:
+    memory.remember("The dog eats carrots")
+    return "#L1" in memory.context("What does the dog eat?", deadline_seconds=60).text
+
+
 def patience_with_a_search(memory: Memory) -> object:
     memory.remember("tea")
     return bool(memory.context("When is tea served?").warnings)
@@ -242,6 +247,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.max_tokens": (start_of_a_session, 0, 500, {}),
     "context.long_memory": (start_of_a_session, True, False, {}),
     "context.external": (start_of_a_session, "hold", "mark", {}),
+    "context.citations": (a_place_is_named, "on", "off", {}),
     "context.turn_tokens": (memories_about_dogs, 200, 2000, {}),
     "context.max_results": (memories_about_dogs, 1, 5, {}),
     "context.experiences": (memories_about_dogs, 0, 3, {}),

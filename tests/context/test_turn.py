@@ -20,6 +20,7 @@ from memolith.context.turn import Turn, turn_context
 from memolith.errors import RefusedError
 from memolith.retrieval import Filters, Hit, SearchResult
 from memolith.text.budget import estimate_tokens
+from memolith.text.quotation import without_recalled
 from memolith.types import Citation
 
 CONFIG = with_values({}).context
@@ -221,6 +222,25 @@ def test_a_group_gets_only_public_records() -> None:
     assert [item.citation.first_line for item in found.hits] == [1]
     with pytest.raises(RefusedError):
         handed(search, kind="party")
+
+
+@pytest.mark.parametrize(
+    ("citations", "kind", "place"),
+    [
+        ("auto", "main", "MEMORY.md#L1"),
+        ("auto", "group", "00000001"),
+        ("on", "group", "MEMORY.md#L1"),
+        ("off", "main", "00000001"),
+    ],
+)
+def test_places_are_named_as_the_setting_says(citations: str, kind: str, place: str) -> None:
+    config = with_values({"context.citations": citations}).context
+    turn = Turn(message="Which port does staging use?", kind=kind)
+    search = searching(hit(1, sensitivity="public"))
+    text = turn_context(turn, config, search, Filters(), Known(())).text
+    assert f"- [fact] memory number 1. ⟨{place} · user · 2026-11-15⟩\n" in text
+    # Whatever it names, it is known again when it comes back as a new memory.
+    assert without_recalled(text.splitlines()[5]) == ""
 
 
 def test_hostile_text_stays_inside_the_fence() -> None:

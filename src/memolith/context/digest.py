@@ -29,9 +29,19 @@ class Digest:
     """The lines that fit, and which hits they are."""
 
     def __init__(
-        self, question: str, memories: Sequence[Hit], experiences: Sequence[Hit], tokens: int
+        self,
+        question: str,
+        memories: Sequence[Hit],
+        experiences: Sequence[Hit],
+        tokens: int,
+        *,
+        cited: bool,
     ) -> None:
-        """Experiences get a quarter of the budget at most, memories the rest."""
+        """Experiences get a quarter of the budget at most, memories the rest.
+
+        If they are `cited`, each line names the place it stands at, and else the id of its record.
+        """
+        self._cited = cited
         self._asked = keywords(question)
         around = fence(f"{HEADING}\n\n[truncated - 999 more memories available]")
         left = tokens - estimate_tokens(around) - _MARGIN
@@ -59,7 +69,8 @@ class Digest:
         return taken
 
     def _line(self, hit: Hit) -> str:
-        mark = source(str(hit.citation), trust_label(hit.channel, hit.role), str(hit.dated or ""))
+        place = str(hit.citation) if self._cited else hit.record_id[:8] or "memory"
+        mark = source(place, trust_label(hit.channel, hit.role), str(hit.dated or ""))
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""
         text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from memolith.clock import Clock
-    from memolith.config import ContextConfig
+    from memolith.config_context import ContextConfig
     from memolith.context.searching import Ask
     from memolith.context.turn import Turn
     from memolith.context.version import StoreVersion

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from memolith.clock import Clock
-    from memolith.config import Config, ContextConfig
+    from memolith.config import Config
+    from memolith.config_context import ContextConfig
     from memolith.labels import SessionKind
     from memolith.profile import Profile
     from memolith.types import Record

@@ -17,7 +17,7 @@ from memolith.visibility import may_see, trust_in_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from memolith.config import ContextConfig
+    from memolith.config_context import ContextConfig
     from memolith.context.known import Known
     from memolith.context.searching import Ask
     from memolith.labels import SessionKind
@@ -73,6 +73,7 @@ def turn_context(
         list(_once(found.memories)),
         list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
+        cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
     )
     return TurnContext(
         text=digest.text,

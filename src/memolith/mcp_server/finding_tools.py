@@ -38,14 +38,15 @@ def memory_search(call: Call) -> Answer:
         call.arguments.number("maxResults"),
         include_secret=call.arguments.flag("include_secret"),
     )
-    return found(question, result)
+    return found(call, question, result)
 
 
-def found(question: str, result: SearchResult) -> Answer:
+def found(call: Call, question: str, result: SearchResult) -> Answer:
     """The answer of a search; the hits are quoted, because they may hold anything."""
+    cited = call.memory.config.context.citations != "off"
     head = f'Found {len(result.hits)} results for: "{question}"'
     hits = shortened(result.hits, question)
-    pieces = [_shown(number, hit) for number, hit in enumerate(hits, 1)]
+    pieces = [_shown(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
     notes = [f"Warning: {warning}" for warning in result.warnings]
     body = fence("\n---\n".join(pieces)) if pieces else ""
     return Answer(
@@ -59,7 +60,7 @@ def found(question: str, result: SearchResult) -> Answer:
     )
 
 
-def _shown(number: int, hit: Hit) -> str:
+def _shown(number: int, hit: Hit, *, cited: bool) -> str:
     known = [f"score: {hit.score:.3f}", quoted(trust_label(hit.channel, hit.role))]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
@@ -68,7 +69,8 @@ def _shown(number: int, hit: Hit) -> str:
         known.append("superseded")
     if hit.record_id:
         known.append(f"id {hit.record_id[:8]}")
-    return f"[{number}] {quoted(str(hit.citation))} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
+    head = f"[{number}] {quoted(str(hit.citation))}" if cited else f"[{number}]"
+    return f"{head} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
 
 
 def memory_get(call: Call) -> Answer:

@@ -82,7 +82,7 @@ def _search(call: Call) -> Answer:
     result = call.memory.search(
         question, arguments.number("limit"), category=arguments.text("category") or None
     )
-    answer = found(question, result)
+    answer = found(call, question, result)
     return Answer(text=answer.text, content={"action": "search", **answer.content})
 
 
