@@ -8,6 +8,7 @@ a term stands in a group is added up from the postings of its chunks; the rest i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,11 +179,13 @@ def group_bm25(counts: Floats, lengths: Floats, words: Words) -> Floats:
     average = np.where(average > 0, average, np.float32(1))[:, None]
     saturation = K1 * (1 - B + B * lengths / average)
     values = counts * np.float32(K1 + 1) / (counts + saturation.astype(np.float32))
-    scores = np.zeros(lengths.shape, np.float32)
-    for word in filter(None, words):
-        terms = [term for term, _ in word]
-        weights = np.array([weight for _, weight in word], np.float32)
-        scores += (values[terms] * weights[:, None, None]).max(axis=0)
+    known = [word for word in words if word]
+    if not known:
+        return np.zeros(lengths.shape, np.float32)
+    terms, weights = zip(*chain.from_iterable(known), strict=True)
+    each = values.take(terms, axis=0) * np.array(weights, np.float32)[:, None, None]
+    first_terms = list(accumulate(map(len, known[:-1]), initial=0))
+    scores: Floats = np.maximum.reduceat(each, first_terms).sum(axis=0)
     return scores
 
 

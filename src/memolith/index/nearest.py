@@ -84,12 +84,14 @@ class Nearest:
         self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
     ) -> tuple[NDArray[np.integer[Any]], Floats]:
         """The nearest rows among the allowed ones, best first, and their cosines."""
-        return self.search_each(query, limit, [allowed])[0]
+        rows, cosines = self.search_each(query, limit, [allowed])[0]
+        order = np.lexsort((rows, -cosines))
+        return rows[order], cosines[order]
 
     def search_each(
         self, query: Floats, limit: int, kinds: Sequence[NDArray[np.bool_] | None]
     ) -> list[tuple[NDArray[np.integer[Any]], Floats]]:
-        """The same for several sets of allowed rows: clusters are looked into once for all of them."""
+        """The same for several sets of allowed rows, in no order; clusters are looked into once for all."""
         probed: tuple[NDArray[np.integer[Any]], Floats] | None = None
         found = []
         for allowed in kinds:
@@ -110,9 +112,7 @@ class Nearest:
         if len(places) > limit:
             best = np.argpartition(-scores, limit - 1)[:limit]
             places, scores = places[best], scores[best]
-        rows = self.rows[places] if len(self.rows) else places
-        order = np.lexsort((rows, -scores))
-        return rows[order], scores[order]
+        return (self.rows[places] if len(self.rows) else places), scores
 
     def cosines(self, rows: NDArray[np.integer[Any]], query: Floats) -> Floats:
         """The cosines of some rows."""
