@@ -34,7 +34,7 @@ MOST_QUERIES = 32
 MOST_TAGS = 10
 
 
-# Not frozen, though nobody changes it: a dream makes ten thousand of them, in half the time.
+# Not frozen, though nobody changes one that others know: a dream makes ten thousand, in half the time.
 @dataclass(slots=True, kw_only=True)
 class Recalled:
     """One statement and how often, how well and when it answered."""

@@ -66,7 +66,9 @@ def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
         last = max(reversed(events), key=lambda event: _standing(event.path))
     entry = _new(last, events) if entry is None else _shown_again(entry, last, len(events))
     answers = [event for event in events if event.answered]
-    return _recalled(entry, answers) if answers else entry
+    if answers:
+        _count(answers, entry)
+    return entry
 
 
 def _new(last: Shown, events: Sequence[Shown]) -> Recalled:
@@ -101,22 +103,20 @@ def _shown_again(entry: Recalled, last: Shown, times: int) -> Recalled:
     )
 
 
-def _recalled(entry: Recalled, answers: Sequence[Shown]) -> Recalled:
+def _count(answers: Sequence[Shown], entry: Recalled) -> None:
+    """Count the answers into an entry that nobody else has seen yet: a copy would take twice the time."""
     counted = _once_a_day(entry, answers)
     days = sorted({*entry.days, *[event.day for event in answers]})
     today = [event.query for event in counted if event.day == days[-1]]
     earlier = entry.last_queries if days[-1] in entry.days[-1:] else ()
     queries = dict.fromkeys([*entry.queries, *[event.query for event in answers]])
-    return replace(
-        entry,
-        recalls=entry.recalls + len(counted),
-        total_score=entry.total_score + sum([event.score for event in counted]),
-        max_score=max([entry.max_score, *[event.score for event in answers]]),
-        last_at=max([entry.last_at, *[event.at for event in answers]]),
-        days=tuple(days[-MOST_DAYS:]),
-        queries=tuple(queries)[-MOST_QUERIES:],
-        last_queries=tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:],
-    )
+    entry.recalls += len(counted)
+    entry.total_score += sum([event.score for event in counted])
+    entry.max_score = max([entry.max_score, *[event.score for event in answers]])
+    entry.last_at = max([entry.last_at, *[event.at for event in answers]])
+    entry.days = tuple(days[-MOST_DAYS:])
+    entry.queries = tuple(queries)[-MOST_QUERIES:]
+    entry.last_queries = tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:]
 
 
 def _standing(path: str) -> int:
