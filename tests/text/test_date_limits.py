@@ -92,7 +92,7 @@ def test_the_ends_of_the_calendar_hold() -> None:
                      "last weekend", "past 9999 weeks", "9999 hours ago", "1900", "in 2099",
                      "last winter", "next winter", "in winter", "this summer", "9999 summers ago", "week 1",
                      "week 53", "early last year", "9999 decades ago", "9999 Fridays ago", "first half of last year",
-                     "9999 weekends ago", "two weekends ago", "in the 1900s", "9999 fortnights ago", "Tuesday the 31st"):  # fmt: skip
+                     "9999 weekends ago", "two weekends ago", "9999 fortnights ago", "Tuesday the 31st"):  # fmt: skip
             for found in find_days(text, today):
                 assert found.first <= found.last
 

@@ -8,7 +8,7 @@ from datetime import date
 from memolith.text import calendar_days as days
 from memolith.text import calendar_parts as parts
 from memolith.text.calendar_days import Days, Unit
-from memolith.text.date_grammar import LIKELY, Phrase
+from memolith.text.date_grammar import LIKELY, MAYBE, Phrase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,6 @@ def _weekend_with(day: Days | None) -> Days | None:
 def _decade_ago(today: date, count: int = 1) -> Days:
     middle = days.within(today, 10 * count, Unit.YEAR).first
     return Days(first=days.shift(middle, -365), last=min(days.shift(middle, 365), today))
-
-
-def _decade(_: date, first: int) -> Days | None:
-    return days.months(first, 1, 120)
 
 
 def _both_ago(today: date, count: int, unit: Unit, more: int, smaller: Unit) -> Days:
@@ -122,13 +118,26 @@ COUNTED = (
         "in/over/during? the last/past decade | en/durante? la ultima decada",
         lambda today: days.within(today, 10, Unit.YEAR),
     ),
-    Phrase("in the 2010s", "the <decade>", _decade, LIKELY),
 )
 
 OF_A_YEAR = (
+    # A plan has weeks too, and most people who say «week 2» mean those.
     Phrase(
-        "week 12",
-        "calendar? week no/number/nr? .? <week-number> | cw/kw <week-number> | semana <week-number>",
+        "week 12: perhaps that of a plan",
+        "week <week-number> | semana <week-number>",
+        parts.week_number,
+        MAYBE,
+    ),
+    Phrase(
+        "in week 12",
+        "week <week-number> | la? semana <week-number>",
+        parts.week_number,
+        LIKELY,
+        after=_IN,
+    ),
+    Phrase(
+        "calendar week 12",
+        "calendar week <week-number> | week no/number/nr .? <week-number> | cw/kw <week-number>",
         parts.week_number,
         LIKELY,
     ),
@@ -257,6 +266,7 @@ def _third(part: int, said: tuple[str, str, str, str]) -> tuple[Phrase, ...]:
             lambda today, unit: parts.latest_part(today, unit, part),
             LIKELY,
         ),
+        Phrase("", f"by the {noun} of the/this <unit>", None),  # a deadline
     )
 
 

@@ -143,17 +143,6 @@ def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 5 else WORDS["n"].get(text)
 
 
-_DECADE = re.compile(r"((?:19|20)?)(\d)0s")
-
-
-def _decade(text: str) -> int | None:
-    """The first year of what is written like 1990s or 90s."""
-    if not (found := _DECADE.fullmatch(text)):
-        return None
-    century = int(found[1] or (20 if found[2] < "3" else 19))
-    return 100 * century + 10 * int(found[2])
-
-
 def _week_number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 3 and 1 <= int(text) <= 53 else None
 
@@ -175,7 +164,6 @@ CLASSES: Mapping[str, Callable[[str], int | None]] = {
     "day-day": _two_days,
     "quarter": _between(1, 4),
     "half": _between(1, 2),
-    "decade": _decade,
     "week-number": _week_number,
     "year": _between(1900, 2099),
 }
