@@ -78,6 +78,7 @@ class Filters:
     category: str | None = None
     session: str | None = None
     chat: str | None = None
+    also_chat: str | None = None  # the best of this chat take part, however good others are
     since: date | None = None
     until: date | None = None
     path: str | None = None  # a file, or a folder and everything below it

@@ -83,3 +83,21 @@ def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> Non
     assert list(map(places, together)) == [places(alone(filters)) for filters in kinds]
     assert {hit.chat for hit in together[1]} == {"c1"}
     assert {hit.category for hit in together[2]} == {"experience"}
+
+
+def test_the_best_of_the_chat_take_part_however_many_others_are_better(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.log_turn("Which server is it?", "The grey one.", chat="c1")
+        parts = [
+            f"## {n}\n\nThe staging server uses port {n}; Ana restarts it.\n" for n in range(300)
+        ]
+        (tmp_path / "memory").mkdir(exist_ok=True)
+        (tmp_path / "memory/ports.md").write_text("\n".join(parts), "utf-8")
+        finder, filters = memory._open_finder(), memory._filters()
+
+        def chats(filters: Filters) -> set[str]:
+            return {hit.chat for hit in finder.search(QUESTION, 250, filters).hits} - {""}
+
+        assert chats(filters) == set()
+        assert chats(replace(filters, also_chat="c1")) == {"c1"}
+        assert chats(replace(filters, also_chat="no such chat")) == set()

@@ -33,8 +33,6 @@ _ASKED_FOR_MORE = 3
 _ASKED_FOR_AT_LEAST = 200
 # What no word of the message speaks for must be among the nearest by meaning.
 _NEAREST = 5
-_OF_THE_CHAT = "what was said in this chat"
-_EXPERIENCES = "past experiences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +42,6 @@ class Found:
     memories: tuple[Hit, ...] = ()
     experiences: tuple[Hit, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    def with_hits(self, hits: Sequence[Hit], limit: int, *, learned: bool) -> Found:
-        """And these: experiences if they were `learned`, else the best of all memories by score.
-
-        Each place counts once: all come from the same question and are weighed alike.
-        """
-        if learned:
-            return replace(self, experiences=tuple(hits))
-        if not self.memories:
-            return replace(self, memories=tuple(hits))
-        once = {(hit.citation, hit.role): hit for hit in (*self.memories, *hits)}
-        best = sorted(once.values(), key=lambda hit: -hit.score)[:limit]
-        return replace(self, memories=tuple(best))
 
 
 class Searches:
@@ -76,27 +61,23 @@ class Searches:
 
     def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> Found:
         """Search for at most so long; what is missing then is said in the warnings."""
-        kinds = {"memories": self._filters}
-        if chat is not None:
-            kinds[_OF_THE_CHAT] = replace(self._filters, chat=chat)
-        if experiences:
-            kinds[_EXPERIENCES] = replace(self._filters, category="experience")
-        # Turns of the chat are among the memories too: what is added is the best of the others.
-        limits = {_EXPERIENCES: experiences, _OF_THE_CHAT: max(1, limit // 2)}
+        memories = replace(self._filters, also_chat=chat)
+        learned = replace(self._filters, category="experience")
+        kinds = [memories, learned] if experiences else [memories]
         most = _at_most(max(limit, experiences))
 
         def work(answer: Answer) -> None:
             self._found, self._is_weak = Found(), False  # begun anew, if the index was
-            for name, filters in kinds.items():
-                if self._is_over:
-                    return
-                self._missing = name
-                hits = self._hits(answer, filters, limits.get(name, limit))
-                if self._is_weak:
-                    return  # nobody asked for it: what is only the nearest is not handed over
-                self._found = self._found.with_hits(hits, limit, learned=name == _EXPERIENCES)
+            hits = self._hits(answer, memories, limit)
+            if self._is_weak or self._is_over:
+                return  # nobody asked for it: what is only the nearest is not handed over
+            self._found = replace(self._found, memories=tuple(hits))
+            if experiences:
+                self._missing = "past experiences"
+                hits = self._hits(answer, learned, experiences)
+                self._found = replace(self._found, experiences=tuple(hits))
 
-        if in_time(lambda: self._ask(self._question, list(kinds.values()), most, work), seconds):
+        if in_time(lambda: self._ask(self._question, kinds, most, work), seconds):
             return self._found
         self._is_over = True
         found = self._found

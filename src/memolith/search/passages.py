@@ -53,9 +53,13 @@ def passages(
 ) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
     weights = [words_weight, meaning_weight]
+    read = dict[str, _Question]()  # once for all kinds of hits
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
-        question = _Question.of(model, situation.question, situation.rarity)
+        question = read.get(situation.question)
+        if question is None:
+            question = _Question.of(model, situation.question, situation.rarity)
+            read[situation.question] = question
         judged = candidates.best()[: max(_JUDGED, situation.limit + MORE)]
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
         if not len(tokens) or not question.compared[0].any():

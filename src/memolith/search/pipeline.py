@@ -162,19 +162,24 @@ def _staged(
 def _nominate(
     parts: Parts, plan: QueryPlan, kinds: Sequence[Filters], wanted: int, warnings: list[str]
 ) -> dict[Filters, Nomination]:
-    """The candidates of each kind; of days that are named, also what is not among the best of all days."""
+    """The candidates of each kind; of days and of a chat, also what is not among the best of all."""
     words = plan.words if parts.by_words else ()
     vector = _vector(parts, plan, warnings)
-    within = [_within(filters, days) for filters in kinds for days in plan.days]
+    parts_of = {filters: [_within(filters, days) for days in plan.days] for filters in kinds}
     if words or vector is not None:
-        found = parts.index.nominate(words, vector, wanted, [*kinds, *within])
+        for filters, narrower in parts_of.items():
+            if filters.also_chat is not None:
+                narrower.append(replace(filters, chat=filters.also_chat))
+        every = [part for narrower in parts_of.values() for part in narrower]
+        found = parts.index.nominate(words, vector, wanted, [*parts_of, *every])
     else:  # asked for days alone, or for nothing
-        found = parts.index.nominate(words, vector, 0, kinds)
-        found += parts.index.nominate(words, vector, wanted, within) if within else []
-    of_days = iter(found[len(kinds) :])
+        every = [part for narrower in parts_of.values() for part in narrower]
+        found = parts.index.nominate(words, vector, 0, list(parts_of))
+        found += parts.index.nominate(words, vector, wanted, every) if every else []
+    rest = iter(found[len(parts_of) :])
     return {
-        filters: _together([nominated, *islice(of_days, len(plan.days))])
-        for filters, nominated in zip(kinds, found, strict=False)
+        filters: _together([nominated, *islice(rest, len(narrower))])
+        for (filters, narrower), nominated in zip(parts_of.items(), found, strict=False)
     }
 
 
