@@ -26,7 +26,9 @@ _KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
-    parser.add_argument("--kind", choices=_KINDS, help="only findings of this kind")
+    parser.add_argument(
+        "--kind", metavar="KIND", choices=_KINDS, help=f"only these: {', '.join(_KINDS)}"
+    )
     parser.add_argument(
         "--limit", metavar="N", type=whole_number, default=50, help="show the first N (default: 50)"
     )
