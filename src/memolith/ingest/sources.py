@@ -29,13 +29,18 @@ class Days:
     of: Callable[[Record | Turn], date]
     zone: str = ""
 
+    @property
+    def ending(self) -> str:
+        """What the digest of every file ends with that was cut by these days."""
+        return f"@{self.zone}"
+
     def mark(self, digest: blake2b) -> str:
         """The digest of a file that was cut by these days."""
-        return f"{digest.hexdigest()}@{self.zone}"
+        return digest.hexdigest() + self.ending
 
     def tell(self, state: FileState) -> bool:
         """Whether a file was cut by these days."""
-        return state.digest.endswith(f"@{self.zone}")
+        return state.digest.endswith(self.ending)
 
 
 @dataclass(frozen=True, slots=True)

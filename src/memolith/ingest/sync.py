@@ -12,12 +12,13 @@ from memolith.files.chunk_text import read_texts
 from memolith.index_reports import SyncReport
 from memolith.ingest.sources import as_seen, text_digest
 from memolith.ingest.turns import turn
+from memolith.interfaces import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from memolith.ingest.sources import Sources
-    from memolith.interfaces import Embedder, FileState, Index
+    from memolith.interfaces import Embedder, Index
     from memolith.retrieval import Chunk
     from memolith.types import Stamp
 
@@ -126,11 +127,13 @@ class _Seen:
 def _unlike(
     known: Mapping[str, FileState], on_disk: Mapping[str, Stamp], sources: Sources
 ) -> dict[str, Stamp]:
-    """The files that the index does not hold as they are."""
+    """The files that the index does not hold as they are. Every search waits for this loop."""
+    ending, no_file = sources.days.ending, FileState((0, 0, 0), "")
+    held = known.get
     return {
         path: stamp
         for path, stamp in on_disk.items()
-        if path not in known or known[path].stamp != stamp or not sources.days.tell(known[path])
+        if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
     }
 
 
