@@ -368,3 +368,19 @@ def test_what_was_said_in_several_months_stands_once_in_the_long_memory(
     text = Path(root, "LONGMEMORY.md").read_text()
     assert text.count("peonies") == 1
     assert text.index("100 euros") < text.index("peonies")  # of the newest month that says it
+
+
+def test_a_password_in_the_open_is_not_told_in_summaries(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    settings = {"compact.max_records": 2, "compact.min_age_days": 0}
+    memory = Memory(root, clock=clock, settings=settings)
+    memory.remember("Ana moved the router to room 12. The password is hunter22.")
+    for n in range(4):
+        memory.remember(f"The rent of month {n} was {n}00 euros.")
+    stopped_time.advance(days=40)
+    memory.jobs.compact()
+    for path in ("MEMORY.md", "LONGMEMORY.md"):
+        assert "room 12" in Path(root, path).read_text()
+        assert "hunter22" not in Path(root, path).read_text()
+    assert "hunter22" in Path(root, ARCHIVE).read_text()  # word for word

@@ -340,3 +340,11 @@ def test_forgetting_a_record_takes_its_words_out_of_an_old_diary(life: Life) -> 
     life.write("DREAMS.md", f"{before}### Recurring Themes\n- flower pot (3x)\n- key (2x)\n{after}")
     life.memory.forget(record.id)
     assert life.read("DREAMS.md") == f"{before}Recurring themes: 2\n{after}"
+
+
+def test_a_password_in_the_open_is_not_promoted(life: Life) -> None:
+    life.write("memory/2026-11-11.md", "- The password of the router in the hall is hunter22\n")
+    life.ask("which password has the router?", "router in the hall")
+    life.memory.jobs.dream()
+    assert life.promoted() == []
+    assert "in the open" in life.memory.jobs.explain("memory/2026-11-11.md#L1").reason

@@ -132,11 +132,19 @@ def test_secrets_in_the_open_are_found_and_never_repeated(memory: Memory) -> Non
 
 
 @pytest.mark.parametrize(
+    "text", ["La contraseña del wifi es Tomate-33", "Password for the vault in Lima: Xk9!aa"]
+)
+def test_a_password_of_something_is_a_secret(text: str) -> None:
+    assert list(open_secrets(text)) == ["a password"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The password is on the fridge",
         "password: $DB_PASSWORD",
         "We rotate the token every week",
+        "The pin of the map is red",
         "sk-tree",
     ],
 )

@@ -13,6 +13,8 @@ from memolith.files.record_format import RecordFormatError, encode_line, parse_l
 from memolith.interfaces import Statement
 from memolith.jobs.compact_levels import LEVELS, MOST_COVERED_NAMED
 from memolith.jobs.covered import covered_by, short, without_covered
+from memolith.text.open_secrets import surely_holds_secret
+from memolith.text.sentences import sentences
 from memolith.text.summary_text import read_summary, short_id, summary_lines, without_record
 from memolith.types import Provenance, Record
 from memolith.values import replace
@@ -45,9 +47,16 @@ def statements_of(
         day, ids = day_of(record.created), (short_id(record.id),)
         if record.category == "compaction":
             found += read_summary(record.text, day, ids)
-        else:
-            found.append(Statement(text=record.text, ids=ids, day=day, category=record.category))
+        elif text := _without_secrets(record.text):
+            found.append(Statement(text=text, ids=ids, day=day, category=record.category))
     return still_true(found, corrected)
+
+
+def _without_secrets(text: str) -> str:
+    """The text without sentences that hold a password or key: sessions start with summaries."""
+    if not surely_holds_secret(text):
+        return text
+    return "\n".join(one for one in sentences(text) if not surely_holds_secret(one))
 
 
 def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> list[Statement]:

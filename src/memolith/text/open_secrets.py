@@ -21,6 +21,7 @@ _KINDS = {
     "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,80}:[^\s:/@]{3,80}@[\w.-]{1,200}"),
     "a password": re.compile(
         r"\b(?:password|passwd|passphrase|contrase(?:ñ|n)a|clave|pin|secret|api[_ -]?key|access[_ -]?token|token)\b"
+        r"(?P<of>\s+(?:of|for|del?|para)(?:\s+[\w'’-]{1,30}){1,6}?)?"
         r"(?:\s+(?:is|es)\s+|\s*[:=]\s*)[\"'`]?(?P<value>[^\s\"'`,;]{4,200})",
         re.IGNORECASE,
     ),
@@ -38,8 +39,26 @@ def open_secrets(text: str) -> Iterator[str]:
     (['a password'], [])
     """
     for kind, pattern in _KINDS.items():
-        for match in pattern.finditer(text[:100_000]):
-            value = match.groupdict().get("value")
-            if value is None or not _HARMLESS.fullmatch(value.rstrip(".!?)")):
-                yield kind
-                break
+        if any(_is_secret(match.groupdict()) for match in pattern.finditer(text[:100_000])):
+            yield kind
+
+
+def surely_holds_secret(text: str) -> bool:
+    """Whether a text holds a key, or a password with a digit or sign in it: too much to be told again.
+
+    >>> surely_holds_secret("the password is hunter22"), surely_holds_secret("la clave es escuchar")
+    (True, False)
+    """
+    return any(
+        _is_secret({**match.groupdict(), "of": "anything"})
+        for pattern in _KINDS.values()
+        for match in pattern.finditer(text[:100_000])
+    )
+
+
+def _is_secret(found: dict[str, str | None]) -> bool:
+    """Whether what follows the word is a password; «the pin of the map is red» is only a sentence."""
+    value = (found.get("value") or "").rstrip(".!?)")
+    if not value:
+        return "value" not in found
+    return not _HARMLESS.fullmatch(value) and not (found.get("of") and value.isalpha())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.statements import Statement, statements
 from memolith.text.folding import fold
+from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import claim_key
 from memolith.text.tokens import words
 from memolith.visibility import trust_in_file
@@ -114,6 +115,8 @@ def _not_a_fact(text: str) -> str:
         return "it is too short to be a fact"
     if len(text) > _LONGEST_CHARS:
         return "it is too long to be one fact"
+    if surely_holds_secret(text):
+        return "it holds a password or key in the open: see memolith scan"
     if text.rstrip().endswith(("?", "？", ":")):
         return "it is a question or a beginning, not a fact"
     return ""

@@ -8,6 +8,7 @@ from memolith.files.conversation_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
 from memolith.files.lookup import records_in
 from memolith.files.secret_marks import secret_ids
+from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.sentences import matters, sentences, worth
 from memolith.text.tokens import words
@@ -71,6 +72,7 @@ def _from_record(record: Record) -> Candidate | None:
         or record.category in _NEVER
         or trust_in_file(channel) == "external"
         or not _tells_enough(text)
+        or surely_holds_secret(text)
     ):
         return None
     return Candidate(
@@ -91,7 +93,9 @@ def _from_turns(data: bytes) -> Iterator[Candidate]:
             continue
         for sentence in sentences(turn.user):
             text = bare_text(sentence)
-            if matters(text) and not text.endswith(("?", "？")) and _tells_enough(text):
+            if not matters(text) or text.endswith(("?", "？")) or surely_holds_secret(text):
+                continue
+            if _tells_enough(text):
                 yield Candidate(
                     text=text[:_LONGEST_CHARS],
                     source=f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}",
