@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory, clock
+from memolith.rest import guard
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:
@@ -119,6 +120,17 @@ def test_a_caller_that_asks_too_often_is_told_to_wait(
         assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 3
         assert answers[-1].headers["retry-after"]
         assert client.get("/healthz").status_code == 200
+
+
+def test_more_requests_at_once_than_can_be_answered_are_told_so(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "_MOST_AT_ONCE", 0)
+    refused = client.get("/api/v1/status")
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (503, "busy")
+    assert refused.headers["retry-after"] == "1"
+    monkeypatch.setattr(guard, "_MOST_AT_ONCE", 1)
+    assert [client.get("/api/v1/status").status_code for _ in range(3)] == [200] * 3
 
 
 def test_a_request_that_takes_too_long_is_given_up(

@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -139,6 +139,15 @@ def test_a_connection_on_which_nothing_is_said_is_closed(root: str) -> None:
         address = urlsplit(server.url)
         with socket.create_connection((str(address.hostname), address.port), timeout=300) as caller:
             assert caller.recv(1) == b""
+
+
+def test_connections_that_rest_take_nobodys_place(root: str) -> None:
+    with running(root) as server, ExitStack() as stack:
+        address = urlsplit(server.url)
+        for _ in range(250):
+            place = (str(address.hostname), address.port)
+            stack.enter_context(socket.create_connection(place, timeout=300))
+        assert server.client.get("/api/v1/status").status_code == 200
 
 
 def test_a_connection_may_rest_between_two_requests(root: str) -> None:

@@ -29,6 +29,7 @@ log = logging.getLogger("memolith.rest")
 
 OPEN_PATHS = ("/healthz", "/readyz")  # they tell nothing but whether we are well
 _RECALL_BYTES = 65_536
+_MOST_AT_ONCE = 200
 # These stay open while there is something to tell.
 _STREAMS = ("/api/v1/events", "/mcp")
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
@@ -59,6 +60,7 @@ class Guard:
         self._unfinished: set[asyncio.Task[None]] = set()
         self._streams: set[asyncio.Task[None]] = set()
         self._on_stop = on_stop
+        self._running = 0
 
     @property
     def patience_seconds(self) -> float:
@@ -79,6 +81,7 @@ class Guard:
             return  # web sockets are not spoken here
         began = clock.monotonic()
         reply = _Reply(send)
+        self._running += 1
         try:
             self._check(scope)
             body = await self._body(scope, receive)
@@ -93,6 +96,7 @@ class Guard:
             elif _is_stream(scope):
                 await reply.end()
         finally:
+            self._running -= 1
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)
             log.info(
@@ -104,6 +108,8 @@ class Guard:
             )
 
     def _check(self, scope: Scope) -> None:
+        if self._running > _MOST_AT_ONCE:
+            raise RequestError(503, "busy", "Too many requests at once.", hint="Try again.")
         headers = _headers(scope)
         self._check_host(headers)
         self._check_origin(headers)

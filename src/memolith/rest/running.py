@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
-_MOST_AT_ONCE = 200
+# Connections, most of which rest; requests are counted by the guard. Above it, file handles run out.
+_MOST_CONNECTIONS = 900
 PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
 # Libraries that tell each of their steps, such as every change of a file.
 _TALKATIVE = ("uvicorn", "watchfiles", "mcp")
@@ -91,7 +92,7 @@ def run(guard: Guard, sock: socket.socket, ready: Callable[[], None]) -> None:
         proxy_headers=False,
         ws="none",
         lifespan="on",
-        limit_concurrency=_MOST_AT_ONCE,
+        limit_concurrency=_MOST_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GOODBYE_SECONDS,
     )
