@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
@@ -204,8 +205,28 @@ class MemoryServer:
         return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""
-        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step.
+
+        Until then it keeps its place: else whoever calls and cancels could have any number of threads.
+        """
+        place, loop = object(), asyncio.get_running_loop()
+        first = threading.Lock()  # taken by the work, or by who no longer wants it
+
+        def placed() -> T:
+            if not first.acquire(blocking=False):
+                raise CallCancelledError
+            try:
+                return work()
+            finally:
+                with suppress(RuntimeError):  # the server has ended meanwhile
+                    loop.call_soon_threadsafe(self._threads.release_on_behalf_of, place)
+
+        await self._threads.acquire_on_behalf_of(place)
+        try:
+            return await to_thread.run_sync(placed, abandon_on_cancel=True)
+        finally:
+            if first.acquire(blocking=False):
+                self._threads.release_on_behalf_of(place)
 
 
 @contextmanager
