@@ -204,14 +204,14 @@ def test_who_closes_during_a_sync_gets_it_when_the_sync_ends(tmp_path: Path) -> 
 
     def wait(*_: object) -> None:
         reached.set()
-        assert go_on.wait(60)
+        assert go_on.wait(300)
 
     syncing = threading.Thread(target=memory.sync, args=(wait,))
     syncing.start()
-    assert reached.wait(60)
+    assert reached.wait(300)
     memory.close()
     go_on.set()
-    syncing.join(60)
+    syncing.join(300)
     opened = [
         os.readlink(f"/proc/self/fd/{fd}")
         for fd in os.listdir("/proc/self/fd")
