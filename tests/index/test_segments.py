@@ -10,6 +10,7 @@ import pytest
 
 from memolith.index import segments as module
 from memolith.index.database import DamageError
+from memolith.index.live import LiveSegment, tokens_of
 from memolith.index.postings import pack_terms, term_hash
 from memolith.index.segment import COLUMNS, Row, Segment
 from memolith.index.sqlite import SqliteIndex
@@ -36,6 +37,19 @@ def make_segment(count: int = 50) -> Segment:
         ],
         16,
     )
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 3, 4), (4, 1, 9, 3), (2,), (9,), ()])
+def test_tokens_are_picked_from_all_segments_in_the_order_that_was_asked_for(
+    numbers: tuple[int, ...],
+) -> None:
+    spelled = {1: b"a1a2", 2: b"", 3: b"c1", 4: b"d1d2d3"}
+    rows = [Row(key, (0,) * len(COLUMNS), pack_terms({}), spelled[key], None) for key in spelled]
+    segments = [LiveSegment(Segment.build(rows[at : at + 2], 16)) for at in (0, 2)]
+    tokens, sizes = tokens_of(segments, np.array(numbers, np.int64))
+    wanted = [spelled.get(key, b"") for key in numbers]
+    assert tokens.tobytes() == b"".join(wanted)
+    assert sizes.tolist() == [len(part) // 2 for part in wanted]
 
 
 def test_a_segment_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
