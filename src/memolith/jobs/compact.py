@@ -87,7 +87,8 @@ class CompactJob:
         undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
         scope = Scope(self._config.compact, self._now, undone)
         plan = plan_compaction(data, scope, self._clock.day_of)
-        if not plan.skipped and (secret := snapshot.marked_secret()):
+        secret = frozenset() if plan.skipped else snapshot.marked_secret()
+        if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
             scope = Scope(self._config.compact, self._now, undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
         if not plan.skipped:
