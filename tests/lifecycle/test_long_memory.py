@@ -52,6 +52,13 @@ def test_a_block_is_renewed_in_its_place() -> None:
     assert LongMemory.parse(data).blocks["2026-01"] == "## Summary (2026-01)\n\nnew text"
 
 
+def test_a_month_that_has_nothing_to_say_any_more_has_no_block() -> None:
+    data, _ = LongMemory.parse(b"").with_blocks({"2026-01": "a", "2026-02": "b"}, 9000)
+    data, dropped = LongMemory.parse(data).with_blocks({"2026-01": ""}, 9000)
+    assert headings(data) == ["## Summary (2026-02)"]
+    assert dropped == b""
+
+
 def test_a_block_that_was_torn_open_is_left_alone() -> None:
     torn = b"<!-- memolith:summary 2026-01 -->\nhalf a block\n"
     data, _ = LongMemory.parse(torn).with_blocks({"2026-02": "b"}, 9000)

@@ -39,13 +39,14 @@ class LongMemory:
     def with_blocks(self, new: Mapping[str, str], max_chars: int) -> tuple[bytes, bytes]:
         """The file with these blocks put in or renewed, and what was dropped to stay under the cap.
 
-        Blocks stand in the order of months. The oldest are dropped first; your text never is.
+        A month without text has no block. Blocks stand in the order of months. The oldest are dropped first; your text never is.
         """
         blocks: dict[str, bytes] = {}
         for found in _BLOCK.finditer(self.data):  # a month that stands there twice is one block
             month = found["month"].decode()
             blocks[month] = blocks.get(month, b"") + found.group()
         blocks.update({month: _encode(month, text) for month, text in new.items()})
+        blocks = {month: block for month, block in blocks.items() if new.get(month, block)}
         yours = _BLOCK.sub(b"", self.data) or layout.load_template(PATH)
         if not yours.endswith(b"\n"):
             yours += b"\n"

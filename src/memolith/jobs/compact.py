@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from memolith.types import Record
 
 
-_NOTHING_LEFT = "- nothing that still holds"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
     """A group with its text."""
@@ -220,7 +217,8 @@ class CompactJob:
                 new = _not_in(later, months.get(month, ()))
                 merged = RuleBased().summarise([*true, *new], self._config.long_memory.block_chars)
                 told = merged.statements
-                blocks[month] = summary_lines(told) or _NOTHING_LEFT
+                if told or month in known:
+                    blocks[month] = summary_lines(told)
             later |= {fold(statement.text) for statement in told}
         return blocks
 
