@@ -103,7 +103,8 @@ def reached_without_a_token(transport: str, root: str) -> Iterator[str]:
         memory.remember("Tea at four")
         port = sock.getsockname()[1]
         token = server_token(root, memory.config.store)
-        guarded = Guard(http_app(memory), memory, Metrics(), port)
+        agents = http_app(memory)
+        guarded = Guard(agents, memory, Metrics(), port, agents.end_streams)
         app = with_token(guarded, token) if transport == "http" else StdioBridge(root)
         with running(app, sock):
             yield f"http://127.0.0.1:{port}/mcp"
