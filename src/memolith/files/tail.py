@@ -22,7 +22,7 @@ def mend_tail(folder: Folder, fd: int, path: str, size: int) -> tuple[int, bytes
     if not size:
         return 0, b""
     head = os.pread(fd, 4, 0)
-    if is_utf16(head):
+    if is_utf16(head) or b"\0" in head:
         raise not_utf8(path, "nothing was appended to it")
     if os.pread(fd, 1, size - 1) == b"\n":
         return size, b""
