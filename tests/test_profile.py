@@ -210,7 +210,10 @@ def test_what_cannot_be_a_path_is_an_error(place: Place, path: str) -> None:
 def test_a_root_that_is_a_file_or_below_one_is_an_error(place: Place) -> None:
     file = place.home / "file"
     file.touch()
-    assert place.problem(root=str(file)) == f"{file} is a file; a profile's root is a folder."
+    assert place.problem(root=str(file)) == (
+        f"{file} is a file; a profile's root is a folder.\n"
+        "Choose another --root, or move that file away."
+    )
     assert "cannot be used: Not a directory." in place.problem(root=str(file / "x"))
     assert "is a file" in place.problem(memolith_home=str(file))
     place.profiles.mkdir(parents=True)
