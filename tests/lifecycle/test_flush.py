@@ -154,6 +154,12 @@ def test_what_tools_and_systems_say_in_a_text_is_not_read(who: str) -> None:
         ("I broke my arm.", "fact"),
         ("My wife got promoted.", "fact"),
         ("I can't eat nuts.", "preference"),
+        ("We decided not to use Redis.", "decision"),
+        ("Maybe we could go with Rust, not sure.", "note"),
+        ("If we decided to use Mongo, we would regret it.", "note"),
+        ("We did not decide to use Redis yet.", "note"),
+        ("Quizás usaremos Rust.", "note"),
+        ("Todavía no hemos decidido usar Redis.", "note"),
     ],
 )
 def test_ordinary_facts_open_threads_and_corrections_are_saved(said: str, category: str) -> None:

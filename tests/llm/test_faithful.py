@@ -52,6 +52,8 @@ def test_a_line_that_changes_a_fact_is_refused(line: str, record: str) -> None:
         ("The review is on Friday, with Ana's team", ["The review moves to Friday.", "Ana and her team review it"]),
         ("Ana chose Postgres and did not want Kafka", ["Ana chose Postgres and didn't want Kafka. She may come."]),
         ("Agreed that Ana pays Ben", ["Ana will pay Ben"]),
+        ("The shop is at shop.example.org now.", ["The shop is at shop.example.org now."]),
+        ("Thanks, that works.", ["We tried the new cable. Thanks, that works."]),
         ("Marta nunca toma leche", ["Marta nunca toma leche con el café"]),
         ("Backups run at 03:15 and are kept for two weeks", ["The backup runs at 03:15. It is kept for two weeks."]),
     ],

@@ -18,6 +18,14 @@ _CATEGORIES = {
 _AGENT_ITSELF = re.compile(
     rf"\b(?:i|ill|ive|im|yo|let me|voy a|he (?:{CHOSE})|decidi|elegi)\b|^(?:{TURNS_TO})\b"
 )
+# Words of a decision in a sentence that has not decided anything.
+_UNDECIDED = re.compile(
+    r"\b(?:maybe|perhaps|not sure|i wonder|wondering (?:if|whether)|might|"
+    r"if (?:i|we|you|they|he|she) (?:had )?(?:decided|chose|chosen|picked|went)|"
+    r"(?:not|didnt|havent|hasnt|have yet to) (?:\w+ )?(?:decide|decided|chosen|choose)|"
+    r"quizas?|tal vez|a lo mejor|no se si|no estoy segur[oa]|no (?:he|ha|hemos|han) decidido|"
+    r"(?:aun|todavia) no)\b"
+)
 _TOGETHER = re.compile(r"\b(?:you|your|we|our|user|tu|usted|nosotros|usuari[oa])\b")
 _REQUEST = re.compile(
     r"(?:please|(?:can|could|would|will) you|lets|let us|por favor|puedes|podrias|vamos a|"
@@ -68,6 +76,8 @@ def category_of(sentence: str, *, by_user: bool) -> str:
         kind == "preference" or (kind == "decision" and _is_of_the_agent(sentence))
     ):
         return ""  # what an agent likes or will do is no preference and no decision of the user
+    if kind == "decision" and _UNDECIDED.search(_plain(sentence)):
+        return _CATEGORIES["open"]
     if kind in _CATEGORIES:
         return _CATEGORIES[kind]
     told = worth(sentence)

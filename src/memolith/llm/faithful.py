@@ -31,11 +31,13 @@ _EXACT = _COUNTED | set(WEEKDAYS) | (set(MONTHS) - SHY)
 
 def find_change(text: str, cited: Sequence[Statement]) -> str:
     """What a line says otherwise than the records it cites; "" when it is true to them."""
+    said = [sentence for one in cited for sentence in sentences(one.text)]
+    if set(sentences(text)) <= set(said):
+        return ""  # word for word
     text = _without_days_of(cited, text)
     invented = sorted(_invented(text, cited))
     if invented:
         return f"a line says {invented[0]!r}, which its records do not"
-    said = [sentence for one in cited for sentence in sentences(one.text)]
     known = set().union(*map(_stems, said))
     telling = [set(stems(word)) for word in keywords(text)]
     if sum(bool(forms & known) for forms in telling) < _LEAST_SHARED * len(telling):
