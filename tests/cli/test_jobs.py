@@ -49,6 +49,11 @@ def test_a_dry_run_tells_what_of_and_how_to_do_it(memolith: Run, grown: Path) ->
     assert grown.read_bytes() == before
 
 
+def test_the_command_to_do_it_has_the_settings_of_the_dry_run(memolith: Run, grown: Path) -> None:
+    lines = memolith("compact", "--dry-run", "--set", "compact.max_records=5").out.splitlines()
+    assert "  do it      memolith compact --set compact.max_records=5" in lines
+
+
 def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> None:
     before = grown.read_bytes()
     done = memolith("compact").out.splitlines()

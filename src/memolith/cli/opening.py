@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 
 def again(args: Arguments, command: str) -> str:
-    """A command to copy: it leads to the same memory as the one that was just run."""
+    """A command to copy: it leads to the same memory as the one just run, with the same settings."""
     import shlex  # slow, and only people are told commands
 
-    chosen = (("--root", args.root), ("--profile", args.profile))
+    chosen = (
+        ("--root", args.root),
+        ("--profile", args.profile),
+        *(("--set", setting) for setting in args.set),
+    )
     options = [f" {name} {shlex.quote(value)}" for name, value in chosen if value]
     return f"memolith {command}{''.join(options)}"
 
