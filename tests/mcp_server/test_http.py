@@ -8,22 +8,13 @@ import httpx2
 import pytest
 
 from memolith import Memory
+from tests.mcp_server.hello import HELLO
 from tests.mcp_server.http_server import HttpServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 

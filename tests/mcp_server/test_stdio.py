@@ -16,21 +16,12 @@ from mcp import Client
 
 from memolith import Memory
 from tests.mcp_server.conftest import PROGRAM, program
+from tests.mcp_server.hello import HELLO
 from tests.pace import soon
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 

@@ -17,22 +17,12 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memolith import Memory
+from tests.mcp_server.hello import HELLO
 from tests.pace import soon
 from tests.rest.conftest import Running, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 
 
 def tries_to_stop(server: Running) -> float:
