@@ -12,9 +12,9 @@ import pytest
 
 from memolith import Memory
 from tests.crash.tier import minutes, new_seed, size
+from tests.mcp_server.hello import HELLO
 from tests.mcp_server.http_server import HttpServer
 from tests.mcp_server.mutations import messages
-from tests.mcp_server.hello import HELLO
 from tests.mcp_server.test_http import ACCEPT
 from tests.mcp_server.test_stdio import Server, call
 
