@@ -37,7 +37,7 @@ SLOW_TO_IMPORT = {
 }  # fmt: skip
 # Our own modules and folders that are slow too, so they are imported inside functions only.
 SLOW_MODULES = {
-    "aio", "context.cache", "context.deadline", "context.digest", "context.excerpts",
+    "aio", "apart", "context.cache", "context.deadline", "context.digest", "context.excerpts",
     "context.known", "context.recall", "context.searching", "context.turn", "context.version",
     "embed", "files.backup", "files.watch", "files.yaml_loader", "finding", "following", "index", "ingest",
     "interfaces", "jobs", "kept_index", "labels", "lifecycle", "llm", "mcp_server", "reloading", "rest", "search", "text.summary_text", "upkeep",

@@ -63,9 +63,21 @@ class MemolithError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that it can come from another process: its arguments have names."""
+        return _again, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         """Message and hint on two lines, as a traceback shows them."""
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+def _again(
+    kind: type[MemolithError], args: tuple[object, ...], known: dict[str, object]
+) -> MemolithError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(known)
+    return error
 
 
 class ConfigError(MemolithError):

@@ -20,7 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typing
 
+    from memolith.config_loading import LoadedConfig
     from memolith.jobs import job
+    from memolith.profile import Profile
 else:
     typing = late("typing")
     job = late("memolith.jobs.job")
@@ -45,14 +47,31 @@ class Opened:
         `channel` is where this caller's records come from; it decides how far they are trusted.
         Nothing is created before the first write; `create` allows a named profile to be new.
         """
-        self.profile, self._loaded = open_profile(root, profile, settings, create=create)
-        self.config = self._loaded.config
+        self.profile, loaded = open_profile(root, profile, settings, create=create)
         self._settings = dict(settings or {})
+        self._begin(loaded, clock, channel)
+
+    def _begin(self, loaded: LoadedConfig, clock: Clock | None, channel: str) -> None:
+        self._loaded = loaded
+        self.config = loaded.config
         self._given_clock = clock
         self._clock = clock or Clock(self.config.profile.timezone)
         self._channel = channel
         self._journal = Journal(self._clock, self.config.profile.primary)
         self._keeper = Keeper()
+
+    @property
+    def _handed_over(self) -> tuple[Profile, LoadedConfig, str]:
+        """What another process needs to open this memory as it is here, whatever the files say now."""
+        return self.profile, self._loaded, self._channel
+
+    @classmethod
+    def _taken_over(cls, profile: Profile, loaded: LoadedConfig, channel: str) -> typing.Self:
+        """The memory that another process has opened."""
+        self = cls.__new__(cls)
+        self.profile, self._settings = profile, {}
+        self._begin(loaded, None, channel)
+        return self
 
     @property
     def root(self) -> str:

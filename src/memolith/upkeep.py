@@ -6,10 +6,12 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
+from memolith.apart import apart
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs.schedule import Schedule, last_runs
+from memolith.lifecycle import Jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +43,7 @@ def maintain(memory: Memory) -> tuple[JobReport, ...]:
     with Folder(memory.root) as folder:
         try:
             with OwnerLock(folder, SCHEDULE_LOCK):
-                return tuple(_run_due(memory, folder, _Watcher()))
+                return tuple(_run_due(memory, folder, _Watcher(), memory.jobs.unattended))
         except BlockingIOError as error:
             raise WriterBusyError(
                 "Another process keeps the schedule of this memory. Nothing was run.",
@@ -96,11 +98,15 @@ class Scheduler:
             return
         with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK):
             while not self._stopping.is_set():
-                for report in _run_due(self._memory, folder, self._watcher):
+                for report in _run_due(self._memory, folder, self._watcher, self._run_apart):
                     self._tell(report)
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
+
+    def _run_apart(self, job: str) -> JobReport:
+        memory = self._memory
+        return memory.jobs.unattended(job, lambda: apart(memory, Jobs.unattended, name=job))
 
 
 class _Watcher:
@@ -123,7 +129,9 @@ class _Watcher:
         return (folder.read(path) or b"").count(b"\n- {") > limits.max_records
 
 
-def _run_due(memory: Memory, folder: Folder, watcher: _Watcher) -> Iterator[JobReport]:
+def _run_due(
+    memory: Memory, folder: Folder, watcher: _Watcher, run: Callable[[str], JobReport]
+) -> Iterator[JobReport]:
     clock = memory.jobs.clock
     last = last_runs(folder)
     for schedule in schedules(memory):
@@ -135,7 +143,7 @@ def _run_due(memory: Memory, folder: Folder, watcher: _Watcher) -> Iterator[JobR
         ):
             last[job] = clock.now()
             memory.jobs.note_runs(last)  # before the run: one that kills us is not tried for ever
-            report = memory.jobs.unattended(job)
+            report = run(job)
             _log(report)
             yield report
 

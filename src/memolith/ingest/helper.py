@@ -21,6 +21,7 @@ import numpy as np
 
 from memolith import clock
 from memolith.ingest.preparing import Said, embed, spell
+from memolith.own_program import can_start, command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +33,6 @@ MUCH_BYTES = 5_000_000
 _PATIENCE_SECONDS = 60.0
 _LENGTH = struct.Struct("<Q")
 _MOST_BYTES = 1 << 31
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from memolith.ingest.helper import serve; serve()"
-)
 
 
 class HelperError(Exception):
@@ -50,9 +48,8 @@ class Helper:
 
         self._model = model
         self._welcomed = False
-        place = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-P", "-c", _START, place],
+            command(__name__, serve.__name__),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -126,8 +123,7 @@ def start_helper(changed_bytes: int, embedder: Embedder | None) -> Helper | None
     """A helper if there is enough to do, a second core, and a model that it can have as well."""
     if changed_bytes < MUCH_BYTES or embedder is None or embedder.sends or _cores() < 2:
         return None
-    # Inside another program, what is called the executable may be that program.
-    if not os.path.basename(sys.executable or "").startswith("python"):
+    if not can_start():
         return None
     try:
         return Helper(embedder.name)

@@ -17,15 +17,18 @@ if TYPE_CHECKING:
 
 def dream(call: Call) -> Answer:
     """Say what a dream would do, or dream."""
+    from memolith.apart import apart  # few clients dream, and none should wait for it at the start
+    from memolith.lifecycle import Jobs
+
     action = call.arguments.text("action")
     if action == "status":
-        status = call.memory.jobs.dream_status()
+        status = apart(call.memory, Jobs.dream_status)
         return Answer(
             text=f"{status.tracked} statements are tracked; a dream would promote"
             f" {len(status.next)} of them.",
             content=quotation({"action": action, **dream_status_json(status)}),
         )
-    report = call.memory.jobs.dream(dry_run=action == "dry-run", progress=call.progress)
+    report = apart(call.memory, Jobs.dream, progress=call.progress, dry_run=action == "dry-run")
     call.progress(DONE, DONE)
     lines = [*report.lines, *(f"Warning: {warning}" for warning in report.warnings)]
     head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"

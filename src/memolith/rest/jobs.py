@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
+from memolith.apart import apart
+from memolith.lifecycle import Jobs
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.job_schemas import (
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
     from memolith.reports import JobReport
 
 routes = APIRouter(prefix=V1, tags=["jobs"])
+_WORK = {
+    "trim": Jobs.trim,
+    "compact": Jobs.compact,
+    "dream": Jobs.dream,
+    "experiences": Jobs.extract_experiences,
+}
 
 
 @routes.get("/jobs", response_model=JobsAnswer)
@@ -36,13 +44,7 @@ def jobs(memory: TheMemory) -> Answer:
 @routes.post("/jobs", response_model=JobAnswer)
 def run_job(body: JobRequest, memory: TheMemory) -> Answer:
     """Run a job now: `trim`, `compact`, `dream` or `experiences`; a dry run only says what it would do."""
-    work = {
-        "trim": memory.jobs.trim,
-        "compact": memory.jobs.compact,
-        "dream": memory.jobs.dream,
-        "experiences": memory.jobs.extract_experiences,
-    }
-    return _done(work[body.job](dry_run=body.dry_run))
+    return _done(apart(memory, _WORK[body.job], dry_run=body.dry_run))
 
 
 @routes.get("/jobs/{job_id}", response_model=JobAnswer)
@@ -91,20 +93,20 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
 @routes.get("/scan", response_model=ScanAnswer)
 def scan(memory: TheMemory) -> Answer:
     """Contradictions, stale and double records, broken citations, open secrets; nothing is changed."""
-    report = memory.jobs.scan()
+    report = apart(memory, Jobs.scan)
     return Answer(scan_json(report, report.findings))
 
 
 @routes.get("/dream", response_model=DreamStatusAnswer)
 def dream_status(memory: TheMemory) -> Answer:
     """What dreaming knows, and what it would promote now."""
-    return Answer(dream_status_json(memory.jobs.dream_status()))
+    return Answer(dream_status_json(apart(memory, Jobs.dream_status)))
 
 
 @routes.get("/dream/explain", response_model=DreamExplanationAnswer)
 def explain(memory: TheMemory, query: Annotated[ExplainQuery, Query()]) -> Answer:
     """Why a statement is promoted or not."""
-    return Answer(dream_explanation_json(memory.jobs.explain(query.key)))
+    return Answer(dream_explanation_json(apart(memory, Jobs.explain, key=query.key)))
 
 
 def _done(report: JobReport) -> Answer:

@@ -1,0 +1,172 @@
+"""Jobs of a server run in processes of their own: with its settings, its errors, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith.apart import apart
+from memolith.clock import Clock
+from memolith.errors import ConfigError, JobFailedError, JobNotFoundError
+from memolith.lifecycle import Jobs
+from memolith.upkeep import Scheduler
+from tests.lifecycle.dreams import tree
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
+
+
+class StopError(Exception):
+    """Raised to stop a job."""
+
+
+def jobs_of(process: int) -> list[int]:
+    """The processes it has started to run a job."""
+    return [
+        int(child)
+        for task in Path(f"/proc/{process}/task").iterdir()
+        for child in (task / "children").read_text().split()
+        if b"do_job" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+def memory(root: str) -> Memory:
+    with Memory(root) as memory:
+        for number in range(5):
+            memory.remember(f"Cup {number} is blue")
+    return Memory(root, settings={"trim.max_records": 2})
+
+
+def test_a_job_does_the_same_in_a_process_of_its_own(memory: Memory) -> None:
+    planned = apart(memory, Jobs.trim, dry_run=True)
+    assert planned.counts == memory.jobs.trim(dry_run=True).counts
+    report = apart(memory, Jobs.trim)
+    assert report.status == "done"
+    assert memory.jobs.show("last") == memory.jobs.show(report.id)
+    assert len(memory.records()) < 5
+
+
+@needs_proc
+def test_it_runs_in_another_process_while_we_are_told_and_none_is_left(memory: Memory) -> None:
+    seen: list[tuple[tuple[int, int], list[int]]] = []
+    apart(
+        memory,
+        Jobs.dream,
+        progress=lambda done, total: seen.append(((done, total), jobs_of(os.getpid()))),
+    )
+    assert [step for step, _ in seen] == [(1, 3)]  # it is planned, and there is nothing to do
+    assert all(len(running) == 1 for _, running in seen)
+    assert jobs_of(os.getpid()) == []
+
+
+def test_who_is_told_of_a_step_may_stop_it_and_no_file_is_changed(memory: Memory) -> None:
+    before = tree(memory.root)
+
+    def stop(done: int, total: int) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        apart(memory, Jobs.dream, progress=stop)
+    assert tree(memory.root) == before
+
+
+def test_an_error_is_the_same_as_here(memory: Memory) -> None:
+    with pytest.raises(JobNotFoundError) as there:
+        apart(memory, Jobs.show, job_id="nothing")
+    with pytest.raises(JobNotFoundError) as here:
+        memory.jobs.show("nothing")
+    assert (there.value.name, str(there.value)) == (here.value.name, str(here.value))
+
+
+@needs_proc
+def test_a_process_that_dies_is_an_error_that_says_so(memory: Memory) -> None:
+    def kill(done: int, total: int) -> None:
+        (job,) = jobs_of(os.getpid())
+        os.kill(job, signal.SIGKILL)
+
+    with pytest.raises(JobFailedError, match="-9"):
+        apart(memory, Jobs.dream, progress=kill)
+
+
+def test_it_has_the_settings_of_the_server_whatever_the_file_says_by_now(memory: Memory) -> None:
+    Path(memory.root, "memolith.toml").write_text("[trim\nmax_records = 'none'", "utf-8")
+    assert memory.reconfigure().problem
+    with pytest.raises(ConfigError):
+        Memory(memory.root)
+    assert apart(memory, Jobs.trim).status == "done"
+
+
+@needs_proc
+def test_a_clock_that_was_given_is_obeyed_here(root: str, clock: Clock) -> None:
+    with Memory(root, clock=clock) as memory:
+        memory.remember("Tea at four")
+        processes: list[int] = []
+        apart(
+            memory,
+            Jobs.dream,
+            progress=lambda *_: processes.extend(jobs_of(os.getpid())),
+        )
+        assert processes == []
+
+
+@needs_proc
+def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
+    code = (
+        "import sys, time\n"
+        "from memolith import Memory\n"
+        "from memolith.apart import apart\n"
+        "from memolith.lifecycle import Jobs\n"
+        "def wait(*_):\n"
+        "    print('waits', flush=True)\n"
+        "    time.sleep(3600)\n"
+        "apart(Memory(sys.argv[1]), Jobs.dream, progress=wait)\n"
+    )
+    words = [sys.executable, "-c", code, memory.root]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        assert server.stdout.readline() == "waits\n"
+        (job,) = jobs_of(server.pid)
+        server.kill()
+    deadline = time.monotonic() + 300
+    while is_alive(job):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_schedule_has_its_jobs_run_apart(root: str) -> None:
+    reports = []
+    settings = {"dream.enabled": True, "dream.cron": "* * * * *"}
+    with Memory(root, settings=settings) as memory:
+        memory.remember("Tea at four")
+        scheduler = Scheduler(memory, poll_seconds=0.01, tell=reports.append)
+        scheduler.start()
+        deadline = time.monotonic() + 300
+        while not reports:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        scheduler.stop(300)
+    assert [(report.job, report.status) for report in reports[:1]] == [("dream", "skipped")]
+
+
+def test_a_schedule_keeps_the_failure_of_a_process(memory: Memory) -> None:
+    def fail() -> None:
+        raise JobFailedError("The process has ended.")
+
+    report = memory.jobs.unattended("dream", fail)  # type: ignore[arg-type]
+    assert (report.status, report.reason) == ("failed", "The process has ended.")
+    assert memory.jobs.show("last").status == "failed"
