@@ -9,7 +9,6 @@ import pytest
 
 from memolith import Memory
 from memolith.text.claims import claims
-from memolith.text.open_secrets import open_secrets
 from tests.lifecycle.dreams import tree
 from tests.pace import cpu_seconds
 
@@ -131,25 +130,12 @@ def test_secrets_in_the_open_are_found_and_never_repeated(memory: Memory) -> Non
     assert "AKIA" not in str(findings)
 
 
-@pytest.mark.parametrize(
-    "text", ["La contraseña del wifi es Tomate-33", "Password for the vault in Lima: Xk9!aa"]
-)
-def test_a_password_of_something_is_a_secret(text: str) -> None:
-    assert list(open_secrets(text)) == ["a password"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The password is on the fridge",
-        "password: $DB_PASSWORD",
-        "We rotate the token every week",
-        "The pin of the map is red",
-        "sk-tree",
-    ],
-)
-def test_talk_about_secrets_is_no_secret(text: str) -> None:
-    assert list(open_secrets(text)) == []
+def test_a_record_with_a_key_is_one_finding(memory: Memory) -> None:
+    secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    memory.remember(f"aws_access_key_id = AKIAIOSFODNN7EXAMPLE aws_secret_access_key = {secret}")
+    (finding,) = found(memory, "open-secret")
+    assert "an AWS access key and an AWS secret access key" in finding.message
+    assert secret not in str(finding)
 
 
 def test_findings_have_the_same_id_every_time_and_nothing_is_changed(memory: Memory) -> None:
@@ -171,13 +157,6 @@ def test_doctor_says_how_many_findings_there_are(memory: Memory) -> None:
 
 
 def test_hostile_texts_take_no_time() -> None:
-    for text in (
-        "a " * 5000 + "is",
-        "password" * 9000,
-        "x:" * 20_000,
-        "eyJ" * 30_000,
-        "is " * 9000,
-    ):
+    for text in ("a " * 5000 + "is", "x:" * 20_000, "is " * 9000):
         with cpu_seconds(0.5):
             list(claims(text))
-            list(open_secrets(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from memolith.jobs.worth_saving import category_of
 from memolith.text.budget import cut
 from memolith.text.folding import fold
+from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.quotation import without_recalled
 from memolith.text.sentences import sentences
 from memolith.text.similarity import is_near_copy, signs
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from memolith.jobs.chat import Said
 
 _LONGEST = 500
-_CREDENTIAL = re.compile(
-    r"(?i:pass(?:word|wd|phrase)|contraseña|api[ _-]?key|secret|token|bearer)\b.{0,20}?[:= ]\s*[\"']?"
-    r"(?=\S{0,200}\d)\S{6,}|\b(?:sk-|ghp_|gho_|AKIA|xox[abp]-|eyJ)\w{8,}|-----BEGIN "
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +36,7 @@ def extract(messages: Iterable[Said]) -> Iterator[Finding]:
     for said in messages:
         for sentence in sentences(without_recalled(said.text)):
             category = category_of(sentence, by_user=said.by_user)
-            if category and not _CREDENTIAL.search(sentence):
+            if category and not surely_holds_secret(sentence):
                 text = " ".join(cut(sentence, _LONGEST).text.split())
                 yield Finding(
                     text=f"User: {text}" if said.by_user and _is_about_me(sentence) else text,

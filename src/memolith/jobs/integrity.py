@@ -205,21 +205,25 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
         if name in seen:
             continue
         seen.add(name)
-        for kind in open_secrets(found.text):
+        # One finding for a place, whatever stands there: it is dealt with at once. The secret itself is
+        # not repeated here.
+        if kinds := " and ".join(open_secrets(found.text)):
             hint = f"Edit {found.citation}"
             if found.record:
-                hint = f"memolith forget {found.record.id}, then memolith remember --sensitivity secret"
-            # The secret itself is not repeated here.
-            message = f"{found.citation} holds {kind} in the open"
-            yield _finding("open-secret", message, hint, (found,), kind)
+                hint = (
+                    f'memolith forget {found.record.id}; memolith remember --sensitivity secret "…"'
+                )
+            message = f"{found.citation} holds {kinds} in the open"
+            yield _finding("open-secret", message, hint, (found,), kinds)
     for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
         turn = parse_turn(line)
-        for kind in open_secrets(f"{turn.user}\n{turn.assistant}") if turn else ():
+        kinds = " and ".join(open_secrets(f"{turn.user}\n{turn.assistant}")) if turn else ""
+        if kinds:
             place = f"{layout.CONVERSATIONS}#L{number}"
             yield IntegrityFinding(
-                id=_id("open-secret", place, kind),
+                id=_id("open-secret", place, kinds),
                 kind="open-secret",
-                message=f"{place} holds {kind} in the open",
+                message=f"{place} holds {kinds} in the open",
                 hint=f"Edit {place}",
                 citations=(place,),
             )
