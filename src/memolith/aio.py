@@ -75,6 +75,7 @@ class AsyncMemory:
     session_start = _in_thread(Memory.session_start)
     status = _in_thread(Memory.status)
     supersede = _in_thread(Memory.supersede)
+    supersede_by = _in_thread(Memory.supersede_by)
     sync = _in_thread(Memory.sync)
     through = _in_thread(Memory.through)
     trim = _in_thread(Memory.trim)

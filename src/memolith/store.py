@@ -93,6 +93,16 @@ class Store(Opened):
         # What is wrong with the text is said before the lock is taken; the rest is the old record's.
         return self._append(self._draft(text, "note", "main", "private-user"), successor)
 
+    def supersede_by(self, record_id: str, newer_id: str) -> Record:
+        """Let a record that is there already take the place of an older one, which stays as history.
+
+        If it has done so before, it comes back with `reused` set.
+        """
+        from memolith.files.successors import take_place
+
+        with self._changing() as transaction:
+            return take_place(transaction, record_id, newer_id, self.config.trim.archive_path)
+
     def save_note(  # noqa: PLR0913 - each names one field of the record
         self,
         text: str,

@@ -208,6 +208,18 @@ def test_supersede_prints_where_the_newer_one_went(memolith: Run) -> None:
     assert undated(outcome.out) == "Remembered  memory/DATE.md#L2\n"
 
 
+def test_a_record_that_is_there_takes_the_place_of_an_older_one(memolith: Run) -> None:
+    old = memolith("remember", "The server is heron", "--json").json
+    new = memolith("remember", "The server is osprey", "--json").json
+    done = memolith("supersede", old["id"][:8], "--by", new["id"][:8], "--json").json
+    assert (done["id"], done["supersedes"], done["reused"]) == (new["id"], old["id"], False)
+    assert [r["id"] for r in memolith("list", "--json").json["records"]] == [new["id"]]
+    assert memolith("supersede", old["id"], "--by", new["id"], "--json").json["reused"]
+    assert memolith("supersede", new["id"], "--by", old["id"]).code == 8
+    assert memolith("supersede", old["id"], "--by", new["id"], "and a text").code == 2
+    assert memolith("doctor", "--json").json["healthy"]
+
+
 def test_supersede_without_such_a_record_changes_nothing(memolith: Run) -> None:
     memolith("remember", "The server is heron")
     outcome = memolith("supersede", "abcdef", "x", "--json")

@@ -58,6 +58,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "session_start": ("session-start", "session_start", "/api/v1/session-start"),
     "status": ("status", ADMIN, "/api/v1/status"),
     "supersede": ("supersede", "remember_this", "/api/v1/records/{record_id}/supersede"),
+    "supersede_by": ("supersede", ADMIN, "— who settles a finding has the command line"),
     "sync": ("sync", "— every search does it", "/api/v1/sync"),
     "through": ("— it has its channel", "— it has its channel", "— it has its channel"),
     "trim": ("trim", ADMIN, "/api/v1/trim"),

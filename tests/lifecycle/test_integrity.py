@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,11 +69,59 @@ def test_a_superseded_claim_is_no_contradiction(memory: Memory) -> None:
     assert found(memory, "contradiction") == []
 
 
+def follow(memory: Memory, hint: str) -> None:
+    """Do what a hint says."""
+    match shlex.split(hint):
+        case ["memolith", "supersede", old, "--by", new]:
+            memory.supersede_by(old, new)
+        case ["memolith", "supersede", old, text]:
+            memory.supersede(old, text)
+        case ["memolith", "forget", old]:
+            memory.forget(old)
+        case _:
+            raise AssertionError(hint)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The API port is 8080", "The API port is now 9090."),
+        ('Luis likes "raw" fish', 'Luis does not like "raw" fish'),
+        ("Ana owns the release key", "ana owns a RELEASE key."),
+    ],
+)
+@pytest.mark.parametrize("how", ["remember", "save_note"])
+def test_after_the_hinted_command_the_pair_is_settled_and_the_older_is_history(
+    memory: Memory, stopped_time: StoppedTime, one: str, other: str, how: str
+) -> None:
+    old = memory.remember(one)
+    stopped_time.advance(days=1)
+    getattr(memory, how)(other)
+    (finding,) = memory.jobs.scan().findings
+    follow(memory, finding.hint)
+    assert memory.jobs.scan().findings == ()
+    assert [record.text for record in memory.records()] == [other]
+    assert old.id in [record.id for record in memory.records(include_past=True)]
+    assert memory.doctor().healthy
+
+
+def test_a_chain_of_contradictions_is_settled_by_hints(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    for port in (8080, 9090, 7070):
+        memory.remember(f"The API port is {port}")
+        stopped_time.advance(days=1)
+    while findings := memory.jobs.scan().findings:
+        follow(memory, findings[0].hint)
+    assert [record.text for record in memory.records()] == ["The API port is 7070"]
+
+
 def test_prose_contradicts_records_too(memory: Memory) -> None:
     memory.remember("The API port is 8080")
     Path(memory.root, "USER.md").write_text("- The API port is 9090\n", encoding="utf-8")
     (finding,) = found(memory, "contradiction")
     assert "USER.md#L1" in finding.citations
+    assert finding.hint == "Edit USER.md#L1"  # undated prose counts as older
 
 
 def test_what_nobody_asked_for_in_120_days_is_stale(
@@ -97,7 +146,7 @@ def test_records_that_say_the_same_are_duplicates_and_repeated_events_are_not(
     memory.remember("Standup was held as usual", category="event", session="a")
     memory.remember("Standup was held as usual", category="event", session="b")
     (finding,) = found(memory, "duplicate")
-    assert finding.hint == "; ".join(f"memolith get {place}" for place in finding.citations)
+    assert finding.hint == "memolith supersede {} --by {}".format(*finding.records)
 
 
 def test_another_name_day_or_order_is_no_duplicate(memory: Memory) -> None:

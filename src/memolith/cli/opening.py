@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 def again(args: Arguments, command: str) -> str:
     """A command to copy: it leads to the same memory as the one just run, with the same settings."""
+    return f"memolith {command}{chosen_options(args)}"
+
+
+def chosen_options(args: Arguments) -> str:
+    """The options by which the memory was chosen, each behind a space; "" if there were none."""
     import shlex  # slow, and only people are told commands
 
     chosen = (
@@ -22,8 +27,7 @@ def again(args: Arguments, command: str) -> str:
         ("--profile", args.profile),
         *(("--set", setting) for setting in args.set),
     )
-    options = [f" {name} {shlex.quote(value)}" for name, value in chosen if value]
-    return f"memolith {command}{''.join(options)}"
+    return "".join(f" {name} {shlex.quote(value)}" for name, value in chosen if value)
 
 
 def open_memory(

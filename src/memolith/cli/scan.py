@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import chosen_options, open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import scan_json
 
@@ -21,6 +23,7 @@ EXAMPLE = """\
 memolith scan
 memolith scan --kind contradiction"""
 
+_COMMAND = re.compile(r"(?:(?<=^)|(?<=; )|(?<= or ))memolith ")
 _KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret")
 
 
@@ -42,9 +45,10 @@ def run(args: Arguments) -> int:
     if args.json:
         output.say_json(scan_json(report, found[: args.limit]))
         return 0
+    options = chosen_options(args).replace("\\", r"\\")
     for one in found[: args.limit]:
         output.say(output.bold(one.kind), f"  {one.id}  {one.message}")
-        output.say(f"  {one.hint}")
+        output.say(f"  {_COMMAND.sub(f'memolith{options} ', one.hint)}")
     for warning in report.warnings:
         output.note("warning: ", warning)
     files = output.counted(report.files, "file")

@@ -6,6 +6,7 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_sensitivity
 from memolith.cli.remember import say_remembered
+from memolith.cli.usage import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 
 HELP = """\
 Write a newer record that takes the place of an older one, in the same category and session.
-The older one stays in the files as history; `memolith list --past` shows it."""
-EXAMPLE = 'memolith supersede 3f2a1b9c "Ben owns the release key"'
+With --by, a record that is there already takes its place. The older one stays in the files as history;
+`memolith list --past` shows it."""
+EXAMPLE = """\
+memolith supersede 3f2a1b9c "Ben owns the release key"
+memolith supersede 3f2a1b9c --by 9b8c7d6e"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +29,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text", metavar="TEXT", nargs="*", help="what holds now; - reads standard input"
     )
+    parser.add_argument("--by", metavar="ID", help="the newer record, if it is there already")
     add_sensitivity(parser, default=None)
 
 
 def run(args: Arguments) -> int:
-    """Write the newer record and print where it went."""
-    text = text_of(args.text, EXAMPLE)
+    """Write the newer record, or let one that is there take the place, and print where it is."""
+    if args.by and (args.text or args.sensitivity):
+        raise UsageError(
+            "With --by the newer record is there already, with its text and who may see it.",
+            hint="memolith supersede ID --by ID, or memolith supersede ID TEXT",
+        )
+    text = "" if args.by else text_of(args.text, EXAMPLE.partition("\n")[0])
     with open_memory(args) as memory:
-        record = memory.supersede(args.id, text, sensitivity=args.sensitivity)
+        if args.by:
+            record = memory.supersede_by(args.id, args.by)
+        else:
+            record = memory.supersede(args.id, text, sensitivity=args.sensitivity)
         say_remembered(record, memory, as_json=args.json)
     return 0

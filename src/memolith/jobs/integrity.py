@@ -6,6 +6,7 @@ Findings only, each with a command to deal with it; nothing is ever changed.
 from __future__ import annotations
 
 import re
+import shlex
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from memolith.jobs.contradictions import contradictions
 from memolith.reports import IntegrityFinding, ScanReport
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
-from memolith.text.pieces import claim_key
+from memolith.text.pieces import bare_text, claim_key
 from memolith.text.similarity import is_near_copy
 from memolith.text.stopwords import keywords
 from memolith.types import policy
@@ -121,9 +122,19 @@ def _contradictions(
 
 
 def _replace_hint(old: Statement, new: Statement) -> str:
-    if old.record is None:
+    """The command after which only the newer one holds."""
+    if old.record is None or not _is_whole(old, old.record):
         return f"Edit {old.citation}"
-    return f'memolith supersede {old.record.id} "{_short(new, 200)}"'
+    if new.record is None:
+        return f"memolith supersede {old.record.id} {shlex.quote(new.text)}"
+    if new.record.supersedes or not _is_whole(new, new.record):
+        return f"memolith forget {old.record.id}"
+    return f"memolith supersede {old.record.id} --by {new.record.id}"
+
+
+def _is_whole(found: Statement, record: Record) -> bool:
+    """Whether it is all that the record says; of a long note it is one sentence."""
+    return found.text == bare_text(record.text)
 
 
 def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
@@ -146,7 +157,7 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         yield _finding(
             "duplicate",
             f"“{_short(found)}” ({found.citation}) says what {double.citation} says",
-            f"memolith get {double.citation}; memolith get {found.citation}",
+            _replace_hint(double, found),
             (double, found),
         )
 

@@ -1,0 +1,62 @@
+"""A record that is there already takes the place of another: it gets to say so, and nothing else changes."""
+
+from __future__ import annotations
+
+from memolith.errors import RefusedError
+from memolith.files.document import Document
+from memolith.files.front_matter import split_note
+from memolith.files.lookup import find_newest, find_record, memory_files
+from memolith.files.record_format import PREFIX, encode_json, parse_json
+from memolith.values import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memolith.files.document import Line
+    from memolith.files.transaction import Transaction
+    from memolith.types import Record
+
+
+def take_place(transaction: Transaction, old_id: str, new_id: str, archive: str) -> Record:
+    """Write into every copy of the newer record that it replaces the older one; returns the newer."""
+    folder = transaction.folder
+    old, new = find_newest(folder, old_id, archive), find_record(folder, new_id)
+    if old.id == new.id:
+        return replace(new, reused=True)
+    if new.supersedes or find_newest(folder, new.id, archive).id != new.id:
+        what = "replaces another record" if new.supersedes else "was replaced itself"
+        raise RefusedError(
+            f"{new.id} {what} already, so it cannot take the place of {old.id}.",
+            hint=f"If nobody needs the older one: memolith forget {old.id}",
+        )
+    for path in memory_files(folder):
+        stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
+        data = folder.read(path) or b""
+        if new.id.encode() in data or path == new.id:
+            changed = _with_mark(path, data, new, old.id)
+            if changed != data:
+                transaction.replace(path, changed, stamp)
+    transaction.commit()
+    return replace(new, supersedes=old.id)
+
+
+def _with_mark(path: str, data: bytes, new: Record, old_id: str) -> bytes:
+    document = Document.parse(path, data)
+    ours = {line.number for line, record in document.records() if record.id == new.id}
+    if ours:
+        return b"".join(
+            _marked(line, old_id) if line.number in ours else line.data for line in document.lines
+        )
+    if new.citation is None or new.citation.path != path or split_note(data) is None:
+        return data
+    fence, _, rest = data.partition(b"\n")
+    return b"%s\nsupersedes: %s\n%s" % (fence, encode_json(old_id), rest)
+
+
+def _marked(line: Line, old_id: str) -> bytes:
+    """The line with one key more; whatever else stands in it stays."""
+    before, mark, content = line.data.partition(PREFIX)
+    told = parse_json(PREFIX[-1:] + content)
+    if not isinstance(told, dict):
+        return line.data
+    end = line.data[len(line.data.rstrip(b"\r\n")) :]
+    return before + mark[:-1] + encode_json({**told, "supersedes": old_id}) + end
