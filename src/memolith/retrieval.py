@@ -71,6 +71,14 @@ class Chunk:
         return Citation(self.path, self.first_line, self.last_line)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What stands in a file: a text and, of a chat message, what the other side said in the same turn."""
+
+    text: str
+    other_side: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """What a hit must satisfy. Applied inside the index: filtering afterwards can leave nothing."""
@@ -105,6 +113,8 @@ class Hit:
     heading: str = ""
     superseded: bool = False
     expires: datetime | None = None
+    of_a_day: bool = False  # whether it is from the days that the question names
+    other_side: str = ""  # of a chat message: what the other side said in the same turn
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
 
 

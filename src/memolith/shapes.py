@@ -57,6 +57,7 @@ def hit_json(hit: Hit) -> Json:
         "session": hit.session or None,
         "chat": hit.chat or None,
         "role": hit.role or None,
+        "other_side": hit.other_side or None,
         "dated": hit.dated and hit.dated.isoformat(),
         "sensitivity": hit.sensitivity,
         "trust": trust_label(hit.channel, hit.role),

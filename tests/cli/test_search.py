@@ -48,3 +48,14 @@ def test_what_names_no_days_is_refused_with_examples(memolith: Run, text: str) -
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.error["message"] == f"--since {text!r} is not a day."
     assert '"last week"' in outcome.error["hint"]
+
+
+def test_a_message_of_a_chat_is_shown_with_what_the_other_side_said(memolith: Run) -> None:
+    answer = "Casa do Bairro,\n\x1b[31mcode LX-99381. " + "It is near the river. " * 20
+    memolith("log", "--user", "Which hotel did I book?", "--assistant", answer)
+    lines = memolith("search", "which hotel did I book", "--limit", "1").out.splitlines()
+    assert lines[1] == "    Which hotel did I book?"
+    assert lines[2].startswith("    assistant: Casa do Bairro, ")
+    assert lines[2].endswith(" …")
+    assert "\x1b" not in lines[2]
+    assert len(lines) == 3

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memolith import Memory
+from memolith.mcp_server.server import MemoryServer
+from tests.mcp_server.conftest import Talk
+
 if TYPE_CHECKING:
-    from memolith import Memory
-    from tests.mcp_server.conftest import Talk
+    from memolith.clock import Clock
 
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "search": ("memory_search", {"query": "Where does the heron nest?"}),
@@ -40,3 +43,15 @@ def test_short_texts_are_whole(talk: Talk, agent_memory: Memory) -> None:
     text = " ".join(["The heron nests by the lake."] * 20)
     agent_memory.remember(text)
     assert talk("memory_search", query="heron").values["hits"][0]["text"] == text
+
+
+def test_both_sides_of_long_turns_stay_within_it(root: str, clock: Clock) -> None:
+    settings = {"mcp.tools": "all", "chat.max_chars_per_entry": 60_000}
+    with Memory(root, clock=clock, channel="mcp", settings=settings) as memory:
+        for number in range(8):
+            memory.log_turn(f"zebra {number} " + "asked " * 6_000, "answered " * 6_000)
+        said = Talk(MemoryServer(memory), "legacy")("memory_search", query="zebra")
+    assert len(said.text) < 45_000
+    assert "(assistant in the same turn: answered " in said.text
+    hits = said.values["hits"]
+    assert sum(len(hit["text"]) + len(hit["other_side"] or "") for hit in hits) < 45_000

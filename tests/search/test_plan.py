@@ -21,7 +21,15 @@ PIECES = (
 
 @pytest.mark.parametrize(
     "question",
-    ["what happened yesterday?", "in March", "qu\u00e9 pas\u00f3 ayer", "what did I do last week?"],
+    [
+        "what happened yesterday?",
+        "in March",
+        "qu\u00e9 pas\u00f3 ayer",
+        "what did I do last week?",
+        "what did I do today?",
+        "\u00bfqu\u00e9 hicimos hoy?",
+        "what happened this week?",
+    ],
 )
 def test_a_question_about_days_alone_looks_for_no_words(question: str) -> None:
     found = plan(question, TODAY)

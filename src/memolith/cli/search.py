@@ -9,7 +9,8 @@ from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.clock import Clock
 from memolith.shapes import hit_json, trace_json
-from memolith.text.cleaning import clean
+from memolith.text.budget import cut
+from memolith.text.cleaning import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ memolith search "staging" --limit 3 --explain"""
 # May stand in front of a day without changing it: el martes pasado, in March.
 _BEFORE_DAYS = frozenset("the in on el la en".split())
 _SHOWN_LINES = 6
+_OTHER_SIDE = 200  # characters of what was said in the same turn
 _TRACED = 10
 
 
@@ -102,6 +104,10 @@ def _show(number: int, hit: Hit, marker: Marker) -> None:
         output.say(
             "    ", output.dim(f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'")
         )
+    if hit.other_side:
+        other = "assistant" if hit.role == "user" else "user"
+        said = cut(one_line(hit.other_side), _OTHER_SIDE)
+        output.say("    ", output.dim(f"{other}: {said.text}{' …' if said.left_out else ''}"))
 
 
 def _why(hit: Hit) -> str:

@@ -103,7 +103,7 @@ class Searches:
         warnings = dict.fromkeys((*self._found.warnings, *found.warnings))
         warnings.pop(WEAK, None)
         self._found = replace(self._found, warnings=tuple(warnings))
-        telling = [hit for hit in found.hits if _speaks_for_itself(hit)]
+        telling = _telling(found.hits)
         hits = [hit for hit in telling if self._may_see(hit)]
         all_seen = len(hits) == len(telling) or len(found.hits) < most
         return hits[:limit], all_seen or len(hits) >= limit
@@ -111,6 +111,14 @@ class Searches:
 
 def _at_most(limit: int) -> int:
     return max(4 * limit, _ASKED_FOR_AT_LEAST)
+
+
+def _telling(hits: Sequence[Hit]) -> list[Hit]:
+    """Those that something speaks for; if the message asks for days and nothing else, what is from them."""
+    of_days = [hit for hit in hits if hit.of_a_day]
+    if of_days and not any("words" in hit.ranks for hit in hits):
+        return of_days
+    return [hit for hit in hits if hit.of_a_day or _speaks_for_itself(hit)]
 
 
 def _speaks_for_itself(hit: Hit) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.context.digest import Digest
@@ -15,7 +16,7 @@ from memolith.values import dataclass
 from memolith.visibility import may_see, trust_in_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from memolith.config_context import ContextConfig
     from memolith.context.known import Known
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from memolith.labels import SessionKind
     from memolith.retrieval import Filters, Hit
     from memolith.types import Citation
+
+
+# Of so many turns of chats both sides are handed over, of others what was found.
+_WHOLE_TURNS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +75,7 @@ def turn_context(
     )
     digest = Digest(
         queries[0],
-        list(_once(found.memories)),
+        list(_once(_whole_turns(found.memories, may_see))),
         list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
@@ -106,6 +111,21 @@ def _warning(held: int) -> tuple[str, ...]:
         return ()
     memories = counted(held, "memory", "memories")
     return (f"{memories} from outside channels held back; a search finds them.",)
+
+
+def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterator[Hit]:
+    """The hits, those of the best turns with what the other side said: a question tells nothing alone."""
+    turns: set[Citation] = set()
+    for hit in hits:
+        if not hit.other_side or len(turns) >= _WHOLE_TURNS or hit.citation in turns:
+            yield hit
+            continue
+        turns.add(hit.citation)
+        role = "assistant" if hit.role == "user" else "user"
+        other = replace(hit, role=role, text=hit.other_side, other_side=hit.text)
+        for side in (hit, other) if hit.role == "user" else (other, hit):
+            if side is hit or may_see(side):
+                yield side
 
 
 def _once(hits: Iterable[Hit]) -> Iterator[Hit]:

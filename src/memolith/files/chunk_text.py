@@ -9,6 +9,7 @@ from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.retrieval import ReadText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from memolith.retrieval import Chunk
 
 
-def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[str | None]:
+def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[ReadText | None]:
     """The texts of chunks, in the same order; None for one that is not there any more."""
     handles: dict[str, int | None] = {}
     try:
@@ -40,18 +41,26 @@ def _open(roots: Roots, path: str) -> int | None:
         return None
 
 
-def _text(handle: int, chunk: Chunk) -> str | None:
+def _text(handle: int, chunk: Chunk) -> ReadText | None:
     try:
         data = os.pread(handle, chunk.size, chunk.offset)
     except OSError:
         return None
     if chunk.kind == "prose":
-        return data.decode(errors="replace")
+        return ReadText(data.decode(errors="replace"))
     if chunk.kind == "turn":
-        turn = parse_turn(data)
-        return None if turn is None else getattr(turn, chunk.role, None)
+        return _side(data, chunk.role)
     try:
         record = parse_line(data.removeprefix(BOM))
     except RecordFormatError:
         return None
-    return None if record is None else record.text
+    return None if record is None else ReadText(record.text)
+
+
+def _side(line: bytes, role: str) -> ReadText | None:
+    turn = parse_turn(line)
+    if turn is None:
+        return None
+    said = {"user": turn.user, "assistant": turn.assistant}
+    text = said.pop(role, None)
+    return None if text is None else ReadText(text, *said.values())

@@ -150,9 +150,9 @@ def embed_waiting(
 
         texts = list(read_texts(sources.roots, (item.chunk for item in waiting)))
         whole = {
-            item.key: replace(item.chunk, text=text)
-            for item, text in zip(waiting, texts, strict=True)
-            if text is not None and text_digest(text) == item.digest
+            item.key: replace(item.chunk, text=read.text)
+            for item, read in zip(waiting, texts, strict=True)
+            if read is not None and text_digest(read.text) == item.digest
         }
         said = [Said.by(chunk) for chunk in _with_follow_ups(sources, whole.values())]
         vectors = embed(embedder, said, warnings)

@@ -27,7 +27,7 @@ HITS: Json = {
 }
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
 _LINES = 50  # of a file, where only the first line was named
-_MOST_OF_A_CHAT = 100  # characters of a chat's name
+_MOST_OF_A_CHAT = 100  # characters of a chat's name, and of a category
 
 
 def memory_search(call: Call) -> Answer:
@@ -64,13 +64,17 @@ def _shown(number: int, hit: Hit, *, cited: bool) -> str:
     known = [f"score: {hit.score:.3f}", quoted(trust_label(hit.channel, hit.role))]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
-        known.append(str(hit.dated or ""))
+    known += [quoted_line(hit.category, _MOST_OF_A_CHAT), str(hit.dated or "")]
     if hit.superseded:
         known.append("superseded")
     if hit.record_id:
         known.append(f"id {hit.record_id[:8]}")
     head = f"[{number}] {quoted(str(hit.citation))}" if cited else f"[{number}]"
-    return f"{head} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
+    shown = f"{head} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
+    if hit.other_side:
+        other = "assistant" if hit.role == "user" else "user"
+        shown += f"\n({other} in the same turn: {quoted(hit.other_side)})"
+    return shown
 
 
 def memory_get(call: Call) -> Answer:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 _SHORTEST = 700  # of one hit, however many there are
+_OTHER_SIDE = 4  # of a chat message: the share that the rest of its turn may take
 _LOOKED_AT = 100_000
 _MOST_ASKED = 50
 
@@ -35,10 +36,14 @@ def shortened(hits: Sequence[Hit], question: str, chars: int = MOST_CHARS) -> li
     """The hits, of long texts only the part that the question is about: together so many characters."""
     most = max(_SHORTEST, chars // max(1, len(hits)))
     asked = keywords(question)[:_MOST_ASKED]
-    return [
-        hit if len(hit.text) <= most else replace(hit, text=_part(hit.text, asked, most))
-        for hit in hits
-    ]
+    return [_shortened(hit, asked, most) for hit in hits]
+
+
+def _shortened(hit: Hit, asked: Sequence[str], most: int) -> Hit:
+    if len(hit.text) + len(hit.other_side) <= most:
+        return hit
+    other = _part(hit.other_side, asked, most // _OTHER_SIDE)
+    return replace(hit, text=_part(hit.text, asked, most - len(other)), other_side=other)
 
 
 def _part(text: str, asked: Sequence[str], most: int) -> str:

@@ -61,6 +61,7 @@ class HitAnswer(BaseModel):
     session: str | None
     chat: str | None
     role: str | None
+    other_side: str | None
     dated: str | None
     sensitivity: Sensitivity
     trust: str

@@ -10,6 +10,8 @@ import numpy as np
 from memolith.text.dates import SURE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memolith.interfaces import Column
     from memolith.search.candidates import Candidates, Situation
     from memolith.text.dates import DayRange
@@ -37,6 +39,14 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
         lift = np.maximum(lift, is_from(days, dated) * lifted)
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
+
+
+def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
+    """Which of some days, by number, are among any of these."""
+    found: Column = np.zeros(len(dated), np.bool_)
+    for named in days:
+        found |= is_from(named, dated)
+    return found
 
 
 def is_from(days: DayRange, dated: Column) -> Column:

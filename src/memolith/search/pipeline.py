@@ -16,7 +16,7 @@ import numpy as np
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Signals
 from memolith.retrieval import WEAK, Hit, SearchResult, SessionHit, StageTrace
-from memolith.search.days import is_from
+from memolith.search.days import is_from_any
 from memolith.search.diversify import MORE
 from memolith.search.fuse import RRF_K, fuse, once, raw
 from memolith.search.phrases import not_held
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from memolith.interfaces import Column, Embedder, Index, Nomination, Vectors
-    from memolith.retrieval import Chunk, Filters
+    from memolith.retrieval import Chunk, Filters, ReadText
     from memolith.search.candidates import Candidates, Situation, Stage
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
@@ -50,7 +50,7 @@ class Parts:
 
     index: Index
     embedder: Embedder | None
-    read_texts: Callable[[Iterable[Chunk]], Generator[str | None]]
+    read_texts: Callable[[Iterable[Chunk]], Generator[ReadText | None]]
     digest: Callable[[str], bytes]
     stages: Sequence[tuple[str, Stage]]
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
@@ -116,7 +116,7 @@ class Question:
             left = _without_lost(considered, seen, read)
             chats = rank_sessions(left, parts.index.chat_vectors)[:limit]
         return SearchResult(
-            hits=_hits(read, limit),
+            hits=_hits(read.take(slice(limit)), plan.days, reading),
             sessions=_sessions(reading, left, chats),
             warnings=tuple(warnings),
             trace=tuple(_traced(reading, nominees, scored, shown)) if parts.explain else (),
@@ -143,8 +143,7 @@ def _worth_staging(candidates: Candidates, situation: Situation, most: int) -> C
     if not situation.days:
         return candidates.take(slice(most)) if len(candidates) > most else candidates
     chosen = np.arange(len(candidates)) < most
-    for days in situation.days:
-        chosen |= is_from(days, candidates.signals.dated)
+    chosen |= is_from_any(situation.days, candidates.signals.dated)
     return candidates if chosen.all() else candidates.take(np.flatnonzero(chosen))
 
 
@@ -272,15 +271,17 @@ def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
     }
 
 
-def _hits(candidates: Candidates, limit: int) -> tuple[Hit, ...]:
+def _hits(candidates: Candidates, days: Sequence[DayRange], reading: Reading) -> tuple[Hit, ...]:
     signals, past = candidates.signals, candidates.superseded
     columns = zip(
-        candidates.chunks[:limit],
+        candidates.chunks,
         candidates.texts,
         candidates.score.tolist(),
         signals.words_rank.tolist(),
         signals.meaning_rank.tolist(),
         [False] * len(candidates) if past is None else past.tolist(),
+        is_from_any(days, signals.dated).tolist(),
+        map(reading.other_side, signals.keys.tolist()),
         strict=False,
     )
     return tuple(
@@ -300,10 +301,12 @@ def _hits(candidates: Candidates, limit: int) -> tuple[Hit, ...]:
                 heading=chunk.heading,
                 superseded=superseded,
                 expires=chunk.expires,
+                of_a_day=of_a_day,
+                other_side=other_side,
                 ranks={
                     name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
                 },
             )
-            for chunk, text, score, words, meaning, superseded in columns
+            for chunk, text, score, words, meaning, superseded, of_a_day, other_side in columns
         ]
     )

@@ -47,21 +47,26 @@ class Reader:
     southern: bool = False  # summer begins in December
 
 
-# What is asked of a day that is past, and says nothing else.
-_OF_A_DAY = frozenset(
-    "happen happens happened do did done doing talked discussed"
+# What is asked of a day that is past, and says nothing else …
+_PAST = frozenset(
+    "happened did done talked discussed"
     " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos".split()
 )
+_OF_A_DAY = _PAST | frozenset("happen happens do doing".split())
 
 
 def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     """What a question is about besides its days; nothing, if it only asks what was on them.
 
-    "What happened yesterday?" does; who speaks of today or tomorrow mostly has another subject.
+    "What happened yesterday?" does, and so does "what did I do today?"; who speaks of today or tomorrow
+    otherwise mostly has another subject.
     """
     asked = keywords(without_days(text, days))
-    past = bool(days) and all(found.last < today for found in days)
-    if past and all(word in _OF_A_DAY or is_stop_word(word) for word in asked):
+    past = [found for found in days if found.last < today]
+    if not _PAST.isdisjoint(asked):
+        past = [found for found in days if found.first <= today]
+    only_days = all(word in _OF_A_DAY or is_stop_word(word) for word in asked)
+    if days and len(past) == len(days) and only_days:
         return []
     return asked
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from memolith.interfaces import Found, Index
-    from memolith.retrieval import Chunk, Filters
+    from memolith.retrieval import Chunk, Filters, ReadText
     from memolith.search.candidates import Candidates
 
 
@@ -22,7 +22,7 @@ class Reading:
     def __init__(
         self,
         index: Index,
-        read_texts: Callable[[Iterable[Chunk]], Generator[str | None]],
+        read_texts: Callable[[Iterable[Chunk]], Generator[ReadText | None]],
         digest: Callable[[str], bytes],
     ) -> None:
         """Nothing is read yet."""
@@ -30,12 +30,17 @@ class Reading:
         self._read_texts = read_texts
         self._digest = digest
         self._known: dict[int, Found] = {}
-        self._texts: dict[int, str | None] = {}  # by key; None: not where the index knew it
+        self._texts: dict[int, ReadText | None] = {}  # by key; None: not where the index knew it
 
     def moved(self, candidates: Candidates) -> int:
         """How many of these were not where the index knew them."""
         missed = [key for key, text in self._texts.items() if text is None]
         return int(np.isin(candidates.signals.keys, missed).sum()) if missed else 0
+
+    def other_side(self, key: int) -> str:
+        """Of a chat message that was read: what the other side said in the same turn."""
+        read = self._texts.get(key)
+        return read.other_side if read else ""
 
     def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
         """What the index knows of chunks; those it no longer knows are left out."""
@@ -60,7 +65,7 @@ class Reading:
         read = replace(
             candidates.take(places),
             chunks=chunks,
-            texts=tuple([self._texts[keys[place]] or "" for place in places]),
+            texts=tuple([_text_of(self._texts[keys[place]]) for place in places]),
             superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
         )
         return read, seen
@@ -70,6 +75,10 @@ class Reading:
         found = self.find(new)
         self._texts |= dict.fromkeys(new)
         with closing(self._read_texts(item.chunk for item in found.values())) as texts:
-            for (key, item), text in zip(found.items(), texts, strict=True):
-                if text is not None and self._digest(text) == item.digest:
-                    self._texts[key] = text
+            for (key, item), read in zip(found.items(), texts, strict=True):
+                if read is not None and self._digest(read.text) == item.digest:
+                    self._texts[key] = read
+
+
+def _text_of(read: ReadText | None) -> str:
+    return read.text if read else ""
