@@ -29,9 +29,9 @@ def test_a_group_is_handed_only_what_is_public_and_nobody_a_secret() -> None:
 @pytest.mark.parametrize(
     ("channel", "expected"),
     [
-        ("cli", "user"), ("library", "user"), ("operator", "user"), ("web", "user"),
+        ("cli", "user"), ("library", "user"), ("operator", "user"), ("page", "user"),
         ("mcp", "agent"), ("rest", "agent"), ("agent", "agent"), ("system", "agent"),
-        ("import", "external"), ("telegram", "external"), ("", "external"), ("CLI", "external"),
+        ("import", "external"), ("web", "external"), ("telegram", "external"), ("", "external"), ("CLI", "external"),
         ("cli ", "external"), ("user\0", "external"), ("mcp/user", "external"),
     ],
 )  # fmt: skip
@@ -42,7 +42,7 @@ def test_trust_follows_the_channel_and_an_unknown_one_has_none(channel: str, exp
 @settings(max_examples=100, deadline=None)
 @given(st.text())
 def test_no_made_up_channel_is_trusted_like_the_user(channel: str) -> None:
-    known = {"cli", "library", "operator", "web", "user"}
+    known = {"cli", "library", "operator", "page", "user"}
     assert (trust(channel) == "user") == (channel in known)
 
 

@@ -18,7 +18,7 @@ from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import Known, extract
 from memolith.jobs.integrity import scan
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
-from memolith.jobs.schedule import note_runs
+from memolith.jobs.schedule import last_runs, note_run
 from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
@@ -26,12 +26,12 @@ from memolith.llm.prompt_files import load_prompt
 from memolith.reports import Flushed, FlushReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
+    from collections.abc import Callable
 
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
     from memolith.jobs.job import Job, P, Progress, Workplace
+    from memolith.jobs.schedule import Run
     from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
     from memolith.store import Store
 
@@ -146,10 +146,15 @@ class Jobs:
         with self._place.reading() as folder:
             return scan(folder, self._place.clock.now())
 
-    def note_runs(self, runs: Mapping[str, datetime]) -> None:
-        """Remember when a schedule ran each job."""
+    def note_run(self, run: Run) -> None:
+        """Remember that a schedule ran a job, and what came of it."""
         with self._place.writing() as transaction:
-            note_runs(transaction, runs)
+            note_run(transaction, run)
+
+    def scheduled(self) -> tuple[Run, ...]:
+        """The last run of each job by a schedule, also if there was nothing to do."""
+        with self._place.reading() as folder:
+            return tuple(last_runs(folder).values())
 
     def unattended(self, name: str, elsewhere: Callable[[], JobReport] | None = None) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.

@@ -206,6 +206,7 @@ class IntegrityFinding:
     hint: str
     citations: tuple[str, ...]
     records: tuple[str, ...] = ()
+    missing: str = ""  # what is cited and not there, whoever cites it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.context_types import Recap, SessionContext, TurnContext
+    from memolith.jobs.schedule import Run
     from memolith.reports import (
         DreamExplanation,
         DreamStatus,
@@ -80,6 +81,16 @@ def job_json(report: JobReport) -> Json:
         "warnings": list(report.warnings),
         "backup": report.backup,
         "seconds": round(report.seconds, 3),
+    }
+
+
+def jobs_json(reports: Iterable[JobReport], runs: Iterable[Run]) -> Json:
+    """The jobs that are kept, and the last run of each by the schedule, be it without a report."""
+    return {
+        "jobs": [job_json(report) for report in reports],
+        "scheduled": [
+            {"job": run.job, "at": iso(run.at), "came_of": run.came_of or None} for run in runs
+        ],
     }
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.apart import apart
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
-from memolith.jobs.schedule import Schedule, last_runs
+from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.lifecycle import Jobs
 
 if TYPE_CHECKING:
@@ -135,21 +136,30 @@ def _run_due(
     clock = memory.jobs.clock
     last = last_runs(folder)
     for schedule in schedules(memory):
-        job, before = schedule.job, last.get(schedule.job)
+        job, known = schedule.job, last.get(schedule.job)
+        before = known.at if known else None
         if schedule.is_due(before, clock) or (
             job == "compact"
             and _may_follow(before, clock.now())
             and watcher.has_passed_limits(memory, folder)
         ):
-            last[job] = clock.now()
-            memory.jobs.note_runs(last)  # before the run: one that kills us is not tried for ever
+            begun = Run(job=job, at=clock.now())
+            memory.jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
             report = run(job)
+            memory.jobs.note_run(replace(begun, came_of=_came_of(report)))
             _log(report)
             yield report
 
 
 def _may_follow(before: datetime | None, now: datetime) -> bool:
     return before is None or (now - before).total_seconds() >= _GAP_SECONDS
+
+
+def _came_of(report: JobReport) -> str:
+    """In one line: a run that changed nothing leaves no report, but says why here."""
+    if report.id and report.status != "failed":
+        return f"{report.status}: {report.id}"
+    return f"{report.status}: {report.reason}"
 
 
 def _log(report: JobReport) -> None:

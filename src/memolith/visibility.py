@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from memolith.labels import Sensitivity, SessionKind, Trust
     from memolith.types import Record
 
-# Trust follows the channel a text came in by, never what the text says about itself.
-_USER_CHANNELS = frozenset({"cli", "library", "operator", "web", "user"})
+# Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
+# user's: pages that an agent read are saved under that name too.
+_USER_CHANNELS = frozenset({"cli", "library", "operator", "page", "user"})
 _AGENT_CHANNELS = frozenset({"agent", "mcp", "rest", "system"})
 
 

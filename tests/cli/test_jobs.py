@@ -54,6 +54,15 @@ def test_the_command_to_do_it_has_the_settings_of_the_dry_run(memolith: Run, gro
     assert "  do it      memolith compact --set compact.max_records=5" in lines
 
 
+def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> None:
+    memolith("remember", "tea")
+    memolith("config", "set", "compact.enabled", "true")
+    memolith("maintain", "--once")
+    assert "compact, last run by the schedule on " in memolith("jobs", "list").err
+    (run,) = memolith("jobs", "list", "--json").json["scheduled"]
+    assert (run["job"], run["came_of"].startswith("skipped: 1 record")) == ("compact", True)
+
+
 def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> None:
     before = grown.read_bytes()
     done = memolith("compact").out.splitlines()

@@ -12,6 +12,7 @@ from memolith import Memory
 from memolith.errors import EmbeddingError
 from memolith.files.server_token import TOKEN, server_token
 from memolith.jobs.run import run_unattended
+from memolith.jobs.schedule import Run
 from tests.jobs.damage import findings
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def test_a_job_that_failed_last_is_a_warning_until_its_schedule_ran_again(
     failed = run_unattended(memory.jobs._place, "compact", fail)
     [found] = findings(memory, "jobs")
     assert (found.status, failed.id in found.hint) == ("warn", True)
-    memory.jobs.note_runs({"compact": failed.created})  # the run that failed
+    memory.jobs.note_run(Run(job="compact", at=failed.created))  # the run that failed
     assert len(findings(memory, "jobs")) == 1
-    memory.jobs.note_runs({"compact": failed.created + timedelta(hours=1)})
+    memory.jobs.note_run(Run(job="compact", at=failed.created + timedelta(hours=1)))
     assert findings(memory, "jobs") == []

@@ -237,7 +237,7 @@ def test_an_agent_may_not_bring_it_back(words: str, channel: str, memory: Memory
     assert holding(memory.root) == []
 
 
-@pytest.mark.parametrize("channel", ["cli", "library", "web"])
+@pytest.mark.parametrize("channel", ["cli", "library", "page"])
 def test_the_user_may_bring_it_back_and_then_it_may_stay(channel: str, memory: Memory) -> None:
     memory.forget(memory.remember(WORDS).id)
     with Memory(memory.root, channel=channel) as user:

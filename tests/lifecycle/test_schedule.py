@@ -92,6 +92,23 @@ def test_maintain_runs_what_is_due_and_only_once(grown: Memory, stopped_time: St
     assert maintain(grown) == ()
 
 
+def test_a_run_that_finds_nothing_to_do_is_told_with_the_jobs(root: str, clock: Clock) -> None:
+    memory = Memory(root, clock=clock, settings=ON)
+    memory.remember("tea")
+    maintain(memory)
+    assert memory.jobs.list() == ()
+    (run,) = memory.jobs.scheduled()
+    assert (run.job, run.at) == ("compact", clock.now())
+    assert "under the limit" in run.came_of
+
+
+def test_a_schedule_that_knows_only_the_times_of_runs_is_read(grown: Memory) -> None:
+    path = Path(grown.root, ".memolith", "schedule.json")
+    path.write_text('{"compact": "2026-05-01T03:00:00.000Z"}')
+    (run,) = grown.jobs.scheduled()
+    assert (run.at, run.came_of) == (at(5, 1, 3), "")
+
+
 def test_passing_the_limits_makes_it_due_before_its_time(
     grown: Memory, stopped_time: StoppedTime
 ) -> None:

@@ -79,6 +79,32 @@ def test_a_citation_that_a_run_breaks_is_counted_warned_of_and_kept(grown: Memor
     assert [one for one in grown.jobs.scan().findings if one.kind == "broken-citation"] == []
 
 
+def test_a_citation_that_led_nowhere_before_is_not_found_anew_in_each_summary(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings=ON)
+    memory.remember("Ana decided to keep what docs/setup.md#L12-L40 says", category="note")
+    live(memory, stopped_time, 30)
+    assert [one.kind for one in memory.jobs.scan().findings].count("broken-citation") == 1
+    for _ in range(3):
+        report = memory.jobs.compact()
+        assert (report.status, report.counts["findings"], report.warnings) == ("done", 0, ())
+        live(memory, stopped_time, 14)
+    assert "docs/setup.md#L12-L40" in text_of(memory)
+
+
+def test_a_record_that_replaces_one_of_an_archive_elsewhere_cites_what_is_there(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    settings = {**ON, "trim.archive_path": "attic/records.md"}
+    memory = Memory(root, clock=clock, settings=settings)
+    old = memory.remember("The release key is with Ana", category="note")
+    memory.supersede(old.id, "The release key is with Ben")
+    live(memory, stopped_time, 30)
+    Path(root, "memory", f"{old.created.date()}.md").unlink()
+    assert memory.jobs.compact().counts["findings"] == 0
+
+
 def test_a_proposal_that_is_applied_is_validated_too(grown: Memory) -> None:
     asking = Memory(grown.root, clock=grown.jobs.clock, settings={**ON, "jobs.review": "ask"})
     asking.jobs.compact()

@@ -90,6 +90,10 @@ class Endpoint:
                 b'data: {"choices": [{"delta": {"content": "- 2026"}}]}\n\n' for _ in range(50)
             )
             + b"data: [DONE]\n\n",
+            "parts of the cost": completion(
+                "\n".join(notes),
+                usage={"prompt_tokens": 300, "completion_tokens": 21, "total_tokens": None},
+            ),
             "other shape": b'{"choices": [{"text": 5}], "usage": {"total_tokens": true}}',
         }
         if way in lines:

@@ -50,6 +50,12 @@ def test_a_good_answer_is_taken_with_its_cost() -> None:
     assert headers["Authorization"] == "Bearer the-key"
 
 
+def test_a_cost_of_which_only_the_parts_are_named_is_their_sum() -> None:
+    with Endpoint("parts of the cost").running() as endpoint:
+        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
+    assert (warning, summary.tokens) == ("", 321)
+
+
 MANY = [
     Statement(
         text=f"Ana decided to pay {n} euros to the shop in street number {n}",

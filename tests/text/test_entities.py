@@ -18,6 +18,8 @@ from memolith.text.entities import entities, small_words
         ("write to ben@example.org or @luis", ("ben@example.org", "@luis")),
         ("We use PostgreSQL and the API", ("PostgreSQL", "API")),
         ("nothing here, I think", ()),
+        ("Solved the race with Jonas. Resolved the outage.", ("Jonas",)),
+        ("Alfred and Ahmed moved", ("Alfred", "Ahmed")),
     ],
 )
 def test_names_are_found(text: str, names: tuple[str, ...]) -> None:

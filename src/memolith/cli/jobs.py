@@ -5,7 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError, whole_number
-from memolith.shapes import job_json
+from memolith.shapes import job_json, jobs_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,9 +142,11 @@ def _which(args: Arguments) -> str:
 
 def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
     jobs = memory.jobs.list()[-limit:] if memory.profile.exists else ()
+    runs = memory.jobs.scheduled() if memory.profile.exists else ()
     if as_json:
-        output.say_json({"jobs": [job_json(report) for report in jobs]})
-    elif jobs:
+        output.say_json(jobs_json(jobs, runs))
+        return
+    if jobs:
         output.table(
             (
                 report.id,
@@ -155,6 +157,10 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
         )
     else:
         output.note("No jobs yet. What a job changes is kept here, and can be undone.")
+    for run in runs:
+        at = memory.jobs.clock.local(run.at)
+        came_of = run.came_of.removeprefix("skipped: ") or "it runs, or its process died"
+        output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", came_of)
 
 
 def _in_short(report: JobReport) -> str:

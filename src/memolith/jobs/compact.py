@@ -10,7 +10,7 @@ from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_levels import LEVELS
-from memolith.jobs.compact_plan import Scope, plan_compaction
+from memolith.jobs.compact_plan import Scope, described, plan_compaction
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
@@ -93,7 +93,8 @@ class CompactJob:
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
             self._corrected = snapshot.superseded(self._archive)
-        return plan
+        has_long_memory = self._config.long_memory.enabled
+        return replace(plan, lines=tuple(described(plan.groups, long_memory=has_long_memory)))
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
         """Have the summaries written, and lay out the files with them."""

@@ -19,14 +19,20 @@ from memolith.types import policy
 from memolith.visibility import trust_in_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import date, datetime
 
     from memolith.config_jobs import CompactConfig
+    from memolith.labels import Trust
 
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"
 _TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
+_WHOSE: dict[Trust, str] = {
+    "user": "yours",
+    "agent": "your agent's",
+    "external": "from outside",
+}
 # Below the limit by so much, so that not every run rewrites the file.
 _SLACK = 0.15
 # Where what must stay fills the limit alone, summaries may still have this share of it.
@@ -147,7 +153,6 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
         data=data,
         unreachable=unreachable,
         counts=counts,
-        lines=tuple(_described(groups)),
     )
 
 
@@ -184,9 +189,16 @@ def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Gro
     )
 
 
-def _described(groups: Iterable[Group]) -> Iterable[str]:
+def described(groups: Iterable[Group], *, long_memory: bool) -> Iterator[str]:
+    """What becomes of whose records, for people; `long_memory` is whether there is one."""
     for group in groups:
         level = LEVELS[group.level]
         period = f"of {group.period}" if level == "week" else group.period
         what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
-        yield f"{what} → {'the long memory' if group.retired else 'one summary'}"
+        yield f"{what}, {_WHOSE[group.trust]} → {_goes_to(group, long_memory=long_memory)}"
+
+
+def _goes_to(group: Group, *, long_memory: bool) -> str:
+    if not group.retired:
+        return "one summary"
+    return "the long memory" if long_memory and group.trust != "external" else "the archive only"

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_state
+from memolith.files.archives import known_archives
 from memolith.files.conversation_log import parse_turn
 from memolith.files.lookup import memory_files, records_in
 from memolith.files.passages import parse_citation
@@ -59,6 +61,8 @@ class _Scene:
                 continue
             records.update((record.id, record) for record in found)
             self.everything += statements(path, data)
+        for path in set(known_archives(folder)) - set(self.lines):
+            self.known_ids.update(record.id for record in records_in(path, read(path) or b""))
         self.known_ids.update(stone.id for stone in tombstones(folder))
         self.current = {record.id: record for record in current(records.values(), now)}
 
@@ -189,12 +193,15 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
         for text in _CITED.findall(found.text):
             place = parse_citation(text)
             if place and scene.lines.get(place.path, 0) < place.last_line:
-                yield _finding(
-                    "broken-citation",
-                    f"{found.citation} cites {text}, which is not there",
-                    f"memolith get {found.citation}",
-                    (found,),
-                    text,
+                yield replace(
+                    _finding(
+                        "broken-citation",
+                        f"{found.citation} cites {text}, which is not there",
+                        f"memolith get {found.citation}",
+                        (found,),
+                        text,
+                    ),
+                    missing=text,
                 )
     for record in scene.current.values():
         gone = record.supersedes
@@ -206,6 +213,7 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
                 hint=f"memolith get {record.citation}",
                 citations=(str(record.citation),),
                 records=(record.id,),
+                missing=gone,
             )
 
 

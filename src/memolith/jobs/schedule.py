@@ -13,8 +13,6 @@ from memolith.files import layout
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memolith.clock import Clock
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
@@ -38,18 +36,38 @@ class Schedule:
         return next(CronSim(self.cron, clock.local(now), reverse=True)) > last
 
 
-def last_runs(folder: Folder) -> dict[str, datetime]:
-    """When each job was run last by a schedule; what cannot be read counts as never."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """When a schedule ran a job last, and what came of it: empty while it runs."""
+
+    job: str
+    at: datetime
+    came_of: str = ""
+
+
+def last_runs(folder: Folder) -> dict[str, Run]:
+    """The last run of each job by a schedule; what cannot be read counts as never."""
     try:
         content = json.loads(folder.read(layout.SCHEDULE) or b"{}")
-        return {str(job): parse_time(when, "schedule") for job, when in content.items()}
+        return {str(job): _read(str(job), run) for job, run in content.items()}
     except (ValueError, AttributeError, RecordFormatError):
         return {}
 
 
-def note_runs(transaction: Transaction, runs: Mapping[str, datetime]) -> None:
-    """Remember when jobs were run; call while holding the schedule's lock."""
-    content = {job: encode_time(when) for job, when in sorted(runs.items())}
+def note_run(transaction: Transaction, run: Run) -> None:
+    """Remember a run; call while holding the schedule's lock."""
+    runs = {**last_runs(transaction.folder), run.job: run}
+    content = {
+        job: {"at": encode_time(known.at), "came_of": known.came_of}
+        for job, known in sorted(runs.items())
+    }
     stamp = transaction.folder.stamp(layout.SCHEDULE)
     transaction.replace(layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n", stamp)
     transaction.commit()
+
+
+def _read(job: str, run: object) -> Run:
+    match run:
+        case {"at": at, "came_of": str(came_of)}:
+            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of)
+    return Run(job=job, at=parse_time(run, "schedule"))  # as it was written once: the time alone

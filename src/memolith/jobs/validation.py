@@ -17,7 +17,7 @@ from memolith.jobs.kept import encode_report, job_path
 if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.jobs.job import Workplace
-    from memolith.reports import JobReport
+    from memolith.reports import IntegrityFinding, JobReport
 
 
 def validated(place: Workplace, report: JobReport) -> JobReport:
@@ -50,6 +50,11 @@ def _new_findings(folder: Folder, report: JobReport, place: Workplace) -> Counte
     known = scan_places(
         folder, now, lambda path: before[path] if path in before else folder.read(path)
     )
-    ids = {finding.id for finding in known}
-    found = {finding.id: finding.kind for finding in scan_places(folder, now, folder.read)}
-    return Counter(kind for name, kind in found.items() if name not in ids)
+    names = {_name(finding) for finding in known}
+    found = {_name(finding): finding.kind for finding in scan_places(folder, now, folder.read)}
+    return Counter(kind for name, kind in found.items() if name not in names)
+
+
+def _name(finding: IntegrityFinding) -> str:
+    """By what is missing, if anything is: a summary that cites what its records cite brings no news."""
+    return finding.missing or finding.id

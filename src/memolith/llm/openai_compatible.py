@@ -17,7 +17,7 @@ from memolith.llm.rule_based import RuleBased
 from memolith.text.summary_text import read_lines, summary_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from memolith.config_jobs import LlmConfig
     from memolith.http_post import Answer
@@ -155,7 +155,18 @@ def _read(answer: object) -> Summary:
             lines = tuple(read_lines(content))
         case _:
             raise SummariserError("The answer has no message.")
+    return Summary(statements=lines, tokens=_tokens(answer))
+
+
+def _tokens(answer: object) -> int:
+    """What an answer cost; some servers name the parts alone."""
     match answer:
-        case {"usage": {"total_tokens": int(total)}} if not isinstance(total, bool):
-            return Summary(statements=lines, tokens=max(0, total))
-    return Summary(statements=lines)
+        case {"usage": {**usage}}:
+            total = _count(usage, "total_tokens")
+            return total or _count(usage, "prompt_tokens") + _count(usage, "completion_tokens")
+    return 0
+
+
+def _count(usage: Mapping[object, object], name: str) -> int:
+    value = usage.get(name)
+    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0

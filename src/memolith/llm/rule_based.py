@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _BESIDE = 24
 _LONGEST = 280
 _LONGEST_LINE = 420
+_CUT = " …"
 _PARTS = 12  # the time a summary tells of is seen as so many parts
 _FAR_APART = (0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11)
 # Numbers need not add up: these are only the order in which sentences are taken.
@@ -89,7 +90,12 @@ def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
     """What follows each other out of the same records is one line: it reads better, and is shorter."""
     line: Statement | None = None
     for statement in chosen:
-        if line is not None and (line.ids, line.day) == (statement.ids, statement.day):
+        is_cut = line is not None and line.text.endswith(_CUT)  # what follows would be read into it
+        if (
+            line is not None
+            and not is_cut
+            and (line.ids, line.day) == (statement.ids, statement.day)
+        ):
             text = f"{_ended(line.text)} {statement.text}"
             if len(text) <= _LONGEST_LINE:
                 line = replace(line, text=text)
@@ -116,7 +122,7 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
             if value <= 0:
                 continue
             short = cut(sentence, _LONGEST)
-            text = f"{short.text} …" if short.left_out else short.text
+            text = f"{short.text}{_CUT}" if short.left_out else short.text
             named = _NAMED_FIRST if _begins_with_name(sentence, small) else 0.0
             place += 1
             yield _Candidate(

@@ -23,10 +23,19 @@ class JobAnswer(BaseModel):
     seconds: float
 
 
+class ScheduledRun(BaseModel):
+    """The last run of a job by the schedule."""
+
+    job: str
+    at: str
+    came_of: str | None
+
+
 class JobsAnswer(BaseModel):
-    """The jobs that are kept, oldest first."""
+    """The jobs that are kept, oldest first, and the last run of each by the schedule."""
 
     jobs: list[JobAnswer]
+    scheduled: list[ScheduledRun]
 
 
 class DiffAnswer(BaseModel):

@@ -20,7 +20,14 @@ from memolith.rest.job_schemas import (
     ScanAnswer,
 )
 from memolith.rest.requests import DiffQuery, ExplainQuery, FlushRequest, JobRequest
-from memolith.shapes import dream_explanation_json, dream_status_json, job_json, plain, scan_json
+from memolith.shapes import (
+    dream_explanation_json,
+    dream_status_json,
+    job_json,
+    jobs_json,
+    plain,
+    scan_json,
+)
 
 if TYPE_CHECKING:
     from memolith.reports import JobReport
@@ -37,8 +44,9 @@ _WORK = {
 @routes.get("/jobs", response_model=JobsAnswer)
 def jobs(memory: TheMemory) -> Answer:
     """Every job that changed something, failed or waits as a proposal, oldest first."""
-    found = memory.jobs.list() if memory.profile.exists else ()
-    return Answer({"jobs": [job_json(report) for report in found]})
+    if not memory.profile.exists:
+        return Answer(jobs_json((), ()))
+    return Answer(jobs_json(memory.jobs.list(), memory.jobs.scheduled()))
 
 
 @routes.post("/jobs", response_model=JobAnswer)

@@ -19,7 +19,15 @@ _NO_NAMES = frozenset(
     " august september october november december lunes martes miércoles jueves viernes sábado domingo"
     " today tomorrow yesterday user operator agent assistant note remember please never always ok yes"
     " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
-    " deadline meeting rent weekly daily".split()
+    " deadline meeting rent weekly daily todo idea next open pending dinner lunch standing running"
+    " new old bug bugs fix tests build built bought wrote found lost got made went took chose paid"
+    " sent swam ran won gave kept left began spent".split()
+)
+# «Solved», «Resolving»: with so many letters more before the ending, hardly ever a name.
+_PARTICIPLE = re.compile(r"[A-Z][a-z]{3,}(?:ed|ing)")
+_NAMES_LIKE_PARTICIPLES = frozenset(
+    "alfred mohammed mohamed wilfred winifred manfred beijing sterling boeing fleming browning"
+    " harding reading".split()
 )
 _MOST = 12
 
@@ -77,4 +85,10 @@ def _is_name(word: str, *, begins: bool, common: Collection[str]) -> bool:
     if is_stop_word(word):
         return False
     is_plain = word[1:] == word[1:].lower()  # neither an acronym nor camel case
-    return not (begins and is_plain and word.lower() in common)
+    if not (begins and is_plain):
+        return True
+    return word.lower() not in common and not _is_participle(word)
+
+
+def _is_participle(word: str) -> bool:
+    return bool(_PARTICIPLE.fullmatch(word)) and word.lower() not in _NAMES_LIKE_PARTICIPLES

@@ -11,10 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ENDS = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])|(?<=[。！？])")
+# «SELECT … FOR UPDATE» leaves something out, and «am 3. und 20. Oktober» counts days: neither ends.
+_GERMAN_MONTHS = (
+    "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+)
+_ENDS = re.compile(
+    r"(?:(?<=[.!?])|(?<=\S…))[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])"
+    rf"(?!(?<=\d\.\s)(?:[a-zäöü]|(?:{_GERMAN_MONTHS})\b))|(?<=[。！？])"
+)
 _ABBREVIATION = re.compile(  # «62 ms.» and «locale/ca.» end a sentence
     r"(?:(?<![\w/])(?:dr|dra|mr|mrs|(?<!\d )ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b|"
-    r"tel|num|núm|pag|pág|avda|ext|prof|aprox|apdo)|"
+    r"tel|num|núm|pag|pág|avda|ext|prof|aprox|apdo|nr|str|bzw|usw|evtl|ggf|inkl)|"
     r"(?:^|\s)[A-Z])\.$",
     re.IGNORECASE,
 )
@@ -30,13 +37,16 @@ _SMALL_TALK = re.compile(
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
     r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|let me (?:check|see|think|look|know)|one moment|"
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
-    r"no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
+    r"stand-?up:? nothing|no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
     r"(?:(?:h+m+|oh|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|wow|aja|uf|ok|i see|interesting|makes sense|of course|no worries|"
     r"exactly|exacto|interesante|bien|ya veo|entiendo|entendido|tiene sentido|me alegro)(?=\W*$)|"
+    r"(?:thats |that |it |this )?(?:works|looks (?:good|great|fine|nice))(?: (?:for|to) me| now)?(?=\W*$)|"
+    r"(?:that |this |it )?did the trick|(?:nice|good|great) (?:work|job|one)(?=\W*$)|cheers|well done|"
+    r"have a (?:nice|good|great)|lets call it a day|that is it for today|all (?:tests (?:are )?)?green(?=\W*$)|"
     r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
     r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
-    r"tschuss|gerne|bitte|genau|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
+    r"tschuss|gerne|bitte|genau|passt(?=\W*(?:danke\w*\W*)?$)|sieht gut aus|schonen (?:tag|abend)|schones wochenende|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
     r"ciao|grazie|prego|va bene|buon(?:giorno|asera)|obrigad[oa]|ola|bom dia|boa (?:tarde|noite))|"
     r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
 )
@@ -70,12 +80,14 @@ _DECISION = re.compile(
     r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
 )
 _PREFERENCE = re.compile(
-    r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|wants?|needs?|"
+    r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|"
+    # For a moment only: «wants to stop early».
+    r"wants?(?! to (?:stop|pause|rest|sleep|know|see|look|continue|go on|talk|chat|take a break)\b)|needs?|"
     r"rather|can(?:['’]?t|not) (?:stand|eat|drink|tolerate)|no pued[eo] (?:comer|beber|tomar)|(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:eat|drink)|vegan\w*|vegetarian\w*|"
     r"gluten|c(?:o)?eliac\w*|no (?:come|bebe|soport\w+|aguant\w+)|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
 )
 _OPEN = re.compile(
-    r"\btodo:|\b(?:to do|pending|open question|waiting for|blocked|follow up|next step|action items?|remind\w*|"
+    r"\btodo:|\b(?:to do|pending|open question|waiting for|(?<!nothing )(?<!nothing is )(?<!not )blocked|follow up|next step|action items?|remind\w*|"
     r"unresolved|not yet|think about it|remember to|(?:have|has) to|hay que|ten(?:go|emos) que|se (?:me|nos) olvide|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
     r"espera\w*|recorda\w+|recuerda\w*|todavia no)\b"
 )

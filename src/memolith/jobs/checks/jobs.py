@@ -22,7 +22,8 @@ def check_jobs(subject: Subject) -> list[Check]:
     newest = {report.job: report for report in reports}
     for report in newest.values():
         # A later run that found nothing to do has no report; the time of a run is noted before it.
-        if report.status == "failed" and runs.get(report.job, report.created) <= report.created:
+        run = runs.get(report.job)
+        if report.status == "failed" and (run is None or run.at <= report.created):
             found.add(
                 "warn",
                 f"{shown(report.job)} failed on {report.created:%Y-%m-%d}.",

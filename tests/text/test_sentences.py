@@ -1,0 +1,66 @@
+"""Where sentences end, and which of them are small talk."""
+
+from __future__ import annotations
+
+import pytest
+
+from memolith.text.sentences import kind_of, sentences, worth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That works.",
+        "Sounds good, thanks!",
+        "Looks good to me. Nice work!",
+        "Great, that did the trick. Cheers!",
+        "No worries. Have a nice weekend!",
+        "Nice, all tests are green. Let's call it a day.",
+        "Stand-up: nothing blocked.",
+        "Alles klar, danke!",
+        "Passt, danke. Schönes Wochenende!",
+        "Genial, gracias.",
+    ],
+)
+def test_small_talk_is_worth_nothing(text: str) -> None:
+    assert [worth(sentence) for sentence in sentences(text)] == [0.0] * len(list(sentences(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That works only on Linux",
+        "It works with PostgreSQL 16",
+        "Looks good in dark mode, not in print",
+        "The deploy is blocked by SRE",
+        "Passt gut zu Anas Kalender",
+    ],
+)
+def test_what_begins_like_small_talk_may_tell_something(text: str) -> None:
+    assert worth(text) > 0
+
+
+def test_a_day_written_in_german_does_not_end_a_sentence() -> None:
+    text = (
+        "Termin am 20. Oktober um 8:15 Uhr. Am 3. und 4. Mai ist frei. Miete: 950. Heizung extra."
+    )
+    assert list(sentences(text)) == [
+        "Termin am 20. Oktober um 8:15 Uhr.",
+        "Am 3. und 4. Mai ist frei.",
+        "Miete: 950.",
+        "Heizung extra.",
+    ]
+
+
+def test_what_is_left_out_within_a_quotation_does_not_end_a_sentence() -> None:
+    text = "Decided to use SELECT … FOR UPDATE. Then we waited… Nothing came."
+    assert list(sentences(text)) == [
+        "Decided to use SELECT … FOR UPDATE.",
+        "Then we waited…",
+        "Nothing came.",
+    ]
+
+
+def test_a_wish_of_the_moment_is_no_preference() -> None:
+    assert kind_of("The user wants to stop early") == ""
+    assert kind_of("The user wants tea") == "preference"
