@@ -209,3 +209,8 @@ def test_hostile_texts_take_no_time() -> None:
     for text in ("a " * 5000 + "is", "x:" * 20_000, "is " * 9000):
         with cpu_seconds(0.5):
             list(claims(text))
+
+
+def test_every_paragraph_of_a_note_is_looked_at(memory: Memory) -> None:
+    memory.save_note("The house has a red door.\n\nThe password of the router is Tq7!xV92#mL.")
+    assert [finding.kind for finding in memory.jobs.scan().findings] == ["open-secret"]

@@ -36,8 +36,6 @@ OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
 MOST_BYTES = 8_000_000
 SNIPPET_CHARS = 200
 _MOST_HITS = 50
-# Up to here a note is one statement; of a longer one the part that answered counts.
-_SHORT_NOTE_CHARS = 600
 # Own words and own meaning count up to 1 each in the score of a hit: see search/weigh.py.
 _NEAR_BY_MEANING_ALONE = 1.0
 # A hit answers if it is among the first and nearly as good as the best; others are near misses.
@@ -197,12 +195,11 @@ def _answers(hit: Hit, best: float) -> bool:
 
 
 def _answer(hit: Hit, asked: set[str]) -> Piece:
-    """The statement of a hit that answers: a record is one; of a longer text, the one that shares
-    most words with the question. Only that can be promoted later as a whole fact.
+    """The statement of a hit that answers: a record is one; of a note or prose, the paragraph that
+    shares most words with the question. Only that can be promoted later as a whole fact.
     """
     place = hit.citation
-    is_line = place.first_line == place.last_line
-    if hit.record_id and (is_line or len(bare_text(hit.text)) <= _SHORT_NOTE_CHARS):
+    if hit.record_id and place.first_line == place.last_line:
         return _whole(hit)
     parts = list(pieces(hit.text.split("\n"), place.first_line))
     if len(parts) < 2:

@@ -10,7 +10,7 @@ from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import readable_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
-from memolith.text.pieces import bare_text, pieces
+from memolith.text.pieces import bare_text, claim_key, pieces
 from memolith.types import Citation
 
 TYPE_CHECKING = False
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memolith.types import Record
-
-# Up to here a note is one statement.
-_SHORT_NOTE_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +29,24 @@ class Statement:
     record: Record | None = None
     generated: bool = False  # written by dreaming
 
+    @property
+    def name(self) -> str:
+        """Which statement it is, wherever it stands: a record by its id, a part of a note by its words."""
+        if self.record is not None and self.record.citation == self.citation:
+            return self.record.id
+        part = claim_key(self.text)
+        return part if self.record is None else f"{self.record.id} {part}"
+
 
 def statements(path: str, data: bytes) -> Iterator[Statement]:
-    """What a Markdown file says: records, notes, paragraphs and list items. Secrets are left out."""
+    """What a Markdown file says: records, paragraphs and list items. Secrets are left out.
+
+    A note is the record of each of its paragraphs: they may be several facts.
+    """
     if is_broken_secret(data) and readable_note(path, data) is None:
         return
     note = readable_note(path, data) if path.count("/") >= 2 else None
     if note is not None and note.sensitivity == "secret":
-        return
-    if note is not None and len(note.text) <= _SHORT_NOTE_CHARS and note.citation:
-        yield Statement(text=bare_text(note.text), citation=note.citation, record=note)
         return
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}

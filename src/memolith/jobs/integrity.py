@@ -70,11 +70,10 @@ class _Scene:
         """What still holds, each record once, without what dreaming wrote."""
         seen: set[str] = set()
         for found in self.everything:
-            name = found.record.id if found.record else claim_key(found.text)
-            if found.generated or name in seen:
+            if found.generated or found.name in seen:
                 continue
             if found.record is None or found.record.id in self.current:
-                seen.add(name)
+                seen.add(found.name)
                 yield found
 
 
@@ -220,7 +219,7 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
 def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
     seen: set[str] = set()
     for found in scene.everything:
-        name = found.record.id if found.record else str(found.citation)
+        name = found.name if found.record else str(found.citation)
         if name in seen:
             continue
         seen.add(name)
