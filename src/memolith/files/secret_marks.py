@@ -6,6 +6,7 @@ so in one of them alone.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from datetime import timedelta
 
@@ -13,6 +14,7 @@ from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import known_archives
 from memolith.files.byte_marks import BOM
+from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.values import replace
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 _SECRET = b'"secret"'
 _DAY = timedelta(days=1)
+# Of so few records each is looked for by its id, of which a file is searched faster than for marks.
+_FEW = 4
+_PIECE = 1 << 20  # small enough to stay in the processor's cache while it is searched
 
 
 def marked_secret(folder: Folder, records: Iterable[Record]) -> set[str]:
@@ -35,7 +40,10 @@ def marked_secret(folder: Folder, records: Iterable[Record]) -> set[str]:
     memory = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
     archives = (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *known_archives(folder))
     paths = dict.fromkeys((*memory, *daily_logs_of(shown), *archives))
-    return secret_in(folder, paths) & {record.id for record in shown}
+    ids = {record.id for record in shown}
+    if len(ids) <= _FEW and all(map(_is_spelled_one_way, ids)):
+        return _secret_of(folder, paths, ids)
+    return secret_in(folder, paths) & ids
 
 
 def with_strictest_marks(folder: Folder, records: Iterable[Record]) -> list[Record]:
@@ -51,6 +59,47 @@ def daily_logs_of(records: Iterable[Record]) -> set[str]:
     with suppress(OverflowError):  # the first or last day of the calendar
         days |= {day + around for day in days for around in (-_DAY, _DAY)}
     return {layout.daily_log(day) for day in days}
+
+
+def _is_spelled_one_way(record_id: str) -> bool:
+    """Whether JSON has no reason to escape anything in it."""
+    return record_id.isascii() and record_id.replace("-", "").isalnum()
+
+
+def _secret_of(folder: Folder, paths: Iterable[str], ids: set[str]) -> set[str]:
+    """Which of a few records the files mark secret: only lines that name one of them are parsed."""
+    found: set[str] = set()
+    words = [record_id.encode() for record_id in ids]
+    for path in paths:
+        with suppress(MemolithError, OSError):  # as in `secret_in`
+            for line in _lines_with(folder, path, words):
+                found.update(secret_ids(line))
+    return found & ids
+
+
+def _lines_with(folder: Folder, path: str, words: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a file that hold one of the words; other lines are not kept in memory."""
+    fd, _ = folder.open(path)
+    try:
+        begun = b""
+        while piece := os.read(fd, max(_PIECE, len(begun))):
+            data = begun + piece
+            end = data.rfind(b"\n") + 1
+            yield from _lines_around(data, end, words)
+            begun = data[end:]
+        yield from _lines_around(begun, len(begun), words)
+    finally:
+        close_quietly(fd)
+
+
+def _lines_around(data: bytes, length: int, words: Iterable[bytes]) -> Iterator[bytes]:
+    for word in words:
+        at = data.find(word, 0, length)
+        while at >= 0:
+            end = data.find(b"\n", at, length)
+            end = end if end >= 0 else length
+            yield data[data.rfind(b"\n", 0, at) + 1 : end]
+            at = data.find(word, end, length)
 
 
 def secret_in(folder: Folder, paths: Iterable[str]) -> set[str]:
