@@ -14,7 +14,7 @@ from memolith.files.journal import Entry
 from memolith.files.transaction import Transaction
 from memolith.late import late
 from memolith.opened import Opened
-from memolith.types import Provenance, Record
+from memolith.types import Provenance, Record, Records
 from memolith.values import replace
 from memolith.visibility import allowed_platform, current, visible
 
@@ -146,36 +146,38 @@ class Store(Opened):
         session: str | None = None,
         include_secret: bool = False,
         include_past: bool = False,
-    ) -> tuple[Record, ...]:
-        """Every record of MEMORY.md and every note, oldest first.
+    ) -> Records:
+        """Every record of MEMORY.md and every note, oldest first; `warnings` says what was damaged.
 
         Left out unless asked for: secret records, and past ones (expired or superseded).
         """
+        from memolith.files.damage import Damage, damage_warnings
         from memolith.files.lookup import superseded_in
         from memolith.files.notes import notes
         from memolith.files.secret_marks import with_strictest_marks
 
         if not self.profile.exists:
-            return ()
+            return Records()
+        damages: list[Damage] = []
         with Folder(self.root) as folder:
-            found = with_strictest_marks(folder, (*self._journal.records(folder), *notes(folder)))
+            read = (*self._journal.records(folder, damages), *notes(folder, damages))
+            found = with_strictest_marks(folder, read)
             replaced = superseded_in(folder, self.config.trim.archive_path)
         chosen = found if include_past else current(found, self._clock.now(), replaced)
         wanted = category and category.casefold()
-        return tuple(
-            sorted(
-                (
-                    record
-                    for record in chosen
-                    if wanted in (None, record.category.casefold())
-                    and session in (None, record.session)
-                    and visible(record, include_secret=include_secret)
-                ),
-                key=lambda record: record.created,
-            )
+        shown = sorted(
+            (
+                record
+                for record in chosen
+                if wanted in (None, record.category.casefold())
+                and session in (None, record.session)
+                and visible(record, include_secret=include_secret)
+            ),
+            key=lambda record: record.created,
         )
+        return Records(shown, damage_warnings(damages))
 
-    def for_session(self, session: str, *, include_secret: bool = False) -> tuple[Record, ...]:
+    def for_session(self, session: str, *, include_secret: bool = False) -> Records:
         """The records of one session, oldest first; secret ones only when asked for."""
         return self.records(session=session, include_secret=include_secret)
 
@@ -186,10 +188,11 @@ class Store(Opened):
         limit: int = 20,
         offset: int = 0,
         include_secret: bool = False,
-    ) -> tuple[Record, ...]:
+    ) -> Records:
         """The newest records first, a page at a time."""
-        found = self.records(category=category, include_secret=include_secret)[::-1]
-        return found[max(0, offset) : max(0, offset) + max(0, limit)]
+        found = self.records(category=category, include_secret=include_secret)
+        page = found[::-1][max(0, offset) : max(0, offset) + max(0, limit)]
+        return Records(page, found.warnings)
 
     def get(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from memolith.late import late
@@ -73,6 +73,18 @@ class Record:
     def sensitivity(self) -> labels.Sensitivity:
         """Who may see the record."""
         return self.provenance.sensitivity
+
+
+class Records(tuple[Record, ...]):
+    """Records that were read, and what could not be."""
+
+    warnings: tuple[str, ...]
+
+    def __new__(cls, records: Iterable[Record] = (), warnings: tuple[str, ...] = ()) -> Records:
+        """A tuple like any other."""
+        made = super().__new__(cls, records)
+        made.warnings = warnings
+        return made
 
 
 class CategoryPolicy:

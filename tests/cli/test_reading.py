@@ -89,7 +89,12 @@ def test_an_empty_memory_is_no_error(memolith: Run, root: str) -> None:
     outcome = memolith("list")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "Nothing remembered yet.\n")
     assert memolith("list", "--category", "x").err == "No records.\n"
-    assert memolith("list", "--json").json == {"records": [], "total": 0, "hidden": 0}
+    assert memolith("list", "--json").json == {
+        "records": [],
+        "total": 0,
+        "hidden": 0,
+        "warnings": [],
+    }
 
 
 def test_list_of_a_folder_that_is_not_there_says_so(memolith: Run, tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ def test_one_is_found_wherever_a_piece_of_the_file_ends(
 
 
 def test_an_id_that_json_escapes_is_found(memory: Memory) -> None:
-    record = replace(memory.remember("The door opens with heron"), id='my "own" id\\', citation=None)
+    record = replace(
+        memory.remember("The door opens with heron"), id='my "own" id\\', citation=None
+    )
     secret = replace(record, provenance=replace(record.provenance, sensitivity="secret"))
     with Path(memory.root, "MEMORY.md").open("ab") as file:
         file.write(encode_line(secret))

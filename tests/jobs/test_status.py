@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
+from memolith.files.damage import Damage
 from memolith.files.document import Document
 from memolith.files.plain_lines import count_records
 from memolith.files.record_format import encode_line
@@ -80,5 +81,6 @@ def test_however_a_line_is_damaged_status_counts_what_is_listed(at: int, bytes_:
     )
     at = min(at, len(line))
     spoilt = line[:at] + bytes_ + line[at + len(bytes_) :]
-    records = list(Document.parse("MEMORY.md", spoilt).records())
-    assert count_records(spoilt) == len(records)
+    document, damages = Document.parse("MEMORY.md", spoilt), list[Damage]()
+    assert count_records("MEMORY.md", spoilt, damages) == len(list(document.records()))
+    assert damages == document.damages()

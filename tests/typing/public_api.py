@@ -7,6 +7,7 @@ from typing import assert_type
 from memolith import AsyncMemory, Citation, Memory, Passage, Record, Sensitivity, Turn
 from memolith.jobs.status import Status
 from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, TrimReport
+from memolith.types import Records
 
 
 def use_memory() -> None:
@@ -23,9 +24,9 @@ def use_memory() -> None:
         assert_type(record.citation, Citation | None)
         assert_type(record.sensitivity, Sensitivity)
         assert_type(memory.save_note("Releases happen on Tuesdays", title="Release days"), Record)
-        assert_type(memory.records(category="fact", include_past=True), tuple[Record, ...])
-        assert_type(memory.for_session("main", include_secret=True), tuple[Record, ...])
-        assert_type(memory.list(limit=5, offset=5), tuple[Record, ...])
+        assert_type(memory.records(category="fact", include_past=True), Records)
+        assert_type(memory.for_session("main", include_secret=True), Records)
+        assert_type(memory.list(limit=5, offset=5), Records)
         assert_type(memory.get("MEMORY.md", 1, 20), Passage)
         assert_type(memory.supersede(record.id, "Ben owns the release key"), Record)
         assert_type(memory.forget(record.id), ForgetReport)
@@ -44,5 +45,5 @@ async def use_async_memory() -> None:
         record = await memory.remember("Ana owns the release key", category="fact")
         assert_type(record, Record)
         assert_type(await memory.get("MEMORY.md", 1, 20), Passage)
-        assert_type(await memory.list(limit=5), tuple[Record, ...])
+        assert_type(await memory.list(limit=5), Records)
         await memory.remember("x", kategory="fact")  # type: ignore[call-arg]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import open_memory, warn_of_damage
 from memolith.cli.usage import whole_number
 from memolith.shapes import record_json
 from memolith.visibility import shown_and_hidden
@@ -53,7 +53,12 @@ def run(args: Arguments) -> int:
     page = shown[args.offset : args.offset + args.limit]
     if args.json:
         output.say_json(
-            {"records": [record_json(r) for r in page], "total": len(shown), "hidden": hidden}
+            {
+                "records": [record_json(r) for r in page],
+                "total": len(shown),
+                "hidden": hidden,
+                "warnings": found.warnings,
+            }
         )
         return 0
     if page:
@@ -69,6 +74,7 @@ def run(args: Arguments) -> int:
         output.note(f"{left:,} more: {_next_page(args, args.offset + len(page))}")
     if hidden:
         output.note(f"{output.counted(hidden, 'secret record')} left out: add --include-secret")
+    warn_of_damage(args, found.warnings)
     return 0
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from memolith.cli import output
 from memolith.config_loading import settings_from_flags
 from memolith.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from memolith.cli.usage import Arguments
     from memolith.settings import Value
@@ -28,6 +29,14 @@ def chosen_options(args: Arguments) -> str:
         *(("--set", setting) for setting in args.set),
     )
     return "".join(f" {name} {shlex.quote(value)}" for name, value in chosen if value)
+
+
+def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
+    """Say what could not be read, and who says more."""
+    for warning in warnings:
+        output.note(f"memolith: {warning}")
+    if warnings:
+        output.note(f"Look closer: {again(args, 'doctor')}")
 
 
 def open_memory(

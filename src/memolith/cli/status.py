@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import open_memory, warn_of_damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def run(args: Arguments) -> int:
         return 0
     for label, value in _lines(status):
         output.say(output.dim(f"{label:12}"), value)
+    warn_of_damage(args, status.warnings)
     return 0
 
 

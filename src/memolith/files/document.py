@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memolith.files.byte_marks import BOM
+from memolith.files.damage import Damage
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import Citation, Record
 
@@ -24,15 +25,6 @@ class Line:
     def looks_like_record(self) -> bool:
         """Whether the line starts as a record does."""
         return self.data.removeprefix(BOM).lstrip(b" \t").startswith(PREFIX)
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A line that looks like a record and is not one."""
-
-    path: str
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +53,24 @@ class Document:
         """The bytes of the file."""
         return b"".join(line.data for line in self.lines)
 
-    def records(self) -> Iterator[tuple[Line, Record]]:
-        """The lines that are records, in file order; broken ones are left out (see `damages`)."""
+    def records(self, damages: list[Damage] | None = None) -> Iterator[tuple[Line, Record]]:
+        """The lines that are records, in file order; broken ones are left out, or put in a list."""
         for line in self.lines:
-            record = self._record(line)
+            try:
+                record = self._parse(line)
+            except RecordFormatError as error:
+                if damages is not None and not self._is_unfinished(line):
+                    damages.append(Damage(self.path, line.number, error.message))
+                continue
             if record is not None:
                 yield line, record
 
-    def damages(self) -> Iterator[Damage]:
+    def damages(self) -> list[Damage]:
         """The lines that look like records and are not."""
-        for line in self.lines:
-            if self._is_unfinished(line):
-                continue
-            try:
-                self._parse(line)
-            except RecordFormatError as error:
-                yield Damage(self.path, line.number, error.message)
+        found: list[Damage] = []
+        for _ in self.records(found):
+            pass
+        return found
 
     def without(self, drop: Callable[[Record], bool]) -> Document:
         """The document without the records to drop; every other byte stays."""

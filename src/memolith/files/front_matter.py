@@ -48,6 +48,12 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
     return None
 
 
+def why_no_note(data: bytes) -> str:
+    """Why a file without readable front matter is no note though it begins like one; "" if it does not."""
+    begins_so = data.removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r ") == _FENCE
+    return "the front matter has no closing ---" if begins_so and not split_note(data) else ""
+
+
 def is_broken_secret(data: bytes) -> bool:
     """Whether a file that is no readable note begins like one that was marked secret.
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.clock import Clock
+    from memolith.files.damage import Damage
     from memolith.files.document import Document
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
@@ -97,11 +98,11 @@ class Journal:
             raise not_utf8(path, "its records cannot be read")
         return Document.parse(path, data)
 
-    def records(self, folder: Folder) -> Iterator[Record]:
-        """The records of both MEMORY.md files, in file order, each id once."""
+    def records(self, folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
+        """The records of both MEMORY.md files, in file order, each id once; `damages` gets the rest."""
         seen: set[str] = set()
         for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
-            for _, record in self.document(folder, path).records():
+            for _, record in self.document(folder, path).records(damages):
                 if record.id not in seen:
                     seen.add(record.id)
                     yield record

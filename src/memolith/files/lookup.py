@@ -64,7 +64,7 @@ def find_record(folder: Folder, record_id: str) -> Record:
     for path in memory_files(folder):
         data = folder.read(path) or b""
         if wanted in data or path.startswith(record_id):
-            for record in records_in(path, data):
+            for record in _records_with(path, data, wanted):
                 if record.id == record_id:
                     return record
                 if record.id.startswith(record_id) and len(record_id) >= _SHORTEST_PREFIX:
@@ -99,11 +99,24 @@ def find_newest(folder: Folder, record_id: str, archive: str) -> Record:
     return found
 
 
+def _records_with(path: str, data: bytes, wanted: bytes) -> list[Record]:
+    """The records of a file whose lines hold these bytes; a note, which has no line, as a whole."""
+    if _may_be_note(path):
+        return records_in(path, data)
+    lines = Document.parse(path, data).lines
+    few = Document(path, tuple(line for line in lines if wanted in line.data))
+    return [record for _, record in few.records()]
+
+
 def _successors(path: str, data: bytes) -> Iterator[Record]:
     """The records of a file that took the place of another; few lines say that they did."""
     word = b"supersedes"
     if word not in data:
         return
-    if not (path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2):  # no note
+    if not _may_be_note(path):
         data = b"\n".join(line for line in data.split(b"\n") if word in line)
     yield from (record for record in records_in(path, data) if record.supersedes)
+
+
+def _may_be_note(path: str) -> bool:
+    return path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2

@@ -6,7 +6,8 @@ import re
 
 from memolith.errors import RefusedError
 from memolith.files import layout
-from memolith.files.front_matter import encode_note, parse_header, split_note
+from memolith.files.damage import Damage
+from memolith.files.front_matter import encode_note, parse_header, split_note, why_no_note
 from memolith.files.record_format import (
     RecordFormatError,
     claims_to_be_record,
@@ -139,12 +140,19 @@ def readable_note(path: str, data: bytes) -> Record | None:
         return None
 
 
-def notes(folder: Folder) -> Iterator[Record]:
-    """Every note of the profile, by path; broken ones are left out (`doctor` names them)."""
+def notes(folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
+    """Every note of the profile, by path; broken ones are left out, or put in a list."""
     for path in note_files(folder):
-        record = readable_note(path, folder.read(path) or b"")
+        data = folder.read(path) or b""
+        reason = ""
+        try:
+            record = parse_note(path, data)
+        except RecordFormatError as error:
+            record, reason = None, error.message
         if record is not None:
             yield record
+        elif damages is not None and (reason := reason or why_no_note(data)):
+            damages.append(Damage(path, 1, reason))
 
 
 def note_files(folder: Folder) -> Iterator[str]:

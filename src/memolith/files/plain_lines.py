@@ -9,6 +9,7 @@ import re
 from datetime import datetime
 
 from memolith.files.byte_marks import BOM
+from memolith.files.damage import Damage
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import SENSITIVITIES
 
@@ -25,9 +26,17 @@ PLAIN_LINE = re.compile(
 _SENSITIVITIES = {name.encode() for name in SENSITIVITIES}
 
 
-def count_records(data: bytes) -> int:
-    """How many records a file has; lines that are broken do not count."""
-    return sum(_is_plain(line) or _is_record(line) for line in data.split(b"\n"))
+def count_records(path: str, data: bytes, damages: list[Damage]) -> int:
+    """How many records a file has; lines that are broken do not count, and are put in a list."""
+    count = 0
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            count += _is_plain(line) or _is_record(line)
+        except RecordFormatError as error:
+            if number < len(lines):  # else it may be a write that is happening right now
+                damages.append(Damage(path, number, error.message))
+    return count
 
 
 def _is_plain(line: bytes) -> bool:
@@ -44,7 +53,4 @@ def _is_plain(line: bytes) -> bool:
 
 def _is_record(line: bytes) -> bool:
     line = line.removeprefix(BOM).lstrip(b" \t")
-    try:
-        return line.startswith(PREFIX) and parse_line(line) is not None
-    except RecordFormatError:
-        return False
+    return line.startswith(PREFIX) and parse_line(line) is not None

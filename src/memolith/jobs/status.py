@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.byte_marks import is_utf16
+from memolith.files.damage import damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.plain_lines import count_records
 from memolith.values import dataclass
@@ -10,6 +12,9 @@ from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memolith.files.damage import Damage
     from memolith.profile import Profile
 
 
@@ -29,6 +34,7 @@ class Status:
     archived: int = 0
     backups: int = 0
     forgotten: int = 0
+    warnings: tuple[str, ...] = ()  # lines that were meant to be records and cannot be read
 
 
 def read_status(profile: Profile) -> Status:
@@ -42,20 +48,29 @@ def read_status(profile: Profile) -> Status:
         stamps = [
             folder.stamp(path) for path in {*memory, *paths, layout.USER, layout.CONVERSATIONS}
         ]
+        damages: list[Damage] = []
+        records, archived = (
+            sum(count_records(path, folder.read(path) or b"", damages) for path in those)
+            for those in (paths, folder.walk(layout.ARCHIVE_FOLDER))
+        )
         return Status(
             version=__version__,
             profile=profile.name,
             root=profile.root,
             initialised=True,
-            records=sum(count_records(folder.read(path) or b"") for path in paths),
+            records=records,
             notes=sum(path.count("/") >= 2 for path in memory),
             daily_logs=len(daily),
             turns=(folder.read(layout.CONVERSATIONS) or b"").count(b"\n"),
             bytes=sum(stamp[1] for stamp in stamps if stamp),
-            archived=sum(
-                count_records(folder.read(path) or b"")
-                for path in folder.walk(layout.ARCHIVE_FOLDER)
-            ),
+            archived=archived,
             backups=sum(1 for _ in folder.walk(layout.BACKUP_FOLDER, suffix="manifest.json")),
             forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
+            warnings=(*_in_utf16(folder, paths), *damage_warnings(damages)),
         )
+
+
+def _in_utf16(folder: Folder, paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        if is_utf16(folder.read(path, limit=4) or b""):
+            yield f"{path} is UTF-16, so none of its records is read."

@@ -58,10 +58,10 @@ def list_records(memory: TheMemory, query: Annotated[RecordsQuery, Query()]) -> 
         session=query.session,
         include_secret=secrets(memory, query.include_secret),
         include_past=query.include_past,
-    )[::-1]
-    page = found[query.offset : query.offset + query.limit]
+    )
+    page = found[::-1][query.offset : query.offset + query.limit]
     shown = [record_json(record) for record in page]
-    return Answer({"records": shown, "total": len(found)})
+    return Answer({"records": shown, "total": len(found), "warnings": found.warnings})
 
 
 @routes.post(

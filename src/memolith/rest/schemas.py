@@ -33,10 +33,11 @@ class WrittenAnswer(BaseModel):
 
 
 class RecordsAnswer(BaseModel):
-    """Some records, and how many there are in all."""
+    """Some records, how many there are in all, and what could not be read."""
 
     records: list[RecordAnswer]
     total: int
+    warnings: list[str]
 
 
 class ForgottenAnswer(BaseModel):
@@ -107,6 +108,7 @@ class StatusAnswer(BaseModel):
     archived: int
     backups: int
     forgotten: int
+    warnings: list[str]
 
 
 class HealthAnswer(BaseModel):

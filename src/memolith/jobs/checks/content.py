@@ -7,7 +7,7 @@ from memolith.files import layout
 from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.conversation_log import ARCHIVE, parse_turn
 from memolith.files.folder import Folder
-from memolith.files.front_matter import is_broken_secret, parse_header, split_note
+from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.notes import parse_note, sensitivity_in
 from memolith.files.record_format import RecordFormatError
 from memolith.files.tombstones import tombstones
@@ -135,8 +135,7 @@ class NoteCheck:
             parse_note(path, data)
         except RecordFormatError as error:
             reason = error.message
-        if not reason and split_note(data) is None and _opens_front_matter(data):
-            reason = "the front matter has no closing ---"
+        reason = reason or why_no_note(data)
         if reason:
             self._found.add(
                 "error",
@@ -164,16 +163,12 @@ def _unreadable_sensitivity(data: bytes) -> str:
         return ""
     parts = split_note(data)
     if parts is None:
-        return "the front matter has no closing ---"
+        return why_no_note(data)
     try:
         sensitivity_in(parse_header(parts[0]))
     except RecordFormatError as error:
         return error.message
     return ""
-
-
-def _opens_front_matter(data: bytes) -> bool:
-    return data.removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r ") == b"---"
 
 
 def check_turns(subject: Subject) -> list[Check]:
