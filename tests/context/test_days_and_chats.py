@@ -22,7 +22,8 @@ DAYS = {
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     moment = [NOW]
-    memory = Memory(tmp_path, clock=Clock("UTC", now=lambda: moment[0]))
+    settings = {"context.deadline_seconds": 60}  # however busy the machine is
+    memory = Memory(tmp_path, clock=Clock("UTC", now=lambda: moment[0]), settings=settings)
     for ago, texts in DAYS.items():
         moment[0] = NOW - timedelta(days=ago, hours=1)
         for text in texts:
