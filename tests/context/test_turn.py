@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -279,6 +280,14 @@ def test_more_is_asked_for_when_most_must_not_be_seen() -> None:
     others = [hit(n, chat="43", channel="telegram", record_id="") for n in range(1, 100)]
     found = handed(searching(*others, hit(100)))
     assert [item.citation.first_line for item in found.hits] == [100]
+
+
+def test_what_is_only_near_is_handed_over_if_it_is_nearly_as_good_as_what_has_the_words() -> None:
+    near = {number: hit(number, ranks={"meaning": number}) for number in (2, 3)}
+    search = searching(hit(1), replace(near[2], score=0.7), replace(near[3], score=0.5))
+    assert [found.citation.first_line for found in handed(search).hits] == [1, 2]
+    alone = searching(near[2], replace(near[3], score=0.5))
+    assert [found.citation.first_line for found in handed(alone).hits] == [2, 3]
 
 
 def test_what_is_only_far_away_in_meaning_is_not_handed_over() -> None:

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 _ASKED_FOR_MORE = 3
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
 _ASKED_FOR_AT_LEAST = 200
-# What no word of the message speaks for must be among the nearest by meaning.
+# What no word of the message speaks for must be among the nearest by meaning, and nearly as good as the
+# best that has such words: something is always nearest.
 _NEAREST = 5
+_SHARE_OF_BEST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +117,17 @@ def _at_most(limit: int) -> int:
 
 def _telling(hits: Sequence[Hit]) -> list[Hit]:
     """Those that something speaks for; if the message asks for days and nothing else, what is from them."""
+    with_words = [hit for hit in hits if "words" in hit.ranks]
     of_days = [hit for hit in hits if hit.of_a_day]
-    if of_days and not any("words" in hit.ranks for hit in hits):
+    if of_days and not with_words:
         return of_days
-    return [hit for hit in hits if hit.of_a_day or _speaks_for_itself(hit)]
+    least = _SHARE_OF_BEST * max((hit.score for hit in with_words), default=0.0)
+    return [
+        hit
+        for hit in hits
+        if "words" in hit.ranks or hit.of_a_day or (_is_near(hit) and hit.score >= least)
+    ]
 
 
-def _speaks_for_itself(hit: Hit) -> bool:
-    return "words" in hit.ranks or hit.ranks.get("meaning", 0) <= _NEAREST
+def _is_near(hit: Hit) -> bool:
+    return hit.ranks.get("meaning", 0) <= _NEAREST
