@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, TypeVar
 from memolith import clock as clocks
 from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError, MemolithError
-from memolith.files.change_hint import ChangeHint
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
+from memolith.files.seen import BELIEVED_SECONDS, SeenFiles
 from memolith.index.choose import open_index
 from memolith.index.temporary import folder_instead, temporary_folder
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
+from memolith.ingest.settling import Settling
 from memolith.ingest.sources import Days, Sources
 from memolith.ingest.status import index_status
 from memolith.ingest.sync import embed_waiting, sync
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 # So few files take a millisecond to look at: where the kernel cannot tell, every search does.
 _FEW_FILES = 300
-# A search believes the kernel that nothing has changed, for at most so long.
-_BELIEVED_SECONDS = 2.0
 # Who closes waits so long for a search that runs; a search that is late must not hold up its caller.
 _PATIENCE_SECONDS = 0.3
 # Where the kernel cannot tell, of many files a second search right after the first does not look
@@ -74,7 +73,8 @@ class KeptIndex:
         self._looked = _NEVER
         self._embedded = False  # whether no chunk waits for a vector, as far as is known
         self._asked = _NEVER
-        self._hint = ChangeHint()
+        self._seen = SeenFiles()
+        self._settling = Settling()
         self._temporary: TemporaryFolder | None = None
         self._why_temporary = _READ_ONLY
         self._closing = False
@@ -85,6 +85,7 @@ class KeptIndex:
             before, self._config, self._clock = self._config, config, clock
             if config.index != before.index or config.profile != before.profile:
                 self.look_again()
+                self._seen.look_everywhere()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
                 self._model = self._new_model()
@@ -116,7 +117,7 @@ class KeptIndex:
     def _close(self) -> None:
         self._closing = False
         self._background.stop()
-        self._hint.close()
+        self._seen.close()
         self._looked = _NEVER
         self._model.close()
         if self._index is not None:
@@ -129,6 +130,7 @@ class KeptIndex:
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
         with self._at_work():
+            self._seen.look_everywhere()
             return self._again_if_replaced(lambda: self._sync(progress))
 
     def keep_up(self) -> bool:
@@ -139,7 +141,7 @@ class KeptIndex:
         if clocks.monotonic() - self._asked < _CLOSE_SECONDS:
             return False
         with self._at_work(), suppress(MemolithError):
-            if self._index is not None and not self._hint.is_quiet():
+            if self._index is not None and not self._seen.hint.is_quiet():
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
         return True
 
@@ -169,6 +171,7 @@ class KeptIndex:
         """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
         try:
             with self._at_work():
+                self._seen.look_everywhere()
                 self._again_if_replaced(lambda: self._sync(None))
                 self._again_if_replaced(lambda: self._open_index().purge())
         finally:
@@ -180,34 +183,28 @@ class KeptIndex:
     def _sync(
         self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
     ) -> SyncReport:
-        root = os.path.realpath(self._root)
         self._looked = _NEVER  # until the look that follows has come to its end
         self._embedded = False
-        self._hint.is_quiet()  # what was noticed until now is seen by it
         embedder = self._open_embedder()
         if self._model.is_slow and embedding_seconds < math.inf:
             embedder = None  # a search does not wait for it
         with self._roots() as roots:
-            sources = replace(
-                self._sources(roots),
-                about_to_look=lambda path: self._hint.watch(os.path.join(root, path)),
-            )
             report = sync(
-                sources,
+                replace(self._sources(roots), seen=self._seen, settling=self._settling),
                 self._open_index(),
                 embedder,
                 progress,
                 embedding_seconds=embedding_seconds,
             )
-        if not report.warnings and (self._hint.works or report.files > _FEW_FILES):
+        if not report.warnings and (self._seen.hint.works or report.files > _FEW_FILES):
             self._looked = clocks.monotonic()
         return report
 
     def _may_have_changed(self) -> bool:
         since = clocks.monotonic() - self._looked
-        if since > _BELIEVED_SECONDS:
+        if since > BELIEVED_SECONDS:
             return True
-        return not self._hint.is_quiet() and (self._hint.works or since > _LOOKED_SECONDS)
+        return not self._seen.hint.is_quiet() and (self._seen.hint.works or since > _LOOKED_SECONDS)
 
     def _look(self) -> tuple[str, ...]:
         """Index what has changed on the disk, if anything may have; says what could not be done."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from memolith.files.change_hint import ChangeHint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -58,7 +58,64 @@ def test_every_change_is_noticed_at_once(
     assert hint.is_quiet()
     change(tmp_path)
     assert not hint.is_quiet()
-    assert hint.is_quiet()  # said once
+    assert not hint.is_quiet()  # until somebody takes it
+    assert hint.take() != set()
+    assert hint.is_quiet()
+
+
+def test_files_that_were_touched_are_named(hint: ChangeHint, tmp_path: Path) -> None:
+    edit_in_place(tmp_path)
+    (tmp_path / "né.md").write_text("new")
+    (tmp_path / ".hidden").write_text("new")
+    assert hint.take() == {str(tmp_path / "there.md"), str(tmp_path / "né.md")}
+    assert hint.take() == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "folder").mkdir(),
+        lambda root: (root / "below").rename(root / "renamed"),
+        lambda root: (root / "below").rmdir(),
+        lambda root: root.rename(root.with_name("elsewhere")),
+        lambda root: root.chmod(0o700),
+    ],
+)
+def test_what_happens_to_folders_means_doubt(
+    hint: ChangeHint, tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    change(tmp_path)
+    assert not hint.is_quiet()
+    assert hint.take() is None
+
+
+def test_a_folder_that_is_watched_under_a_new_name_is_named_by_that(
+    hint: ChangeHint, tmp_path: Path
+) -> None:
+    hint.watch(str(tmp_path / "below"))
+    (tmp_path / "below").rename(tmp_path / "renamed")
+    (tmp_path / "renamed" / "early.md").write_text("x")
+    assert hint.take() is None
+    hint.watch(str(tmp_path))
+    hint.watch(str(tmp_path / "renamed"))
+    (tmp_path / "renamed" / "late.md").write_text("x")
+    assert hint.take() == {str(tmp_path / "renamed" / "late.md")}
+
+
+def test_a_folder_that_is_no_longer_looked_at_means_doubt(hint: ChangeHint, tmp_path: Path) -> None:
+    hint.watch(str(tmp_path / "below"))
+    (tmp_path / "other").mkdir()
+    assert hint.take() is None
+    hint.watch(str(tmp_path))
+    (tmp_path / "below" / "note.md").write_text("x")
+    assert hint.take() is None
+
+
+def test_notices_that_the_kernel_dropped_mean_doubt(hint: ChangeHint, tmp_path: Path) -> None:
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    for number in range(most + 10):
+        (tmp_path / f"{number % 2}.md").touch()
+    assert hint.take() is None
 
 
 def test_reading_is_no_change(hint: ChangeHint, tmp_path: Path) -> None:

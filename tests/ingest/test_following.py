@@ -129,7 +129,7 @@ def test_an_index_that_cannot_be_used_does_not_end_the_following(server: Memory)
 def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_index, "_BELIEVED_SECONDS", 3600.0)
+    monkeypatch.setattr(kept_index, "BELIEVED_SECONDS", 3600.0)
     with Memory(tmp_path) as memory:
         memory.remember("a heron")
         memory.search("heron")

@@ -1,9 +1,9 @@
-"""Whether anything may have changed in some folders, told by the kernel: a hint that costs one call.
+"""What may have changed in some folders, told by the kernel: a hint that costs one call.
 
 Looking at ten thousand files takes longer than searching them. Where the kernel keeps notices of
-changes (inotify, Linux) an empty queue means that no file was touched since the last look. It is a
-hint, not the truth: another machine's writes to a shared disk leave no notice, so whoever asks must
-still look now and then.
+changes (inotify, Linux) an empty queue means that no file was touched since the last look, and others
+name the files that were. It is a hint, not the truth: another machine's writes to a shared disk leave no
+notice, so whoever asks must still look at everything now and then.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from struct import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,17 +23,22 @@ _CHANGES = (
     _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
     | _ONLY_FOLDERS | _NO_LINKS
 )  # fmt: skip
+_FOLDER_ITSELF = 0x40000000 | _DELETE_SELF | _MOVE_SELF  # or one below it
+_LOST = 0x2000 | 0x4000 | 0x8000  # a disk was taken away, notices were dropped, a watch has ended
+_NOTICE = Struct("iIII")  # watch, what happened, a number, length of the name that follows
 # The kernel gives a user some thousand watches in all; others need them too.
 _MOST_FOLDERS = 2_000
 _QUEUE_BYTES = 1 << 16
 
 
 class ChangeHint:
-    """Notices about some folders, of this process alone; without inotify it never says "quiet"."""
+    """Notices about some folders, of this process alone; without inotify it is always in doubt."""
 
     def __init__(self) -> None:
         """Nothing is watched yet."""
-        self._folders: set[str] = set()
+        self._folders: dict[str, int] = {}
+        self._watched: dict[int, str] = {}
+        self._noticed: set[str] | None = None
         self._fd = -1
         self._process = 0
 
@@ -49,38 +55,70 @@ class ChangeHint:
         if self._fd == -1:
             self._fd = -2 if library is None else _begin(library)
             self._process = os.getpid()
+            self._noticed = set()
         if self._fd == -2 or library is None:
             return
-        if len(self._folders) >= _MOST_FOLDERS or (
-            library.inotify_add_watch(self._fd, os.fsencode(path), _CHANGES) < 0
-        ):
+        watch = -1
+        if len(self._folders) < _MOST_FOLDERS:
+            watch = library.inotify_add_watch(self._fd, os.fsencode(path), _CHANGES)
+        if watch < 0:
             self.close()
             self._fd = -2  # all folders or none: half a hint is a lie
             return
-        self._folders.add(path)
+        self._folders[path] = watch
+        self._watched[watch] = path
 
     def is_quiet(self) -> bool:
-        """Whether no watched folder has changed since this was last asked; False if in doubt."""
+        """Whether nothing visible has changed since the last `take`; False if in doubt."""
         if not self.works:
             return False
-        quiet = True
         try:
-            while os.read(self._fd, _QUEUE_BYTES):
-                quiet = False
+            while notices := os.read(self._fd, _QUEUE_BYTES):
+                self._note(notices)
         except BlockingIOError:
             pass
         except OSError:
-            return False
-        if not quiet:
-            self._folders.clear()  # one of them may have another place now
-        return quiet
+            self._noticed = None
+        return self._noticed == set()
+
+    def take(self) -> set[str] | None:
+        """The visible files that were touched since this was last asked; None if in doubt.
+
+        Whoever is in doubt looks at all folders, and has them watched anew: they may have other places.
+        """
+        self.is_quiet()
+        noticed, self._noticed = self._noticed, set()
+        if noticed is None or not self.works:
+            self._folders.clear()
+            self._watched.clear()
+            return None
+        return noticed
+
+    def _note(self, notices: bytes) -> None:
+        """Note the names; what happens to folders, or is not told in full, means doubt."""
+        at = 0
+        while at < len(notices) and self._noticed is not None:
+            watch, happened, _, length = _NOTICE.unpack_from(notices, at)
+            at += _NOTICE.size + length
+            name = notices[at - length : at].rstrip(b"\0")
+            folder = self._watched.get(watch)
+            if happened & _LOST or folder is None:
+                self._noticed = None
+            elif name.startswith(b"."):
+                continue
+            elif happened & _FOLDER_ITSELF or not name:
+                self._noticed = None
+            else:
+                self._noticed.add(os.path.join(folder, os.fsdecode(name)))
 
     def close(self) -> None:
         """Take no more notice of anything."""
         if self.works:
             os.close(self._fd)
         self._fd = -1
+        self._noticed = None
         self._folders.clear()
+        self._watched.clear()
 
 
 @cache

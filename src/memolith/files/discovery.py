@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 
+from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import DEEPEST, SECOND_NAME, stamp_of, storage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from memolith.files.folder import Folder
     from memolith.types import Stamp
@@ -39,6 +40,24 @@ def discover(
         if path:
             waiting += below
     return found, warnings
+
+
+def look_again(folder: Folder, found: dict[str, Stamp], paths: Iterable[str]) -> bool:
+    """Bring what `discover` found in line with files that were touched since; False if in doubt."""
+    for path in paths:
+        try:
+            parent, name = folder.parent(path)
+            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            found.pop(path, None)
+            continue
+        except (OSError, MemolithError):
+            return False
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            return False  # it may be a second name of a file that was found
+        if (name.endswith(".md") or path == layout.CONVERSATIONS) and not _is_left_out(path):
+            found[path] = stamp_of(status)
+    return True
 
 
 def discover_below(

@@ -45,6 +45,11 @@ class Roots:
         for folder in (self._extra or {}).values():
             folder.close()
 
+    @property
+    def has_others(self) -> bool:
+        """Whether there are folders besides the profile's."""
+        return bool(self._named)
+
     def open(self, path: str) -> tuple[int, os.stat_result]:
         """Open an ordinary file; see `Folder.open`."""
         folder, inside = self._place(path)

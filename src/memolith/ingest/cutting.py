@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith import clock
 from memolith.files.chunking import chunk_appended, chunk_file
+from memolith.ingest.settling import settled
 from memolith.interfaces import FileState
 from memolith.text.digests import blake2b
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memolith.retrieval import Chunk
     from memolith.types import Stamp
 
-_TICK = 50_000_000  # nanoseconds
 # Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
 _MOST_ODD = 0.3
 _FEW_ODD = 64
@@ -46,7 +45,7 @@ def cut_file(
     digest = blake2b(view[:before], digest_size=16)
     grew = known is not None and len(data) > before and days.mark(digest) == known.digest
     digest.update(view[before:])
-    state = FileState(_settled(stamp), days.mark(digest))
+    state = FileState(settled(stamp), days.mark(digest))
     if known is not None and known.digest == state.digest:
         return Cut(state, None)
     appended = chunk_appended(path, data, before, days.of) if grew else None
@@ -60,12 +59,3 @@ def _is_noise(text: str) -> bool:
     """Whether bytes were no text in UTF-8: a picture, a program, another encoding of Unicode."""
     odd = text.count("\ufffd") + text.count("\0")
     return odd > max(_FEW_ODD, _MOST_ODD * len(text))
-
-
-def _settled(stamp: Stamp) -> Stamp:
-    """A stamp to know the file by, unless it is so fresh that a change may still get the same one.
-
-    File systems stamp files by a clock that ticks some hundred times a second.
-    """
-    inode, size, modified = stamp
-    return stamp if modified < clock.file_time() - _TICK else (inode, size, -1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memolith.ingest.settling import Settling
 from memolith.interfaces import FileChange
 from memolith.text.digests import blake2b
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memolith.files.roots import Roots
+    from memolith.files.seen import SeenFiles
     from memolith.interfaces import FileState, IndexedChunk, WordVectors
     from memolith.retrieval import Turn
     from memolith.types import Record
@@ -49,7 +51,8 @@ class Sources:
 
     roots: Roots
     days: Days
-    about_to_look: Callable[[str], None] | None = None  # told the path of every folder
+    seen: SeenFiles | None = None  # what was seen before, kept by whoever syncs again and again
+    settling: Settling = field(default_factory=Settling)
     word_vectors: WordVectors | None = None
 
 
