@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
+
+from memolith.text.cues import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,15 +18,25 @@ _BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved
 _NO_MESSAGE = (
     "The input is JSON without a message of a user or an assistant: nothing of it was saved."
 )
-# "Tool (bash):", "**Function call search:**" and "[system]" begin a message like "User:" does.
-_SPEAKER = re.compile(
-    r"^[ \t*_#>\[<-]*(?:(?P<user>user|human|usuari[oa])|(?P<agent>assistant|agent|ai|asistente)|"
-    r"(?:tool|system|function|developer|herramienta|sistema|funci[oó]n)"
-    r"(?:[ _-](?:results?|calls?|outputs?|responses?|messages?|prompts?|use|errors?|inputs?|reminder))?"
+_SECTIONS = {"user": "user speaks", "agent": "assistant speaks", "others": "others speak"}
+# "Tool (bash):", "**Function call search:**", "[system]" and "[12:03] User:" begin a message. Within a line
+# one begins behind the end of a sentence, with a capital and a colon.
+_SPEAKER = (
+    r"(?:^(?P<heading>#{{1,6}}[ \t]{{1,4}})?[ \t*_>\[<(-]{{0,12}}"
+    r"(?:(?:\d{{4}}-\d\d-\d\d[ T])?\d{{1,2}}:\d\d(?::\d\d)?(?: ?[ap]m)?[\]) \t,*_<\[-]{{0,8}})?"
+    r"|(?<=[.!?…][ \t])(?=(?-i:[A-Z])[a-z]{{3,12}}:))"
+    r"(?:(?P<user>{user})|(?P<agent>{agent})|"
+    r"(?:{others})(?:[ _-](?:results?|calls?|outputs?|responses?|messages?|prompts?|use|errors?|inputs?|reminder))?"
     r"(?:[ \t]+[\w.-]+(?=[ \t]*[:(]))?)"
-    r"(?:[ \t]*\([^()\n]{0,80}\))?[ \t]*(?:[\]>][ \t*_]*:?|[*_]*:)[*_]*[ \t]*",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?:[ \t]*\([^()\n]{{0,80}}\)|[ \t]+said)?[ \t]*"
+    r"(?:[\]>][ \t*_]{{0,8}}:?|[*_]{{0,4}}:|(?(heading)$|(?!)))[*_]{{0,4}}[ \t]*"
 )
+
+
+@cache
+def _speaker() -> re.Pattern[str]:
+    names = {who: "|".join(listed(section)) for who, section in _SECTIONS.items()}
+    return re.compile(_SPEAKER.format(**names), re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +135,7 @@ def _spoken(text: str) -> Iterator[Said]:
     """Plain text: each message begins with who says it; without that, all is the user's."""
     start, by_user = 0, True
     is_read = True
-    for mark in (*_SPEAKER.finditer(text), None):
+    for mark in (*_speaker().finditer(text), None):
         said = text[start : mark.start() if mark else len(text)].strip()
         if said and is_read:
             yield Said(by_user, said)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.worth_saving import category_of
+from memolith.jobs.worth_saving import category_of, is_about_me
 from memolith.text.budget import cut
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
@@ -39,7 +39,7 @@ def extract(messages: Iterable[Said]) -> Iterator[Finding]:
             if category and not surely_holds_secret(sentence):
                 text = " ".join(cut(sentence, _LONGEST).text.split())
                 yield Finding(
-                    text=f"User: {text}" if said.by_user and _is_about_me(sentence) else text,
+                    text=f"User: {text}" if said.by_user and is_about_me(sentence) else text,
                     category=category,
                 )
 
@@ -83,13 +83,3 @@ def _contains(known: str, text: str) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(words(fold(text).removeprefix("user: ")))
-
-
-def _is_about_me(sentence: str) -> bool:
-    mine = (
-        "i me my mine we our us im ive ill yo me mi mis nos nosotros nosotras nuestro nuestra nuestros "
-        "nuestras soy vivo trabajo tengo"
-    )
-    return not set(mine.split()).isdisjoint(
-        fold(sentence).replace("'", "").replace("’", "").split()
-    )

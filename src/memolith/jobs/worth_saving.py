@@ -1,64 +1,23 @@
-"""Under which category a sentence of a chat is saved, if at all; English and Spanish. Pure functions."""
+"""Under which category a sentence of a chat is saved, if at all. Pure functions.
+
+What shows it are the cues of `text/cues.*.txt`, whatever the language; here is only how they weigh.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from memolith.text.folding import fold
-from memolith.text.sentences import CHOSE, TURNS_TO, kind_of, worth
+from memolith.text.cues import Sentence
+from memolith.text.sentences import claims
 
-# Of an assistant's sentence without decision or open end: how much it must tell to be a fact.
-_WORTH_OF_A_FACT = 3.0
-_CATEGORIES = {
-    "decision": "decision",
-    "preference": "preference",
-    "open": "note",
-    "insight": "learned",
-}
-_AGENT_ITSELF = re.compile(
-    rf"\b(?:i|ill|ive|im|yo|let me|voy a|he (?:{CHOSE})|decidi|elegi)\b|^(?:{TURNS_TO})\b"
-)
-# Words of a decision in a sentence that has not decided anything.
-_UNDECIDED = re.compile(
-    r"\b(?:maybe|perhaps|not sure|i wonder|wondering (?:if|whether)|might|"
-    r"if (?:i|we|you|they|he|she) (?:had )?(?:decided|chose|chosen|picked|went)|"
-    r"(?:not|didnt|havent|hasnt|have yet to) (?:\w+ )?(?:decide|decided|chosen|choose)|"
-    r"quizas?|tal vez|a lo mejor|no se si|no estoy segur[oa]|no (?:he|ha|hemos|han) decidido|"
-    r"(?:aun|todavia) no)\b"
-)
-_TOGETHER = re.compile(r"\b(?:you|your|we|our|user|tu|usted|nosotros|usuari[oa])\b")
-_REQUEST = re.compile(
-    r"(?:please|(?:can|could|would|will) you|lets|let us|por favor|puedes|podrias|vamos a|"
-    r"fix|run|open|show|write|add|make|check|look|try|give|tell|explain|find|update|change|create|delete|"
-    r"remove|rename|move|read|commit|push|arregla|ejecuta|abre|muestra\w*|escribe|anade|haz|comprueba|mira|"
-    r"prueba|dame|dime|explica\w*|busca|actualiza|cambia|crea|borra|quita|lee)\b"
-)
-_STATES = re.compile(
-    r"\b(?:is|are|was|were|am|im|has|have|had|lives?|lived|works?|worked|stud(?:y|ies|ied)|owns?|costs?|"
-    r"speaks?|uses?|runs on|starts?|ends?|called|named|born|married|es|son|era|eran|soy|esta|estan|estoy|"
-    r"tiene\w*|tengo|vive\w*|vivo|vivia|trabaj\w+|estudi\w+|llama\w*|llamo|nacio|naci|cuesta\w*|habla\w*|"
-    r"hablo|usa|usan|uso|empieza|termina)\b"
-)
-_ABOUT_A_LIFE = re.compile(
-    r"^(?:i (?:live|work|study|own|speak|was born|grew up|quit (?:my|the) |(?:broke|lost|sold|started|bought|got) (?:my|our|a new)|"
-    r"got (?:married|divorced|engaged|fired|promoted))|(?:i am|im) an? \w+|"
-    r"(?:my|our) (?:\w+ ){1,3}(?:is|are|was|were|has|have|had|lives?|works?|got|died|left|leaves?|starts?|started|moved|turn(?:s|ed))|"
-    r"(?:yo )?(?:vivo|trabajo|estudio|naci)|(?:yo )?soy \w+|me (?:rompi|mude|mudo|case|caso|jubil\w+|divorci\w+|separ\w+|despidieron)|"
-    r"nos (?:mudamos|casamos|separamos|divorciamos)|deje (?:mi|el) trabajo|"
-    r"(?:mis?|nuestr[oa]s?) (?:\w+ ){1,3}(?:es|son|esta|estan|era|eran|tienen?|tuvo|viven?|trabajan?|se llaman?|murio|empiezan?|"
-    r"empezo|cumplen?|cumplio|salen?))\b"
-)
-_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm)\b")
-_CORRECTION = re.compile(
-    r"\b(?:change that|scratch that|i meant|correction|cambia eso|quise decir|queria decir|correccion|"
-    r"mejor dicho|rectifico)\b|, (?:and )?(?:not|no) (?:(?:on|at|in|the|el|la|en|a) )*[\w:.]+[.!]*$"
-)
-_DAY = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|lunes|martes|miercoles|jueves|viernes|sabados?|"
-    r"domingos?|tomorrow|manana)\b"
-)
-_ONE_NAME = 1.75  # what `worth` gives a sentence that names one thing
-_FEWEST_WORDS = 4
+# How much a sentence must name (numbers, names) to be a fact by that alone, or with a verb that states it.
+_NAMES_ENOUGH = 2.0
+_NAMES_SOMETHING = 0.75
+_FEWEST, _FEWEST_OF_A_CORRECTION = 2, 4  # words
+_SHORT, _SHORT_WITH_NAMES = 8, 3  # words; longer ones have something to say as well
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b")
+_MOST_CHARS = 600
 
 
 def category_of(sentence: str, *, by_user: bool) -> str:
@@ -66,43 +25,78 @@ def category_of(sentence: str, *, by_user: bool) -> str:
 
     >>> category_of("My sister Marta lives in Oulu.", by_user=True)
     'fact'
+    >>> category_of("Wir haben uns für Postgres entschieden.", by_user=True)
+    'decision'
     >>> category_of("I will use tabs.", by_user=False)
     ''
     """
-    kind = kind_of(sentence)
-    if sentence.endswith("?") and kind != "open":
+    said = Sentence(sentence)
+    named = _names(said) if len(said.words) >= _FEWEST else 0.0
+    if len(said.words) < _FEWEST or _is_chatter(said, named):
         return ""
-    if not by_user and (
-        kind == "preference" or (kind == "decision" and _is_of_the_agent(sentence))
-    ):
+    kind = _kind(said)
+    if sentence.rstrip().endswith("?") and kind != "note":
+        return ""
+    if by_user:
+        if said.begins("request") and kind != "note":
+            return "preference" if said.says("standing") else ""
+        return kind or ("fact" if _is_fact(said, named) else "")
+    if kind == "preference" or (kind == "decision" and _is_of_the_agent(said)):
         return ""  # what an agent likes or will do is no preference and no decision of the user
-    if kind == "decision" and _UNDECIDED.search(_plain(sentence)):
-        return _CATEGORIES["open"]
-    if kind in _CATEGORIES:
-        return _CATEGORIES[kind]
-    told = worth(sentence)
-    is_fact = told >= _WORTH_OF_A_FACT or (by_user and told > 0 and _states_something(sentence))
-    return "fact" if is_fact else ""
+    return kind or ("fact" if named >= _NAMES_ENOUGH else "")
 
 
-def _is_of_the_agent(sentence: str) -> bool:
-    plain = _plain(sentence)
-    return bool(_AGENT_ITSELF.search(plain)) and not _TOGETHER.search(plain)
+def is_about_me(sentence: str) -> bool:
+    """Whether the one who says it speaks of themselves."""
+    return Sentence(sentence).says("mine")
 
 
-def _states_something(sentence: str) -> bool:
-    plain = _plain(sentence)
-    if _ABOUT_A_LIFE.search(plain):
+def _kind(said: Sentence) -> str:
+    """What its cues make of it; "" if there are none."""
+    decided = said.says("decision") or (said.says("turns") and not said.begins("life"))
+    if said.says("open") or (said.says("undecided") and (decided or said.says("proposal"))):
+        return "note"
+    if decided:
+        return "decision"
+    if said.says("preference"):
+        return "preference"
+    return "learned" if said.says("insight") else ""
+
+
+def _is_chatter(said: Sentence, named: float) -> bool:
+    most = _SHORT_WITH_NAMES if named else _SHORT
+    return len(said.words) <= most and said.begins("chatter")
+
+
+def _is_of_the_agent(said: Sentence) -> bool:
+    return said.says("agent") and not said.says("together")
+
+
+def _is_fact(said: Sentence, named: float) -> bool:
+    if named >= _NAMES_ENOUGH or said.begins("life"):
         return True
-    if len(plain.split()) >= _FEWEST_WORDS and _CORRECTION.search(plain):
+    if len(said.words) >= _FEWEST_OF_A_CORRECTION and said.says("correction"):
         return True
-    if _REQUEST.match(plain):
-        return False
-    on_a_day = bool(_DAY.search(plain))
-    if on_a_day and _CLOCK.search(plain):
+    on_a_day = said.says("days")
+    if on_a_day and _CLOCK.search(said.plain):
         return True
-    return (on_a_day or worth(sentence) >= _ONE_NAME) and bool(_STATES.search(plain))
+    return (on_a_day or named >= _NAMES_SOMETHING) and said.says("states")
 
 
-def _plain(sentence: str) -> str:
-    return fold(sentence).replace("'", "").replace("’", "")
+def _names(said: Sentence) -> float:
+    """How much it names: numbers, and names, of which three are enough."""
+    text = said.text[:_MOST_CHARS]
+    found = claims(text)
+    numbers = sum(name[:1].isdigit() for name in found)
+    names = len(found) - numbers
+    if any("before names" in language.sections for language in said.languages):
+        names = min(names, _behind_telling_words(said, text.split()))
+    return min(numbers, 2) + 0.75 * min(names, 3)
+
+
+def _behind_telling_words(said: Sentence, words: list[str]) -> int:
+    """How many names there are where every noun has a capital: those behind «in», «Frau», «heißt»."""
+    return sum(
+        word[:1].isupper() and said.knows("before names", before)
+        for before, word in pairwise(words)
+    )

@@ -1,0 +1,141 @@
+"""Cues: the words by which a sentence shows what it is. They stand in `cues.*.txt`, one file a language.
+
+A sentence is read by the cues of its language, or of all if that is not clear. A cue is a few words with
+few signs (`cues.en.txt` explains them), and becomes an expression that never goes back far, so that reading
+takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from memolith.text.folding import fold
+from memolith.text.tables import read_table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MOST_CHARS = 600  # what a sentence is shows at its beginning
+_LISTS = ("language", "user speaks", "assistant speaks", "others speak")
+_WORD = re.compile(r"[\w']+")
+# What the signs of a cue mean, as parts of an expression.
+_SIGNS = {
+    " ...": r"(?: [\w'-]{1,40}){0,6}", "...": r"[\w'-]{0,40}(?: [\w'-]{1,40}){0,6}", "[,]": ",",
+    "*": r"[\w'-]{0,40}", "_": r"[\w'-]{1,40}", "n't": "n'?t", "(": "(?:", ")": ")", "|": "|", "?": "?",
+    "^": r"^\W{0,3}", "$": r"\W{0,5}$",
+}  # fmt: skip
+_SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The cues of one language, by section."""
+
+    name: str  # as in the name of its file
+    words: frozenset[str]  # small words that hardly another language has
+    sections: dict[str, re.Pattern[str]]
+
+    def says(self, section: str, plain: str) -> re.Match[str] | None:
+        """The first cue of this section in a plain sentence."""
+        pattern = self.sections.get(section)
+        return pattern.search(plain) if pattern is not None else None
+
+
+class Sentence:
+    """A sentence that can be asked which cues it has."""
+
+    def __init__(self, text: str) -> None:
+        """Any text, taken as one sentence."""
+        self.text = text
+        self.plain = plain_sentence(text)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Its words, folded."""
+        return _WORD.findall(self.plain)
+
+    @cached_property
+    def languages(self) -> Sequence[Language]:
+        """Those it may be written in: by its small words, or all."""
+        found = set(self.words)
+        told = [(len(found & language.words), language) for language in languages()]
+        most = max(count for count, _ in told)
+        return [language for count, language in told if 2 * count > most or not most]
+
+    def says(self, section: str) -> bool:
+        """Whether one of the cues of a section stands in it."""
+        return any(language.says(section, self.plain) for language in self.languages)
+
+    def knows(self, section: str, word: str) -> bool:
+        """Whether a word is among the cues of a section, in the language of the sentence."""
+        return any(language.says(section, fold(word)) for language in self.languages)
+
+    def begins(self, section: str) -> bool:
+        """Whether it begins with one."""
+        found = (language.says(section, self.plain) for language in self.languages)
+        return any(
+            match is not None and not self.plain[: match.start()].strip(" !?-\"'(")
+            for match in found
+        )
+
+
+def plain_sentence(text: str) -> str:
+    """A sentence as cues are compared with it: folded, one space between words and before a comma.
+
+    >>> plain_sentence("¿Qué  tal,  Ana? Don’t")
+    "?que tal , ana? don't"
+    """
+    return " ".join(fold(text[:_MOST_CHARS]).replace(",", " ,").split())
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """Every language there is a file of."""
+    return tuple(
+        Language(
+            name,
+            frozenset(map(fold, sections["language"])),
+            {key: _expression(cues) for key, cues in sections.items() if key not in _LISTS},
+        )
+        for name, sections in _files().items()
+    )
+
+
+def listed(section: str) -> list[str]:
+    """The entries of a section that is a plain list of words, of all languages."""
+    return [entry for sections in _files().values() for entry in sections[section]]
+
+
+@cache
+def _files() -> dict[str, dict[str, list[str]]]:
+    names = (name.split(".") for name in os.listdir(os.path.dirname(__file__)))
+    found = sorted(parts[1] for parts in names if parts[0] == "cues" and parts[-1] == "txt")
+    return {
+        name: {
+            section: [cue for row in rows for cue in row[0].split(", ")]
+            for section, rows in read_table(f"cues.{name}.txt").items()
+        }
+        for name in found
+    }
+
+
+def _expression(cues: Iterable[str]) -> re.Pattern[str]:
+    """One for all cues of a section, and none of those with a minus."""
+    said = "|".join(_part(cue) for cue in cues if not cue.startswith("-"))
+    but = "|".join(_part(cue[1:]) for cue in cues if cue.startswith("-"))
+    unless = rf"(?!(?:{but})(?![\w]))" if but else ""
+    return re.compile(rf"(?<![\w'-]){unless}(?:{said})(?!\w)")
+
+
+def _part(cue: str) -> str:
+    folded = fold(cue)
+    parts = []
+    end = 0
+    for sign in _SIGN.finditer(folded):
+        parts += [re.escape(folded[end : sign.start()]), _SIGNS[sign[0]]]
+        end = sign.end()
+    return "".join([*parts, re.escape(folded[end:])])
