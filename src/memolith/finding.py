@@ -19,13 +19,20 @@ from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from memolith.clock import Clock
     from memolith.config import Config
 
     Answer = Callable[[Filters, int], SearchResult]
 
+# What is said if nothing has the name that was asked for, and how many others are named then.
+_NOTHING = {
+    "category": "No record has the category {!a}.",
+    "session": "Nothing is of the session {!a}.",
+    "chat": "There is no chat {!a}.",
+}
+_MOST_NAMES = 20
 _DAY_FIRST = {"auto": None, "yes": True, "no": False}
 T = TypeVar("T")
 
@@ -80,21 +87,21 @@ class Finder(KeptIndex):
         nothing = SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
         return work(lambda *_: nothing)
 
-    def with_known_categories(
-        self, result: SearchResult, category: str, filters: Filters
-    ) -> SearchResult:
-        """The same result; if there is no such category, it says which the asker may see."""
+    def with_known_names(self, result: SearchResult, filters: Filters) -> SearchResult:
+        """The same result; if there is no such category, session or chat, it says which may be seen."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
-        try:
-            with self._at_work():
-                known = self._again_if_replaced(lambda: self._open_index().categories(shown))
-        except IndexUnavailableError:
-            return result  # which says so
-        if category.casefold() in {name.casefold() for name in known}:
-            return result
-        there = f"There are: {', '.join(sorted(known))}." if known else "There are no records yet."
-        unknown = f"No record has the category {category!a}. {there}"
-        return replace(result, warnings=(*result.warnings, unknown))
+        said = list[str]()
+        for kind, nothing in _NOTHING.items():
+            wanted: str | None = getattr(filters, kind)
+            if wanted is not None:
+                known = self._names(kind, shown)
+                if not any(_is_same(kind, wanted, name) for name in known):
+                    said.append(f"{nothing.format(wanted)} {_listed(known)}")
+        return replace(result, warnings=(*result.warnings, *said)) if said else result
+
+    def _names(self, kind: str, shown: Filters) -> set[str]:
+        with self._at_work():
+            return self._again_if_replaced(lambda: self._open_index().names(kind, shown))
 
     def _ask(
         self,
@@ -147,3 +154,16 @@ class Finder(KeptIndex):
         if self._config.search.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
         return warnings + self._embed_later()
+
+
+def _is_same(kind: str, wanted: str, name: str) -> bool:
+    """Whether this is the name that was asked for; of categories alone the case does not count."""
+    return name == wanted or (kind == "category" and name.casefold() == wanted.casefold())
+
+
+def _listed(names: Collection[str]) -> str:
+    if not names:
+        return "There are none yet."
+    more = len(names) - _MOST_NAMES
+    some = ", ".join(sorted(names)[:_MOST_NAMES])
+    return f"There are: {some}{f' and {more} more' if more > 0 else ''}."

@@ -272,8 +272,8 @@ class Index(Protocol):
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
         ...
 
-    def categories(self, filters: Filters) -> set[str]:
-        """The categories of all that the filters let through."""
+    def names(self, kind: str, filters: Filters) -> set[str]:
+        """Every category, session or chat (that is the kind) of all that the filters let through."""
         ...
 
     def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import date
 
 from memolith.clock import Clock
-from memolith.errors import ConfigError, MemolithError
+from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
 from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
 from memolith.late import late
@@ -102,8 +102,9 @@ class Memory(TrackedStore):
             now=self._clock.end_of(as_of) if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
-        if category is not None and not result.hits:
-            result = self._open_finder().with_known_categories(result, category, filters)
+        if not result.hits and not (category is session is chat is None):
+            with suppress(IndexUnavailableError):  # which the result says
+                result = self._open_finder().with_known_names(result, filters)
         self._note_shown(result.hits, text, "search")
         return result
 

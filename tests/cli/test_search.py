@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.conftest import program
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Run
 
 
@@ -59,3 +63,10 @@ def test_a_message_of_a_chat_is_shown_with_what_the_other_side_said(memolith: Ru
     assert lines[2].endswith(" …")
     assert "\x1b" not in lines[2]
     assert len(lines) == 3
+
+
+def test_a_memory_that_is_not_there_yet_is_told_from_one_that_has_no_answer(tmp_path: Path) -> None:
+    home = {"MEMOLITH_HOME": str(tmp_path / "home")}
+    assert "Begin with: memolith remember" in program("search", "tea", env=home, cwd=tmp_path).err
+    program("remember", "Tea at five", "--sensitivity", "secret", env=home, cwd=tmp_path)
+    assert program("search", "tea", env=home, cwd=tmp_path).err == "Nothing found.\n"

@@ -185,6 +185,21 @@ def test_a_category_is_found_in_any_case_and_one_that_is_not_there_is_said(fille
     assert "habit," in warning or "habit." in warning
 
 
+def test_a_session_and_a_chat_that_are_not_there_are_said(filled: Memory) -> None:
+    filled.remember("Tea at five", session="kitchen")
+    filled.remember("The key of the cellar", session="vault", sensitivity="secret")
+    filled.log_turn("Tea?", "At five.", chat="family")
+    (warning,) = filled.search("tea", session="Kitchen").warnings
+    assert warning.startswith("Nothing is of the session 'Kitchen'. There are: ")
+    assert "kitchen" in warning
+    assert "vault" not in warning
+    (warning,) = filled.search("tea", chat="kitchen").warnings
+    assert warning.startswith("There is no chat 'kitchen'. There are: ")
+    assert "family" in warning
+    assert not filled.search("tea", session="kitchen").warnings
+    assert not filled.search("tea", session="kitchen", chat="family").warnings
+
+
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with Memory(root=tmp_path / "mistyped") as memory:
         said = (f"There is no memory at {tmp_path}/mistyped: the folder does not exist.",)

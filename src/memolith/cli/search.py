@@ -33,6 +33,7 @@ _BEFORE_DAYS = frozenset("the in on el la en".split())
 _SHOWN_LINES = 6
 _OTHER_SIDE = 200  # characters of what was said in the same turn
 _TRACED = 10
+_NOTHING_YET = "Nothing found: nothing was remembered yet. Begin with: memolith remember TEXT"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +75,7 @@ def run(args: Arguments) -> int:
             include_secret=args.include_secret,
             explain=args.explain,
         )
+        is_there = memory.profile.exists or bool(result.warnings)
     if args.json:
         output.say_json(
             {
@@ -87,7 +89,7 @@ def run(args: Arguments) -> int:
     for number, hit in enumerate(result.hits, 1):
         _show(number, hit, marker)
     if not result.hits:
-        output.note("Nothing found.")
+        output.note("Nothing found." if is_there else _NOTHING_YET)
     _show_trace(result)
     for warning in result.warnings:
         output.note(f"memolith: {warning}")

@@ -137,9 +137,9 @@ class LiveSegment:
             mask[self._gone] = False
         return mask
 
-    def categories(self, filters: NumberedFilters) -> set[int]:
-        """The categories of the rows that may answer."""
-        mask, column = self.allowed(filters), self.segment.columns["category"]
+    def numbers(self, column_name: str, filters: NumberedFilters) -> set[int]:
+        """What the rows that may answer have in a column."""
+        mask, column = self.allowed(filters), self.segment.columns[column_name]
         return set((column if mask is None else column[mask]).tolist())
 
     def newest(self, limit: int, filters: NumberedFilters) -> Nominees:

@@ -151,10 +151,12 @@ class SqliteIndex:
         return group_vectors([live.segment for live in self._nominated_from], chats)
 
     @_guarded
-    def categories(self, filters: Filters) -> set[str]:
-        """The categories of all that the filters let through."""
+    def names(self, kind: str, filters: Filters) -> set[str]:
+        """Every category, session or chat (that is the kind) of all that the filters let through."""
         allowed = self._numbered(filters)
-        found = set[int]().union(*(live.categories(allowed) for live in self._segments.current()))
+        found = set[int]().union(
+            *(live.numbers(kind, allowed) for live in self._segments.current())
+        )
         names = self._names_by_number()
         return {names.get(number, "") for number in found} - {""}
 
