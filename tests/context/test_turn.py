@@ -37,10 +37,14 @@ SKIPPED = {
     ],
     "it has no words": ["👍", "...", "?!", "🎉🎉 ❤️"],
     "it has fewer than 3 words": ["deploy it", "Ana", "ve allá"],
+    "it names nothing to look for": [
+        "ok do it", "no, not that one", "and the other one", "Now do the same for the other one.",
+        "pero eso no es lo mismo",
+    ],
 }  # fmt: skip
 SEARCHED = [
     "Which port does staging use?", "port?", "¿Quién?", "where is it", "/etc/hosts has a wrong line",
-    "数据库的端口是多少", "東京へ行く予定です", "thanks, and what did Ana say", "x" * 300,
+    "数据库的端口是多少", "東京へ行く予定です", "not the port, the other one", "¿y eso?", "is it this one?", "thanks, and what did Ana say", "x" * 300,
 ]  # fmt: skip
 
 

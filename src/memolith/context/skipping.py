@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memolith.text.folding import fold
+from memolith.text.stopwords import is_stop_word
 from memolith.text.tokens import words
 
 # Said alone, they ask for nothing. Folded: without case, accents and marks.
@@ -26,6 +27,10 @@ _SMALL_TALK = frozenset(
 )
 # A slash and a name, at the beginning: /clear, /agent:doctor. A path has a second slash.
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]*(\s|$)")
+# A question may be made of words that say nothing about its subject: "where is it".
+_ASKING = frozenset(
+    "what who whom whose where when why how which que quien quienes donde cuando como cual cuales".split()
+)
 _LETTER = re.compile(r"\w")
 _LONGEST_LOOKED_AT = 200
 _FEWEST_WORDS = 3
@@ -53,6 +58,11 @@ def _too_little(text: str) -> str:
     said = re.findall(r"\w+", fold(text).replace("'", ""))
     if " ".join(said) in _SMALL_TALK:
         return "it is a greeting or a short answer"
-    if len(words(text)) < _FEWEST_WORDS and not any(mark in text for mark in "?？؟"):
+    if any(mark in text for mark in "?？؟"):
+        return ""
+    found = words(text)
+    if len(found) < _FEWEST_WORDS:
         return f"it has fewer than {_FEWEST_WORDS} words"
+    if _ASKING.isdisjoint(found) and all(map(is_stop_word, found)):
+        return "it names nothing to look for"
     return ""
