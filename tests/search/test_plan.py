@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from memolith import Memory
 from memolith.search.phrases import holds, phrases_of
 from memolith.search.plan import MOST_DAYS, MOST_WORDS, Reader, plan
 from memolith.text.synonyms import load_synonyms
@@ -119,3 +121,23 @@ def test_a_megabyte_is_understood_within_a_second(pattern: str) -> None:
     question = pattern * (1_000_000 // len(pattern))
     with cpu_seconds(1):
         plan(question, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "term"),
+    [
+        ("who is on call now?", "call", "oncal"),
+        ("check out errors", "check", "checkout"),
+        ("how do I roll back a deploy", "roll", "rollback"),
+    ],
+)
+def test_two_words_are_also_looked_for_written_in_one(question: str, asked: str, term: str) -> None:
+    found = plan(question, TODAY)
+    assert 0 < found.words[list(found.asked).index(asked)][term] < 1
+
+
+def test_what_is_written_in_one_is_found_by_two_words(tmp_path: Path) -> None:
+    with Memory(tmp_path, settings={"search.meaning": False}) as memory:
+        memory.remember("Call with Carmen about the refund flow")
+        memory.remember("Priya is the new on-call lead")
+        assert memory.search("who is on call?").hits[0].text == "Priya is the new on-call lead"

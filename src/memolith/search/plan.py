@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.search.phrases import phrases_of
-from memolith.text.choices import choices, own_words
+from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.dates import LIKELY, find_days, without_days
 from memolith.text.stopwords import is_stop_word, keywords, language_of
 from memolith.text.tokens import words
@@ -87,14 +87,17 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     said = tuple(found for found in named if found.confidence >= LIKELY)
     days = tuple(_surest(said))[:MOST_DAYS]
     asked = _subjects(text, said, today)[:MOST_WORDS]
-    language = language_of(words(text))
+    spoken = words(text)
+    language = language_of(spoken)
     own = own_words(asked, language, reader.synonyms)
+    terms = choices(asked, language=language, extra=reader.synonyms)
+    add_joined(terms, asked, spoken)
     return QueryPlan(
         text=text,
         meant=" ".join((text, *own)),
         own=own,
         asked=asked,
-        words=choices(asked, language=language, extra=reader.synonyms),
+        words=terms,
         days=days,
         phrases=phrases_of(text),
     )

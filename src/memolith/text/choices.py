@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from memolith.text.in_english import in_english
 from memolith.text.synonyms import phrases, synonyms_of, without_stop_words
 from memolith.text.terms import stem, stems
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 # A word itself counts fully. What only means the same counts less, so that it never beats the word.
 OWN = 0.9  # the user says it is the same
+JOINED = 0.9  # with the word beside it, as one
 TRANSLATION = 0.8
 SAME_LANGUAGE = 0.5
 # A word we can translate that also exists in the other language means something else there.
@@ -40,6 +43,26 @@ def choices(
                 if language and len(parts) == 1:
                     _doubt_false_friend(result[at], phrase, language, synonyms)
     return result
+
+
+def add_joined(
+    terms: Sequence[dict[str, float]], keywords: Sequence[str], said: Sequence[str]
+) -> None:
+    """Give each keyword the terms of what it makes with its neighbour: `on call` is also `on-call`.
+
+    `said` are all words of the question, in order; stop words stand among them.
+
+    >>> terms = choices(["call"])
+    >>> add_joined(terms, ["call"], ["who", "is", "on", "call"])
+    >>> terms[0]["oncal"]
+    0.9
+    """
+    at = {word: number for number, word in enumerate(keywords)}
+    for first, second in pairwise(said):
+        if len(first) > 1 and len(second) > 1 and first.isalpha() and second.isalpha():
+            for word in (first, second):
+                if word in at:
+                    terms[at[word]].update(dict.fromkeys(stems(first + second), JOINED))
 
 
 def own_words(
