@@ -103,7 +103,7 @@ class WordVectors(Protocol):
         """
         ...
 
-    def directions(self, tokens: Tokens, dimensions: int) -> tuple[Vectors, Vectors]:
+    def directions(self, tokens: Column, dimensions: int) -> tuple[Vectors, Vectors]:
         """The first numbers of the vector of each token, made a vector of length 1, and the length they had.
 
         The vector of a word is the sum of its tokens'.

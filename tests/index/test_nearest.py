@@ -71,6 +71,15 @@ def test_zeros_and_what_is_no_number_are_near_to_nothing() -> None:
     assert rows[scores > 0.9].tolist() in ([3], [1, 3])
 
 
+def test_rows_that_were_found_nearest_and_others_have_the_cosines_they_have_alone() -> None:
+    vectors, nearest = clustered()
+    near = nearest.search(vectors[5], 20, None)
+    others = np.array([9, 3, int(near[0][0]), 20_000])
+    rows, cosines = nearest.with_cosines(others, near, vectors[5])
+    assert rows.tolist() == sorted({*others.tolist(), *near[0].tolist()})
+    assert np.allclose(cosines, nearest.cosines(rows, vectors[5]), atol=1e-6)
+
+
 def test_nothing_to_search_is_no_error() -> None:
     empty = Nearest.build(np.zeros((0, 8), np.int8))
     assert empty.search(np.ones(8, np.float32), 5, None)[0].tolist() == []

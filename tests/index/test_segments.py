@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def make_segment(count: int = 50) -> Segment:
+def make_segment(count: int = 50, step: int = 3) -> Segment:
     chance = random.Random(2)
     return Segment.build(
         [
             Row(
-                3 * number + 1,
+                step * number + 1,
                 tuple(chance.randrange(100) for _ in COLUMNS),
                 pack_terms({f"w{chance.randrange(9)}": 1.0, "all": 1.0}),
                 chance.randbytes(2 * chance.randrange(4)),
@@ -106,6 +106,13 @@ def test_positions_are_those_of_the_keys_that_are_there_each_once() -> None:
     assert segment.positions([1, 2, 4, 4, 10_000, 0]).tolist() == [0, 1]
     assert segment.positions([]).tolist() == []
     assert make_segment(0).positions([1]).tolist() == []
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_chunks_are_found_by_their_keys_whether_or_not_some_are_missing(step: int) -> None:
+    keys = np.array([step * 7 + 1, 10_000, 0, 1, step * 49 + 1, -3])
+    here, rows = make_segment(step=step).find(keys)
+    assert (here.tolist(), rows.tolist()) == ([0, 3, 4], [7, 0, 49])
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import os
 import struct
 import threading
 from array import array
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    from memolith.interfaces import Tokens, Vectors
+    from memolith.interfaces import Column, Vectors
 
 _PACKAGE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -87,7 +87,7 @@ class StaticModel:
             for at, stretches in enumerate(said):
                 rows = np.fromiter(map(row, stretches), np.intp, len(stretches))
                 np.add.reduce(self._sums.take(rows, axis=0), axis=0, out=result[at])
-        lengths = np.linalg.norm(result, axis=1, keepdims=True)
+        lengths = np.sqrt(np.add.reduce(result * result, axis=1, keepdims=True))
         result /= np.where(lengths == 0, 1, lengths)
         return result
 
@@ -99,18 +99,21 @@ class StaticModel:
             row = self._rows.__getitem__
             rows = np.fromiter(map(row, chain.from_iterable(texts)), np.intp, sum(sizes))
             data, ends = self._tokens_of(rows)
-        bounds = np.append(0, ends)[np.cumsum([0, *sizes])]
-        return [data[start:stop] for start, stop in pairwise(bounds.tolist())]
+        every = [0, *ends.tolist()]
+        bounds = (every[count] for count in accumulate(sizes, initial=0))
+        return [data[start:stop] for start, stop in pairwise(bounds)]
 
     def _tokens_of(self, rows: NDArray[np.intp]) -> tuple[bytes, NDArray[np.int64]]:
         """The tokens of words, one after the other, and where those of each end."""
         bounds = np.frombuffer(self._bounds, np.int64)
-        starts, sizes = bounds[rows], bounds[rows + 1] - bounds[rows]
-        ends = np.cumsum(sizes)
-        at = np.arange(int(sizes.sum())) + np.repeat(starts - ends + sizes, sizes)
+        starts = bounds[rows]
+        sizes = bounds[rows + 1] - starts
+        ends = sizes.cumsum()
+        at = (starts - ends + sizes).repeat(sizes)
+        at += np.arange(len(at))
         return np.frombuffer(self._tokens, "<u2")[at].tobytes(), 2 * ends
 
-    def directions(self, tokens: Tokens, dimensions: int) -> tuple[Vectors, Vectors]:
+    def directions(self, tokens: Column, dimensions: int) -> tuple[Vectors, Vectors]:
         """The first numbers of the vector of each token, made a vector of length 1, and the length they had.
 
         The vector of a word is the sum of its tokens'.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def asked_of(
     hashed = [{term_hash(term): weight for term, weight in word.items()} for word in words]
     numbers = sorted({term for word in hashed for term in word})
     wanted = np.array(numbers, "<u8")
-    rows, groups = np.zeros(len(wanted)), np.zeros(len(wanted))
+    rows, groups = found = np.zeros((2, len(wanted)))
     for segment in segments:
         in_rows, in_groups = segment.postings.frequencies(wanted)
         rows += in_rows
@@ -54,10 +55,10 @@ def asked_of(
         groups -= np.minimum(in_groups, groups)
         total -= len(some.rows)
         all_groups -= some.whole_groups
-    of_chunks, of_groups = _idf(rows, total).tolist(), _idf(groups, all_groups).tolist()
+    of_chunks, of_groups = _idf(found, np.array([[total], [all_groups]])).tolist()
     place = {term: at for at, term in enumerate(numbers)}
-    known = np.flatnonzero(rows)
-    unknown = float(_idf(np.zeros(1), total)[0])
+    known = rows.nonzero()[0]
+    unknown = math.log1p((total + 0.5) / 0.5)
     among_known = dict(zip(known.tolist(), range(len(known)), strict=True))
     by_place = [[(place[term], weight) for term, weight in word.items()] for word in hashed]
     return Asked(
@@ -77,6 +78,6 @@ def _weighted(words: Words, told: Sequence[float], known: Mapping[int, int]) -> 
     ]
 
 
-def _idf(found: NDArray[np.float64], total: int) -> NDArray[np.float64]:
+def _idf(found: NDArray[np.float64], total: NDArray[np.int64]) -> NDArray[np.float64]:
     result: NDArray[np.float64] = np.log1p((np.maximum(total - found, 0) + 0.5) / (found + 0.5))
     return result

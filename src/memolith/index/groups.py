@@ -77,8 +77,8 @@ class Groups:
         """Which of some groups are here, by their place among those, and their places here."""
         if not len(self.ids):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        at = np.minimum(np.searchsorted(self.ids, groups.astype(np.uint32)), len(self.ids) - 1)
-        asked = np.flatnonzero(self.ids.take(at) == groups)
+        at = np.minimum(self.ids.searchsorted(groups.astype(np.uint32)), len(self.ids) - 1)
+        asked = (self.ids.take(at) == groups).nonzero()[0]
         return asked, at.take(asked)
 
 
@@ -147,9 +147,9 @@ class GroupSums:
         places = np.zeros(len(segment.groups.ids) + 1, np.int32)
         places[at + 1] = asked + 1
         of_rows, size = segment.groups.of_rows, len(self._groups)
-        found = matches.at(np.flatnonzero(places.take(of_rows.take(matches.rows))))
+        found = matches.at(places.take(of_rows.take(matches.rows)).nonzero()[0])
         if matches.has_common_terms:
-            more = matches.common_among(np.flatnonzero(places.take(of_rows)))
+            more = matches.common_among(places.take(of_rows).nonzero()[0])
             found = together([found, more])
         terms, rows, counts = found
         if hidden is not None:

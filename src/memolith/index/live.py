@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memolith.index.hidden import Hidden
-from memolith.index.nearest import distinct, stretches
+from memolith.index.nearest import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from memolith.retrieval import Filters
 
     Mask = NDArray[np.bool_]
+
+_NO_TOKENS = np.empty(0, "<u2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +164,10 @@ class LiveSegment:
             return [Nominees.of(segment, rows, scores.of(rows), none[: len(rows)]) for rows in best]
         near = segment.nearest.search_each(vector, limit, masks)
         both = [
-            distinct(np.concatenate([rows, nearest]))
-            for rows, (nearest, _) in zip(best, near, strict=True)
+            segment.nearest.with_cosines(rows, nearest, vector)
+            for rows, nearest in zip(best, near, strict=True)
         ]
-        return [
-            Nominees.of(segment, rows, scores.of(rows), segment.nearest.cosines(rows, vector))
-            for rows in both
-        ]
+        return [Nominees.of(segment, rows, scores.of(rows), cosines) for rows, cosines in both]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,20 +213,14 @@ def tokens_of(
 ) -> tuple[Tokens, NDArray[np.int64]]:
     """The tokens of the chunks with these keys, one after the other, and how many each has."""
     sizes = np.zeros(len(keys), np.int64)
-    parts = []
-    for segment in (live.segment for live in segments if len(live.segment)):
-        rows = np.minimum(np.searchsorted(segment.keys, keys), len(segment) - 1)
-        here = np.flatnonzero(segment.keys.take(rows) == keys)
-        starts, stops = segment.tokens.spans(rows.take(here))
+    found: list[Tokens] = [_NO_TOKENS] * len(keys)
+    for segment in (live.segment for live in segments):
+        here, rows = segment.find(keys)
+        starts, stops = segment.tokens.spans(rows)
         sizes[here] = stops - starts
-        parts.append((here, segment.tokens.tokens.take(stretches(starts, stops))))
-    if len(parts) == 1:
-        return parts[0][1], sizes
-    ends = np.cumsum(sizes)
-    found = np.empty(int(sizes.sum()), "<u2")
-    for here, tokens in parts:
-        found[stretches(ends[here] - sizes[here], ends[here])] = tokens
-    return found, sizes
+        for at, start, stop in zip(here.tolist(), starts.tolist(), stops.tolist(), strict=True):
+            found[at] = segment.tokens.tokens[start:stop]
+    return np.concatenate(found) if found else _NO_TOKENS, sizes
 
 
 def _and(mask: Mask | None, other: Mask) -> Mask:

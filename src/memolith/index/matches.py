@@ -44,7 +44,7 @@ class Matches:
         is_common = (sizes > _COMMON * rows) & (sizes.sum() > _MANY * rows)
         spans = list(map(slice, starts.tolist(), stops.tolist()))
         self._postings = postings
-        self._common = {number: spans[number] for number in np.flatnonzero(is_common).tolist()}
+        self._common = {number: spans[number] for number in is_common.nonzero()[0].tolist()}
         for number in self._common:
             spans[number] = slice(0)
         self._sizes = np.where(is_common, 0, sizes)
@@ -59,7 +59,7 @@ class Matches:
 
     def at(self, found: NDArray[np.integer[Any]]) -> Found:
         """Some of the postings, by their places."""
-        terms = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        terms = np.arange(len(self._sizes)).repeat(self._sizes)
         counts = self._counts.take(found) * np.float32(TERM_UNIT)
         return terms.take(found), self.rows.take(found), counts
 
@@ -68,8 +68,8 @@ class Matches:
         parts = [self.at(np.empty(0, np.intp))]
         for term, span in self._common.items():
             known = self._postings.rows[span]
-            place = np.minimum(np.searchsorted(known, rows.astype(known.dtype)), len(known) - 1)
-            here = np.flatnonzero(known.take(place) == rows)
+            place = np.minimum(known.searchsorted(rows.astype(known.dtype)), len(known) - 1)
+            here = (known.take(place) == rows).nonzero()[0]
             counts = self._postings.counts[span].take(place.take(here)) * np.float32(TERM_UNIT)
             parts.append((np.full(len(here), term), rows.take(here), counts))
         return together(parts)
@@ -84,8 +84,8 @@ class Matches:
         size = len(places)
         if not self._common:
             places[at] = np.arange(len(at), dtype=np.int32)
-            at, size = places.take(at), len(at)
-        spans = [slice(*bound) for bound in pairwise([0, *np.cumsum(self._sizes).tolist()])]
+            at, size = places.take(at).astype(np.intp), len(at)
+        spans = [slice(*bound) for bound in pairwise([0, *self._sizes.cumsum().tolist()])]
         found = [(at[span], self._impacts[span]) for span in spans]
         for term, span in self._common.items():
             found[term] = self._postings.rows[span].astype(np.intp), self._postings.impacts[span]
@@ -128,7 +128,7 @@ class Scores:
             values = np.where(may, values, np.float32(0))
         some = values[::8]
         least = np.partition(some, -limit)[-limit] if 0 < limit <= len(some) else 0
-        at = np.flatnonzero(values >= least if least > 0 else values)
+        at = (values >= least if least > 0 else values).nonzero()[0]
         if len(at) > limit:
             at = at[np.argpartition(-values.take(at), limit - 1)[:limit]] if limit else at[:0]
         return at if self._rows is None else self._rows[at]
@@ -151,4 +151,4 @@ def together(parts: Sequence[Found]) -> Found:
 
 
 def _side_by_side(values: NDArray[Any], spans: Sequence[slice]) -> NDArray[Any]:
-    return np.concatenate([values[:0], *(values[span] for span in spans)])
+    return np.concatenate([values[:0], *[values[span] for span in spans]])

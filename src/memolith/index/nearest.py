@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Number = TypeVar("Number", np.int8, np.float32)
+    Number = TypeVar("Number", bound=np.generic)
     Bytes = NDArray[np.int8]
     Floats = NDArray[np.float32]
     Rows = NDArray[np.uint32]
@@ -28,7 +28,7 @@ _PROBES = 32
 # Few allowed rows are scanned exactly: clusters would miss most of them.
 _EXACT_UP_TO = 10_000
 # So many vectors are multiplied at once.
-_AT_ONCE = 512
+_AT_ONCE = 128
 
 
 def quantise(vectors: Floats) -> Bytes:
@@ -114,6 +114,19 @@ class Nearest:
             places, scores = places[best], scores[best]
         return (self.rows[places] if len(self.rows) else places), scores
 
+    def with_cosines(
+        self,
+        rows: NDArray[np.integer[Any]],
+        near: tuple[NDArray[np.integer[Any]], Floats],
+        query: Floats,
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Some rows and those that were found nearest, each once, ascending, with all their cosines."""
+        order, every = _once(np.concatenate([near[0], rows]))
+        cosines = np.concatenate([near[1], np.zeros(len(rows), np.float32)])[order]
+        unknown = (order >= len(near[0])).nonzero()[0]
+        cosines[unknown] = self.cosines(every[unknown], query)
+        return every, cosines
+
     def cosines(self, rows: NDArray[np.integer[Any]], query: Floats) -> Floats:
         """The cosines of some rows."""
         return self._cosines_at(self._places(rows), query)
@@ -129,7 +142,7 @@ class Nearest:
         return sums
 
     def _cosines_at(self, places: NDArray[np.integer[Any]], query: Floats) -> Floats:
-        products = _products([self.vectors.take(places, axis=0)], query)
+        products = _products(self.vectors.take(places, axis=0), query)
         products *= self.scales.take(places)
         return products
 
@@ -147,32 +160,29 @@ class Nearest:
     def _probed(self, query: Floats) -> tuple[NDArray[np.integer[Any]], Floats]:
         """The places of the nearest clusters, or all while there are none, and their cosines."""
         if not len(self.centroids):
-            return np.arange(len(self.vectors)), _products([self.vectors], query) * self.scales
-        near = np.argpartition(-_products([self.centroids], query), _PROBES)[:_PROBES]
+            return np.arange(len(self.vectors)), _products(self.vectors, query) * self.scales
+        near = np.argpartition(-_products(self.centroids, query), _PROBES)[:_PROBES]
         starts, stops = self.starts[near], self.starts[near + 1]
         spans = map(slice, starts.tolist(), stops.tolist())
-        products = _products([self.vectors[span] for span in spans], query)
+        products = _products(np.concatenate([self.vectors[span] for span in spans]), query)
         places = stretches(starts, stops)
         return places, products * self.scales.take(places)
 
 
-def _products(parts: Sequence[NDArray[Any]], query: Floats) -> Floats:
-    """The products of vectors with another one, part after part.
+def _products(vectors: NDArray[Any], query: Floats) -> Floats:
+    """The products of vectors with another one.
 
     A few hundred at a time: bytes become floats in memory that the processor has at hand, and the
     library that multiplies them starts no threads for so little.
     """
-    result = np.empty(sum(map(len, parts)), np.float32)
-    room = np.empty((_AT_ONCE, len(query)), np.float32)
-    done = 0
-    for part in parts:
-        for at in range(0, len(part), _AT_ONCE):
-            some = part[at : at + _AT_ONCE]
-            if some.dtype == np.int8:
-                room[: len(some)] = some
-                some = room[: len(some)]
-            np.dot(some, query, out=result[done : done + len(some)])
-            done += len(some)
+    result = np.empty(len(vectors), np.float32)
+    room = np.empty((min(_AT_ONCE, len(vectors)), len(query)), np.float32)
+    for at in range(0, len(vectors), _AT_ONCE):
+        some = vectors[at : at + _AT_ONCE]
+        if some.dtype == np.int8:
+            room[: len(some)] = some
+            some = room[: len(some)]
+        np.dot(some, query, out=result[at : at + len(some)])
     return result
 
 
@@ -189,19 +199,29 @@ def stretches(
 
 def distinct(values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Each value once, ascending; `np.unique` does more, and loads more."""
-    ordered = np.sort(values).astype(np.int64)
-    is_first = np.ones(len(ordered), np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_first]
+    ordered = values.astype(np.int64)
+    ordered.sort()
+    return ordered[_begins(ordered)]
 
 
 def first_of_each(values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Where each value stands first, the values ascending."""
-    order = np.argsort(values, kind="stable")
+    return _once(values)[0]
+
+
+def _once(values: NDArray[Number]) -> tuple[NDArray[np.int64], NDArray[Number]]:
+    """Where each value stands first, and the value, ascending."""
+    order = values.argsort(kind="stable")
     ordered = values[order]
-    is_first = np.ones(len(ordered), np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return order[is_first]
+    first = _begins(ordered)
+    return order[first], ordered[first]
+
+
+def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of some values are not the same as the one before."""
+    begins = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins
 
 
 def _total(vectors: Bytes, scales: Floats) -> Floats:

@@ -50,8 +50,8 @@ def nominate(
     found = [_Ranked.of(parts, limit) for parts in zip(*in_segments, strict=True)]
     shown = list(zip(segments, matches, hidden, strict=True))
     around = _around(shown, asked, [ranked.nominees.grouped for ranked in found], vector)
-    usual = _usual_meaning(segments, hidden, vector)
     chunks = _count(segments, hidden)
+    usual = _sum_of_meaning(segments, hidden, vector) / chunks if chunks else 0.0
     return [
         Nomination(ranked.signals(*of_groups), usual, chunks, asked.rarity)
         for ranked, of_groups in zip(found, around, strict=True)
@@ -72,7 +72,9 @@ class _Ranked:
         found = Nominees.together(parts)
         words = _ranks(found.words, found.keys, limit)
         meaning = _ranks(found.meaning, found.keys, limit)
-        kept = np.flatnonzero((words > 0) | (meaning > 0))
+        kept = (words | meaning).nonzero()[0]
+        if len(kept) == len(words):
+            return cls(found, words, meaning)
         return cls(found.take(kept), words[kept], meaning[kept])
 
     def signals(self, whole: Floats, mine: Floats, titles: Floats) -> Signals:
@@ -106,21 +108,25 @@ def _around(
 
     It is added up for the groups of all kinds at once, and judged among those of the same kind.
     """
-    groups = distinct(np.concatenate(kinds))
-    groups = groups[groups > 0]
+    of_kinds = [_groups(grouped) for grouped in kinds]
+    groups = of_kinds[0] if len(kinds) == 1 else distinct(np.concatenate(of_kinds))
     sums = GroupSums(groups, len(asked.terms))
     for live, matches, hidden in segments:
         sums.add(live.segment, matches, vector, hidden)
     found = []
-    for grouped in kinds:
-        here = distinct(grouped)
-        here = here[here > 0]
-        at = np.searchsorted(groups, here)
+    for grouped, here in zip(kinds, of_kinds, strict=True):
+        at = groups.searchsorted(here)
         scores = group_bm25(sums.counts[:, :, at], sums.lengths[:, at], asked.in_groups)
-        places = np.searchsorted(here, grouped)
+        places = here.searchsorted(grouped)
         values = (*scores, sums.titles[at])
         found.append([_of_groups(value, places, grouped) for value in values])
     return found
+
+
+def _groups(grouped: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those that some chunks belong to, each once; 0 is none."""
+    found = distinct(grouped)
+    return found[found > 0]
 
 
 def _ranks(values: Floats, keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
@@ -142,14 +148,14 @@ def _of_groups(values: Floats, at: NDArray[np.int64], grouped: NDArray[np.int64]
     return np.where(grouped > 0, values[np.minimum(at, len(values) - 1)], np.float32(0))
 
 
-def _usual_meaning(
+def _sum_of_meaning(
     segments: Sequence[LiveSegment], hidden: Sequence[Hidden | None], vector: Vectors | None
 ) -> float:
-    count = _count(segments, hidden)
-    if vector is None or not count:
+    """The sum of all cosines."""
+    if vector is None:
         return 0.0
     total = float(sum(live.segment.nearest.total @ vector for live in segments))
-    return (total - sum(float(rows.total @ vector) for rows in hidden if rows)) / count
+    return total - sum(float(rows.total @ vector) for rows in hidden if rows)
 
 
 def _count(segments: Sequence[LiveSegment], hidden: Sequence[Hidden | None]) -> int:

@@ -122,7 +122,7 @@ class Postings:
         """Where the postings of each term begin and end; 0 and 0 for an unknown term."""
         if not len(self.terms):
             return np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
-        at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        at = np.minimum(self.terms.searchsorted(terms), len(self.terms) - 1)
         known = self.terms[at] == terms
         starts, stops = self.offsets[at].astype(np.int64), self.offsets[at + 1].astype(np.int64)
         return starts * known, stops * known
@@ -131,7 +131,7 @@ class Postings:
         """In how many rows, and in how many groups of rows, each of these terms stands."""
         if not len(self.terms):
             return np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
-        at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        at = np.minimum(self.terms.searchsorted(terms), len(self.terms) - 1)
         known = self.terms[at] == terms
         rows = self.offsets[at + 1].astype(np.int64) - self.offsets[at].astype(np.int64)
         return rows * known, self.group_frequencies[at].astype(np.int64) * known

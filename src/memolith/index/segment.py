@@ -89,11 +89,24 @@ class Segment:
 
     def positions(self, keys: Sequence[int]) -> NDArray[np.int64]:
         """Where the chunks with these keys stand, those that are here."""
-        wanted = np.asarray(keys, dtype="<i8")
-        at = np.searchsorted(self.keys, wanted)
-        here = at < len(self.keys)
-        at, wanted = at[here], wanted[here]
-        return distinct(at[self.keys[at] == wanted])
+        return distinct(self.find(np.asarray(keys, dtype="<i8"))[1])
+
+    def find(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which of some chunks are here, by their places among the keys, and their rows.
+
+        Chunks are numbered as they come: where none was removed, the key tells the row.
+        """
+        if not len(self):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        first, last = self.keys[0], self.keys[-1]
+        here = ((keys >= first) & (keys <= last)).nonzero()[0]
+        wanted = keys[here]
+        rows = wanted - first
+        if last - first >= len(self):
+            rows = self.keys.searchsorted(wanted)
+            known = self.keys.take(rows) == wanted
+            here, rows = here[known], rows[known]
+        return here, rows
 
     def save(self, path: str) -> None:
         """Write the arrays to a new file, whole or not at all."""

@@ -75,7 +75,7 @@ class Segments:
     def seen(self) -> tuple[object, int]:
         """What changes whenever anybody writes."""
         # The first number tells of other connections' changes, the second of our own.
-        return self._db.pragma("data_version"), self._db.total_changes()
+        return self._database.one("PRAGMA data_version"), self._db.total_changes()
 
     def maintain(self, *, purge: bool = False) -> bool:
         """Write and merge files, if it is worth it; `purge` leaves no removed chunk in any."""

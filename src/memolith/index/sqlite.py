@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
 from memolith.index.file_table import FileTable
@@ -296,14 +296,12 @@ class SqliteIndex:
         self._db.executemany("DELETE FROM chunks WHERE key = ?", parts)
 
     def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
-        with self._db:  # one snapshot for all of it
-            seen = self._segments.seen()
-            by_key = {
-                row[0]: row
-                for some in _batches(keys)
-                for row in self._db.execute(f"{FIND} ({_marks(some)})", tuple(some))
-            }
-            if seen != self._named_at:
+        by_key = self._rows_of(keys)
+        seen = self._segments.seen()
+        if seen != self._named_at:
+            with self._db:  # rows and names of one moment
+                seen = self._segments.seen()
+                by_key = self._rows_of(keys)
                 self._naming = self._names_by_number(), self._files.paths()
                 self._named_at = seen
         names, paths = self._naming
@@ -315,6 +313,13 @@ class SqliteIndex:
             }
         except KeyError as error:
             raise DamageError("a name is missing") from error
+
+    def _rows_of(self, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+        return {
+            row[0]: row
+            for some in _batches(keys)
+            for row in self._db.execute(f"{FIND} ({_marks(some)})", tuple(some))
+        }
 
     def _name(self, name: str) -> int:
         known = self._names.get(name)

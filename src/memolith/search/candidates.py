@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5
+_NO_VOTERS = 1e-300  # more than none, and so little that it changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class Candidates:
         """The mean of all votes, those of the group at half their weight."""
         voters = self.weights.sum() + GROUP * self.group_voters
         votes = self.votes @ self.weights + GROUP * self.group_votes
-        result: Floats = votes / np.where(voters == 0, 1, voters)
+        result: Floats = votes / np.maximum(voters, _NO_VOTERS)
         return result
 
 

@@ -68,7 +68,8 @@ def _renumbered(ranks: Column) -> Column:
 
 
 def _reciprocal(ranks: Column, k: int) -> NDArray[np.floating[Any]]:
-    return np.where(ranks > 0, 1 / (k + ranks), 0.0)
+    result: NDArray[np.floating[Any]] = (ranks > 0) / (k + ranks)
+    return result
 
 
 def raw(signals: Signals) -> dict[str, Column]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # A passage is two blocks side by side.
 _BLOCK = 10
+_LONG_BLOCK = 40  # tokens; words that nobody knows are spelled in many
 # The model is trained so that the first numbers of a vector say most of it: a quarter of them ranks
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
@@ -64,7 +65,7 @@ def passages(
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
         if not len(tokens) or not question.compared[0].any():
             return candidates
-        best = np.zeros((2, len(candidates)), np.float32)
+        best = np.zeros((2, len(candidates)))
         best[:, judged] = _of_best_passage(question, model, tokens, _Blocks.of(tokens, sizes))
         told, near = found = shares(best)
         before = candidates.mean_vote()
@@ -114,36 +115,42 @@ class _Blocks:
 
     count: int  # of texts
     starts: Integers  # the first token of each block
-    sizes: Integers  # how many tokens it has
-    texts: Integers  # the text of each block
     followed: NDArray[np.bool_]  # by another block of the same text
-    begins_passage: NDArray[np.bool_]
+    passages: Integers  # the blocks that a passage begins with …
+    texts: Integers  # … and the text of each
 
     @classmethod
     def of(cls, tokens: Tokens, sizes: Integers) -> _Blocks:
-        words = np.flatnonzero(tokens >= WORD_START)
-        ends = np.searchsorted(words, np.cumsum(sizes))
-        lengths = np.diff(ends, prepend=0)  # of each text, in words
+        words = (tokens >= WORD_START).nonzero()[0]
+        ends = words.searchsorted(sizes.cumsum())
+        lengths = ends.copy()  # of each text, in words
+        lengths[1:] -= ends[:-1]
         counts = -(-lengths // _BLOCK)
-        texts = np.repeat(np.arange(len(sizes)), counts)
-        inside = np.arange(len(texts)) - (np.cumsum(counts) - counts)[texts]
+        texts = np.arange(len(sizes)).repeat(counts)
+        inside = np.arange(len(texts)) - (counts.cumsum() - counts)[texts]
         followed = np.zeros(len(texts), np.bool_)
         followed[:-1] = texts[1:] == texts[:-1]
+        # The last block of a longer text is only the second half of a passage.
+        passages = (followed | (inside == 0)).nonzero()[0]
         starts = words[(ends - lengths)[texts] + _BLOCK * inside]
-        return cls(
-            count=len(sizes),
-            starts=starts,
-            sizes=np.diff(starts, append=len(tokens)),
-            texts=texts,
-            followed=followed,
-            # The last block of a longer text is only the second half of a passage.
-            begins_passage=followed | (inside == 0),
-        )
+        return cls(len(sizes), starts, followed, passages, texts[passages])
+
+    def greatest(self, values: Floats, at: Integers) -> Floats:
+        """Of the tokens of each block the greatest value, column by column; a row for each token `at`."""
+        sizes = np.append(self.starts[1:], len(at)) - self.starts
+        longest = int(sizes.max())
+        found: Floats
+        if longest > _LONG_BLOCK:
+            found = np.maximum.reduceat(values.take(at, 0), self.starts)
+        else:  # side by side, as if all blocks were as long as the longest: that is twice as fast
+            places = self.starts + np.minimum(np.arange(longest)[:, None], sizes - 1)
+            found = np.maximum.reduce(values.take(at.take(places), 0))
+        return found
 
     def best_of_each(self, values: Floats) -> Floats:
         """The best passage of each text."""
         result = np.zeros(self.count, values.dtype)  # of another type this takes ten times as long
-        np.maximum.at(result, self.texts[self.begins_passage], values[self.begins_passage])
+        np.maximum.at(result, self.texts, values[self.passages])
         return result
 
 
@@ -151,12 +158,12 @@ def _of_best_passage(
     question: _Question, model: WordVectors, tokens: Tokens, blocks: _Blocks
 ) -> tuple[Floats, Floats]:
     """For each text how much of the question's words its best passage has, and how near that is."""
-    distinct, at = _distinct(tokens & _TOKEN)
+    distinct, at = _distinct((tokens & _TOKEN).astype(np.intp))
     directions, lengths = model.directions(distinct, _DIMENSIONS)
     alike = directions @ question.compared.T
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
     near, squares = _sums(np.stack([alike[:, 0] * lengths, lengths * lengths]).take(at, 1), blocks)
-    best = np.maximum(np.maximum.reduceat(alike.take(at, 0), blocks.starts), 0)
+    best = np.maximum(blocks.greatest(alike, at), 0)
     best[:-1] = np.maximum(best[:-1], best[1:] * blocks.followed[:-1, None])
     return (
         blocks.best_of_each(best @ question.rarity),
@@ -171,11 +178,11 @@ def _sums(values: Floats, blocks: _Blocks) -> Floats:
     return sums
 
 
-def _distinct(tokens: Tokens) -> tuple[Tokens, Integers]:
+def _distinct(tokens: Integers) -> tuple[Integers, Integers]:
     """Each token once, and the place of every token among them; quicker than sorting them."""
     met = np.zeros(WORD_START, np.bool_)
     met[tokens] = True
-    distinct = np.flatnonzero(met)
-    places = np.empty(WORD_START, np.uint16)
-    places[distinct] = np.arange(len(distinct), dtype=np.uint16)
-    return distinct.astype(np.uint16), places.take(tokens).astype(np.intp)
+    distinct = met.nonzero()[0]
+    places = np.empty(WORD_START, np.intp)
+    places[distinct] = np.arange(len(distinct))
+    return distinct, places.take(tokens)

@@ -32,7 +32,7 @@ def rank_sessions(
     As a whole a chat has the best vote of each kind that any of its turns has; who said it does not
     matter for that. Its best turn counts as much.
     """
-    turns = np.flatnonzero(candidates.signals.chat)
+    turns = candidates.signals.chat.nonzero()[0]
     if not len(turns):
         return []
     first, chat = _first_of_each(candidates.signals.chat[turns])
@@ -51,10 +51,12 @@ def _first_of_each(chats: Column) -> tuple[Column, Column]:
 
     `np.unique` tells the same, and loads a part of NumPy that nothing else needs.
     """
-    order = np.argsort(chats, kind="stable")
-    is_first = np.append(True, np.diff(chats[order]) != 0)
+    order = chats.argsort(kind="stable")
+    ordered = chats[order]
+    is_first = np.ones(len(order), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     numbers = np.empty_like(order)
-    numbers[order] = np.cumsum(is_first) - 1
+    numbers[order] = is_first.cumsum() - 1
     return order[is_first], numbers
 
 

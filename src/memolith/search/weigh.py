@@ -28,6 +28,7 @@ NOT_THE_ASSISTANT = 0.2
 # nearest is not near.
 _NEAR = 0.2
 _VOTES = ("words", "meaning", "chat", "user", "title")
+_NOTHING = 1e-300  # more than 0, to divide by
 _LEAST = np.array([[0.0], [_NEAR], [0.0], [0.0], [_NEAR]])
 # … except where the question is about what the assistant said.
 _TOLD = re.compile(
@@ -45,14 +46,19 @@ def weigh(words_weight: float = 1.0, meaning_weight: float = 1.0) -> Stage:
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         raw, usual = candidates.signals, situation.usual_meaning
-        title = np.where(raw.group_title == 0, 0, raw.group_title - usual)
-        signals = (raw.words, raw.meaning - usual, raw.group_words, raw.group_user_words, title)
-        votes = dict(zip(_VOTES, shares(np.stack(signals), _LEAST), strict=True))
+        signals = np.empty((len(_VOTES), len(candidates)))
+        signals[0] = raw.words
+        signals[1] = raw.meaning - usual
+        signals[2] = raw.group_words
+        signals[3] = raw.group_user_words
+        signals[4] = (raw.group_title - usual) * (raw.group_title != 0)
+        shared = shares(signals, _LEAST)
+        votes = dict(zip(_VOTES, shared, strict=True))
         grouped = raw.kind != RECORD  # records stand for themselves
         in_chat = raw.kind == TURN
         voted = replace(
             candidates,
-            votes=np.column_stack([votes["words"], votes["meaning"]]),
+            votes=shared[:2].T,
             weights=np.array([words_weight, meaning_weight]),
             group_votes=grouped * (votes["chat"] + votes["title"]) + in_chat * votes["user"],
             group_voters=2.0 * grouped + in_chat,
@@ -74,8 +80,10 @@ def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.
     >>> shares([4.0, 1.0, -2.0]).tolist()
     [1.0, 0.25, 0.0]
     """
-    array = np.asarray(values, np.float64)
-    array = np.where((array > 0) & (array < np.inf), array, 0.0)
-    best = np.maximum(least, array.max(axis=-1, keepdims=True, initial=0.0))
-    result: Floats = array / np.where(best > 0, best, 1.0)
+    array = np.maximum(values, 0.0)
+    best = array.max(axis=-1, keepdims=True, initial=0.0)
+    if not (best < np.inf).all():
+        array = np.where(array < np.inf, array, 0.0)
+        best = array.max(axis=-1, keepdims=True, initial=0.0)
+    result: Floats = array / np.maximum(np.maximum(best, least), _NOTHING)
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from memolith.text.folding import fold
 from memolith.text.stopwords import LANGUAGES, stop_words
@@ -120,13 +120,19 @@ def phrases(folded: Sequence[str]) -> Iterator[str]:
 
 def synonyms_of(
     phrase: str, *, language: Language | None = None, extra: Synonyms | None = None
-) -> list[Synonym]:
+) -> Sequence[Synonym]:
     """What stands for one phrase, the user's own synonyms first, then translations first."""
-    found = list[Synonym]()
-    for source in (extra, built_in()):
-        if source is not None:
-            found.extend(_synonyms(phrase, language, source))
-    return list(dict.fromkeys(found))[:MOST_SYNONYMS]
+    ours = _ours(phrase, language)
+    if extra is None:
+        return ours
+    own = _synonyms(phrase, language, extra)
+    return list(dict.fromkeys([*own, *ours]))[:MOST_SYNONYMS]
+
+
+# Questions repeat themselves less than texts do, but most of their words were asked for before.
+@lru_cache(maxsize=1 << 12)
+def _ours(phrase: str, language: Language | None) -> tuple[Synonym, ...]:
+    return tuple(dict.fromkeys(_synonyms(phrase, language, built_in())))[:MOST_SYNONYMS]
 
 
 def knows(word: str, language: Language) -> bool:
