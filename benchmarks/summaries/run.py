@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.interfaces import Statement
-from memolith.jobs.compact_levels import BUDGET_CHARS, LEVELS, period_of
+from memolith.jobs.compact_figures import BUDGET_CHARS, LEVELS, period_of
 from memolith.llm.rule_based import RuleBased
 from memolith.text.folding import fold
 from memolith.text.sentences import kind_of

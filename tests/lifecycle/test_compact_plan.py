@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from tests.conftest import StoppedTime
 
+LATEST = re.compile(r"of the (\w+)")
 OFF = {"compact.max_chars": 0, "store.durability": "fast"}
 
 
@@ -57,3 +59,75 @@ def test_without_a_long_memory_everything_leaves_for_the_archive_only(mixed: Mem
     lines = plan(mixed, compact__max_records=4, long_memory__enabled=False)
     assert {line.partition(" → ")[2] for line in lines} == {"the archive only"}
     assert not Path(mixed.root, "LONGMEMORY.md").exists()
+
+
+@pytest.fixture
+def two_months(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
+    """Sixty days of four records of the agent's each, and of one of the user's every third day."""
+    agent, user = (Memory(root, clock=clock, channel=name, settings=OFF) for name in ("mcp", "cli"))
+    for day in range(60):
+        for number in range(4):
+            stopped_time.advance(hours=1)
+            agent.remember(f"Ana paid invoice {day * 4 + number} of Acme and closed ticket {day}")
+        if day % 3 == 0:
+            user.remember(f"I decided to sell boat {day} to Ben in the harbour")
+        stopped_time.advance(hours=20)
+    stopped_time.advance(days=8)
+    return user
+
+
+def levels(memory: Memory, limit: int) -> list[str]:
+    """The level of each summary that the agent's records become under a limit."""
+    settings = {**OFF, "compact.max_records": limit}
+    with Memory(memory.root, clock=memory.jobs.clock, settings=settings) as other:
+        report = other.jobs.compact(dry_run=True)
+    assert report.counts["after"] <= limit
+    return [found[1] for line in report.lines if "agent" in line and (found := LATEST.search(line))]
+
+
+def test_detail_is_lost_level_by_level_and_no_faster_than_the_limit_demands(
+    two_months: Memory,
+) -> None:
+    order = ("day", "week", "month", "year")
+    found = [levels(two_months, limit) for limit in (120, 60, 30, 20, 12, 8, 5)]
+    coarsest = [max(map(order.index, one)) for one in found]
+    assert coarsest == sorted(coarsest)
+    assert "day" in found[0]
+    assert "week" in found[2]
+    assert "month" in found[4]
+    assert all("year" not in one for one in found[:5])
+    numbers = [len(one) for one in found]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+@pytest.mark.parametrize("limit", [80, 60, 40, 30, 20, 14, 10, 7, 5, 4])
+def test_a_step_is_not_taken_if_a_finer_one_is_enough(two_months: Memory, limit: int) -> None:
+    settings = {**OFF, "compact.max_records": limit}
+    with Memory(two_months.root, clock=two_months.jobs.clock, settings=settings) as memory:
+        counts = memory.jobs.compact(dry_run=True).counts
+    # A step joins at most the days of a week, or the weeks of a month.
+    assert limit * 0.85 - 7 <= counts["after"] <= limit
+
+
+def test_what_does_not_fit_is_told_shorter_before_it_leaves(two_months: Memory) -> None:
+    settings = {**OFF, "compact.max_records": 0, "compact.max_chars": 6000}
+    with Memory(two_months.root, clock=two_months.jobs.clock, settings=settings) as memory:
+        report = memory.jobs.compact()
+        assert all(line.endswith("one summary") for line in report.lines)
+        assert len(Path(memory.root, "MEMORY.md").read_text("utf-8")) <= 6000
+
+
+def test_of_nothing_but_small_talk_there_is_no_summary(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**OFF, "compact.max_records": 3})
+    for number, text in enumerate(("Thanks!", "Sounds good.", "That works.", "Okay, done.")):
+        memory.remember(text, session=str(number))
+    stopped_time.advance(days=30)
+    memory.remember("Ana owns the release key", category="fact")
+    report = memory.jobs.compact()
+    assert [line.partition(" → ")[2] for line in report.lines] == [
+        "the archive only: nothing to tell of them"
+    ]
+    assert (report.counts["summaries"], report.counts["after"]) == (0, 1)
+    assert memory.records(category="compaction") == ()

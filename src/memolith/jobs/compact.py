@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
-from memolith.jobs.compact_levels import LEVELS
-from memolith.jobs.compact_plan import Scope, described, plan_compaction
+from memolith.jobs.compact_figures import LEVELS
+from memolith.jobs.compact_plan import Scope, describe, plan_compaction
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
@@ -93,8 +93,7 @@ class CompactJob:
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
             self._corrected = snapshot.superseded(self._archive)
-        has_long_memory = self._config.long_memory.enabled
-        return replace(plan, lines=tuple(described(plan.groups, long_memory=has_long_memory)))
+        return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
         """Have the summaries written, and lay out the files with them."""
@@ -108,10 +107,10 @@ class CompactJob:
         warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
         if plan.unreachable:
             warnings.append("What is recent, protected or written by hand is over the limit alone.")
-        tokens = sum(one.tokens for one in written)
         return Draft(
             changes=tuple(change for change in changes if change is not None),
-            counts={"tokens": tokens} if tokens else {},
+            lines=tuple(describe(one.group, self._goes_to(one)) for one in written),
+            counts=_counts(plan, written),
             warnings=tuple(warnings),
         )
 
@@ -148,6 +147,14 @@ class CompactJob:
             warning=warning,
         )
 
+    def _goes_to(self, one: _Written) -> str:
+        """Where the records of a group go besides the archive, for people."""
+        if one.summary is not None:
+            return "one summary"
+        if long_statements(one.group, one.statements) and self._config.long_memory.enabled:
+            return "the long memory"
+        return "the archive only" if one.statements else "the archive only: nothing to tell of them"
+
     def _memory(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
         edits = Edits(self._path, plan.data)
         for one in written:
@@ -176,7 +183,7 @@ class CompactJob:
     def _summary_record(
         self, group: Group, records: Sequence[Record], statements: Sequence[Statement]
     ) -> Record | None:
-        if group.retired or not records:
+        if group.retired or not statements:  # of nothing but small talk there is nothing to tell
             return None
         return summary_record(group, records, statements, self._clock.day_of, self._archive)
 
@@ -222,6 +229,19 @@ class CompactJob:
                     blocks[month] = summary_lines(told)
             later |= {fold(statement.text) for statement in told}
         return blocks
+
+
+def _counts(plan: CompactPlan, written: Sequence[_Written]) -> dict[str, int]:
+    """The counts of the plan as they came true, and what a model was paid."""
+    gone = sum(len(one.records) for one in written)
+    came = sum(one.summary is not None for one in written)
+    counts = {
+        "after": plan.counts["before"] - gone + came,
+        "compacted": gone,
+        "summaries": came,
+    }
+    tokens = sum(one.tokens for one in written)
+    return {**counts, "tokens": tokens} if tokens else counts
 
 
 def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memolith.jobs.compact_levels import LEVELS, Entry, Group, Levels, Size
+from memolith.jobs.compact_figures import LEVELS, Entry, Size
+from memolith.jobs.compact_levels import Group, Levels
 from memolith.jobs.covered import short
 from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
@@ -19,7 +20,7 @@ from memolith.types import policy
 from memolith.visibility import trust_in_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection
     from datetime import date, datetime
 
     from memolith.config_jobs import CompactConfig
@@ -45,7 +46,7 @@ class Limits:
     def __init__(self, config: CompactConfig, fixed: Size = Size()) -> None:  # noqa: B008 - frozen
         """If what must stay is over a limit alone, summaries still get some room beside it."""
         self._limits = tuple(
-            (limit if stays <= limit else stays + max(1, int(limit * _ROOM)), int(limit * _SLACK))
+            _with_slack(limit if stays <= limit else stays + max(1, int(limit * _ROOM)), stays)
             if limit
             else (0, 0)
             for limit, stays in zip((config.max_records, config.max_chars), fixed, strict=True)
@@ -65,10 +66,21 @@ class Limits:
         limit, slack = self._limits[1]
         return max(0, limit - slack - size.chars) if limit else size.chars
 
-    def nearly_passed(self, size: Size) -> bool:
-        """Whether either is so close to its limit that the next records would pass it."""
+    def over(self, size: Size) -> Size:
+        """How much too much there is of each, so that the next records would not pass a limit."""
         sizes = zip(size, self._limits, strict=True)
-        return any(limit and found > limit - slack for found, (limit, slack) in sizes)
+        return Size(
+            *(max(0, found - limit + slack) if limit else 0 for found, (limit, slack) in sizes)
+        )
+
+    def fits(self, size: Size) -> bool:
+        """Whether there is not too much of either."""
+        return not any(self.over(size))
+
+
+def _with_slack(limit: int, stays: int) -> tuple[int, int]:
+    """The limit and its slack, which leaves summaries half of the room beside what must stay."""
+    return limit, min(int(limit * _SLACK), (limit - stays) // 2)
 
 
 class Scope:
@@ -178,10 +190,10 @@ def _entry(head: Head, day_of: Callable[[datetime], date]) -> Entry:
 def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Group, ...]:
     """As much detail as fits: the level that takes most room loses its oldest period to the next."""
     levels = Levels(entries, size, by_count=limits.has_too_many(size.records))
-    while limits.nearly_passed(levels.size) and levels.raise_oldest():
+    while not limits.fits(levels.size) and levels.raise_oldest(limits.over):
         pass
-    if limits.nearly_passed(levels.size):
-        return tuple(levels.retired_until(lambda left: not limits.nearly_passed(left)))
+    if not limits.fits(levels.size):
+        return tuple(levels.squeezed(limits.over))
     groups = tuple(levels.groups())
     spare = limits.spare_chars(levels.size) // max(1, len(groups))
     return tuple(
@@ -189,16 +201,9 @@ def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Gro
     )
 
 
-def described(groups: Iterable[Group], *, long_memory: bool) -> Iterator[str]:
-    """What becomes of whose records, for people; `long_memory` is whether there is one."""
-    for group in groups:
-        level = LEVELS[group.level]
-        period = f"of {group.period}" if level == "week" else group.period
-        what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
-        yield f"{what}, {_WHOSE[group.trust]} → {_goes_to(group, long_memory=long_memory)}"
-
-
-def _goes_to(group: Group, *, long_memory: bool) -> str:
-    if not group.retired:
-        return "one summary"
-    return "the long memory" if long_memory and group.trust != "external" else "the archive only"
+def describe(group: Group, goes_to: str) -> str:
+    """What becomes of whose records, for people."""
+    level = LEVELS[group.level]
+    period = f"of {group.period}" if level == "week" else group.period
+    what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
+    return f"{what}, {_WHOSE[group.trust]} → {goes_to}"

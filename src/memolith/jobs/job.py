@@ -73,6 +73,7 @@ class Draft:
     """The finished changes: archives first, MEMORY.md last."""
 
     changes: tuple[Change, ...]
+    lines: tuple[str, ...] = ()  # for people; those of the plan unless more is known by now
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 

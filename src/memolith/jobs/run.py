@@ -122,7 +122,7 @@ def _skipped(report: JobReport, plan: Plan) -> JobReport:
 def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
     return replace(
         report,
-        lines=plan.lines,
+        lines=draft.lines or plan.lines,
         counts={**plan.counts, **draft.counts},
         changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
         warnings=draft.warnings,

@@ -11,7 +11,7 @@ from memolith.files import long_memory
 from memolith.files.document import Document, Line
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.interfaces import Statement
-from memolith.jobs.compact_levels import LEVELS, MOST_COVERED_NAMED
+from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
 from memolith.jobs.covered import covered_by, short, without_covered
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
@@ -81,7 +81,7 @@ def summary_record(
     covered = sum(_count(record) for record in records)
     begins, ends = _beginning(first), day_of(last.created).isoformat()
     title = f"{begins} to {ends}" if begins != ends else ends
-    body = summary_lines(statements) or "- nothing but small talk"
+    body = summary_lines(statements)
     return Record(
         id=_id_of(records),
         text=f"Summary of {title} ({covered} records)\n{body}",
