@@ -149,6 +149,25 @@ def test_records_that_say_the_same_are_duplicates_and_repeated_events_are_not(
     assert finding.hint == "memolith supersede {} --by {}".format(*finding.records)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Backups run every night", "Each night the backups run."),
+        ("Las copias se hacen cada noche", "Cada noche se hacen las copias"),
+        ("Der Kurs kostet 1.200 Euro", "Der Kurs kostet 1200 €"),
+    ],
+)
+def test_the_same_in_other_words_is_one_duplicate_and_settled_by_its_hint(
+    memory: Memory, one: str, other: str
+) -> None:
+    memory.remember(one)
+    memory.remember(other)
+    (finding,) = memory.jobs.scan().findings
+    assert finding.kind == "duplicate"
+    follow(memory, finding.hint)
+    assert memory.jobs.scan().findings == ()
+
+
 def test_another_name_day_or_order_is_no_duplicate(memory: Memory) -> None:
     for text in (
         "Ana decided that the customer call will be led by Tomás and nobody else",

@@ -27,6 +27,7 @@ _SAME_WORD = 0.55
 # Of a larger memory only the newest are compared by meaning; plain forms are always compared.
 _MOST_COMPARED = 20_000
 _AT_ONCE = 1_000
+_LONG_ENDING = 4  # letters
 _MOST_VALUES = 3  # what has more is counted or measured again and again
 _MOST_NEAR = 50  # texts made after one pattern are near thousands of others
 
@@ -119,4 +120,12 @@ class _Words:
 
     def alike(self, one: str, other: str) -> bool:
         """Whether two words mean the same."""
+        if _is_other_compound(one, other):
+            return False
         return float(self._words[one] @ self._words[other]) >= _SAME_WORD
+
+
+def _is_other_compound(one: str, other: str) -> bool:
+    """Whether words end alike after another beginning, as «Nordtor» and «Südtor» do: near, not the same."""
+    is_longer = min(len(one), len(other)) > _LONG_ENDING
+    return is_longer and one[-_LONG_ENDING:] == other[-_LONG_ENDING:] and one[:2] != other[:2]

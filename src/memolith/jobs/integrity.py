@@ -23,8 +23,7 @@ from memolith.reports import IntegrityFinding, ScanReport
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
-from memolith.text.similarity import is_near_copy
-from memolith.text.stopwords import keywords
+from memolith.text.same_fact import bag_of, say_the_same
 from memolith.types import policy
 from memolith.visibility import current
 
@@ -148,11 +147,10 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     for found, record in sorted(records, key=lambda one: (one[1].created, one[1].id)):
         if policy(record.category).repeats:
             continue
-        # Copies share their longest words, so only those with the same two are compared.
-        telling = sorted(keywords(found.text), key=lambda word: (-len(word), word))[:2]
-        block = blocks.setdefault(tuple(sorted(telling)), [])
+        # What says the same has the same telling words, so only those are compared.
+        block = blocks.setdefault(bag_of(found.text), [])
         double = next(
-            (known for known in block[-50:] if is_near_copy(known.text, found.text)), None
+            (known for known in block[-50:] if say_the_same(known.text, found.text)), None
         )
         if double is None:
             block.append(found)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from memolith.text.alternatives import choice
+from memolith.text.amounts import plain_amounts
 from memolith.text.folding import fold
 
 TYPE_CHECKING = False
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 _MOST_CHARS = 400
 _ARTICLE = re.compile(
-    r"^(?:the|a|an|our|my|your|his|her|their|its|el|la|los|las|un|una|mi|nuestro|nuestra|su)\s+"
+    r"^(?:the|a|an|our|my|your|his|her|their|its|el|la|los|las|un|una|mi|nuestro|nuestra|su|"
+    r"der|die|das|den|dem|ein|eine|einen|mein|meine|unser|unsere|sein|seine|ihr|ihre)\s+"
 )
 _IS = re.compile(
-    r"^(?P<subject>[^.!?;,]{2,80}?)\s*(?:\s(?:is|are|was|es|son|esta|=)|:)\s+(?:now\s+|ahora\s+|always\s+)?"
-    r"(?P<not>not\s+|no\s+longer\s+|no\s+)?(?P<value>[^.!?;]{1,80}(?:\.\d[^.!?;]{0,40}){0,4})"
+    r"^(?P<subject>[^.!?;,]{2,80}?)\s*(?:\s(?:is|are|was|es|son|esta|ist|sind|lautet|betragt|=)|:)\s+"
+    r"(?:now\s+|ahora\s+|always\s+|jetzt\s+)?(?P<not>not\s+|no\s+longer\s+|no\s+|nicht\s+|kein\w{0,2}\s+)?(?P<value>[^.!?;]{1,80}(?:\.\d[^.!?;]{0,40}){0,4})"
 )
 # Things that have one value at a time.
 _SINGLE = re.compile(
@@ -30,7 +32,9 @@ _SINGLE = re.compile(
     r"salary|email|phone|number|url|host(?:name)?|default|limit|budget|capital|editor|language|framework|"
     r"database|branch|status|age|size|weight|date|day|time|location|region|plan|boss|manager|lead|"
     r"puerto|nombre|direccion|contrasena|plazo|cumpleanos|dueno|duena|precio|alquiler|correo|telefono|"
-    r"idioma|fecha|version|jefe|jefa|edad|favou?rite \w+|\w+ favorit[oa])\b"
+    r"idioma|fecha|version|jefe|jefa|edad|favou?rite \w+|\w+ favorit[oa]|"
+    r"adresse|passwort|frist|geburtstag|besitzer(?:in)?|farbe|preis|miete|gehalt|telefonnummer|nummer|hauptstadt|"
+    r"sprache|datum|chef(?:in)?|leiter(?:in)?|alter|grosse|gewicht|beitrag|lieblings\w+)\b"
 )
 _VALUE_OF_ITS_KIND = re.compile(
     r"\d[\d.,:/-]*\s*(?:%|€|\$|£|[a-z]{0,10})|v?\d+(?:\.\d+)+|https?://\S+|[\w.+-]+@[\w-]+\.\w+|/[\w./-]+"
@@ -38,21 +42,24 @@ _VALUE_OF_ITS_KIND = re.compile(
 # Who does it is the answer: only one can.
 _BY_ONE = re.compile(
     r"^(?P<value>[^.!?;,]{2,40}?)\s+(?P<verb>owns|leads|manages|maintains|is responsible for|is in charge of|"
-    r"es dueno de|es duena de|dirige|gestiona|lleva)\s+(?P<subject>[^.!?;]{2,80})"
+    r"es dueno de|es duena de|dirige|gestiona|lleva|"
+    r"leitet|besitzt|verwaltet|betreut|ist verantwortlich fur|ist zustandig fur)\s+(?P<subject>[^.!?;]{2,80})"
 )
 # What or where is the answer: one at a time for each.
 _OF_ONE = re.compile(
     r"^(?P<subject>[^.!?;,]{2,40}?)\s+(?P<verb>lives in|works at|works for|was born in|reports to|is married to|"
-    r"runs on|listens on|deploys to|uses port|vive en|trabaja en|nacio en)\s+(?P<value>[^.!?;,]{2,60})"
+    r"runs on|listens on|deploys to|uses port|vive en|trabaja en|nacio en|"
+    r"wohnt in|lebt in|arbeitet bei|arbeitet fur|heisst|liegt in|lauft auf|ist verheiratet mit)\s+(?P<value>[^.!?;,]{2,60})"
 )
 _FOR = re.compile(
     r"^(?P<who>[^.!?;,]{1,40}?)\s+(?:really\s+)?(?P<verb>likes|loves|prefers|wants|enjoys|like|love|prefer|want|"
     r"dislikes|hates|avoids|dislike|hate|avoid|prefiere|odia|quiere|evita|le gusta|detesta|"
     r"(?:does not|doesnt|do not|dont|never|no)\s+(?:likes?|wants?|enjoys?|eats?|drinks?|prefiere|quiere|le gusta)|"
-    r"no le gusta|eats|drinks)\s+(?:to\s+)?(?P<thing>[^.!?;,]{2,60})"
+    r"no le gusta|eats|drinks|(?:mag|isst|trinkt|will|mochte)(?:\s+(?:kein\w{0,2}|nicht))?|liebt|hasst|bevorzugt)\s+(?:to\s+)?(?P<thing>[^.!?;,]{2,60})"
 )
 _AGAINST = re.compile(
-    r"^(?:dis|hate|avoid|odia|evita|detesta|does not|doesnt|do not|dont|never|no\b)"
+    r"^(?:dis|hate|avoid|odia|evita|detesta|does not|doesnt|do not|dont|never|no\b|hasst|"
+    r"\w+\s+(?:kein|nicht))"
 )
 
 
@@ -73,7 +80,7 @@ def claims(text: str) -> Iterator[Claim]:
     True
     """
     for sentence in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
-        plain = " ".join(fold(sentence).replace("'", "").replace("’", "").split())
+        plain = " ".join(fold(plain_amounts(sentence)).replace("'", "").replace("’", "").split())
         if 5 <= len(plain) <= _MOST_CHARS:
             bare = plain.rstrip(" .!;,")
             found = _claim(bare)
@@ -98,7 +105,19 @@ def _claim(plain: str) -> Claim | None:
 def _is_claim(plain: str) -> Claim | None:
     match = _IS.match(plain)
     if match is None or plain.startswith(
-        ("if ", "when ", "si ", "cuando ", "this ", "that ", "it ", "there ")
+        (
+            "if ",
+            "when ",
+            "si ",
+            "cuando ",
+            "wenn ",
+            "falls ",
+            "this ",
+            "that ",
+            "it ",
+            "es ",
+            "there ",
+        )
     ):
         return None
     subject, value = _bare(match["subject"]), _bare(match["value"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from memolith.text.amounts import plain_amounts
 from memolith.text.folding import fold
 from memolith.text.similarity import NEGATIONS
 from memolith.text.stopwords import is_stop_word
@@ -24,28 +25,34 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
 _MOST_CHARS = 240
 # Which day or time of year something holds for.
-_DAYS = re.compile(
+DAYS = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|mornings?|evenings?|nights?|noon|"
     r"summer|winter|spring|autumn|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|mananas?|tardes?|"
-    r"noches?|verano|invierno|primavera|otono"
+    r"noches?|verano|invierno|primavera|otono|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?|"
+    r"wochenenden?|werktags|morgens|vormittags|mittags|nachmittags|abends|nachts|sommer|fruhling|herbst"
 )
-_MONTHS = frozenset(
+MONTHS = frozenset(
     "january february march april may june july august september october november december enero febrero "
-    "marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+    "marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+    "januar februar marz mai juni juli oktober dezember".split()
 )
 # One at a time can be the answer, so that another name is another answer.
 _ONE_NAME = re.compile(
     r"\b(?:leads?|led|owns?|owned|manages?|managed|head|boss|manager|responsible|in charge|lives?|born|married|"
     r"hosted|located|based|capital|named?|called|reports? to|works? (?:at|for)|lead|owner|"
-    r"dirige\w*|vive|nacio|casad[oa]|duen[oa]|responsable|jef[ea]|se llama|trabaja en|alojad[oa])\b"
+    r"dirige\w*|vive|nacio|casad[oa]|duen[oa]|responsable|jef[ea]|se llama|trabaja en|alojad[oa]|"
+    r"leitet|geleitet|gehort|besitzt|wohnt|lebt|liegt|geboren|verheiratet|heisst|chef(?:in)?|verantwortlich|"
+    r"zustandig|arbeitet (?:bei|fur))\b"
 )
 _CONDITION = re.compile(
-    r"\b(?:if|when|unless|except|only|until|while|si|cuando|salvo|excepto|solo|mientras|hasta que)\b"
+    r"\b(?:if|when|unless|except|only|until|while|si|cuando|salvo|excepto|solo|mientras|hasta que|"
+    r"wenn|falls|sofern|sobald|nur|ausser|wahrend)\b"
 )
 _PAST = re.compile(
     r"\b(?:was|were|had|did|bought|went|met|paid|spent|saw|got|came|took|gave|ran|sent|won|lost|wrote|ate|"
     r"drank|slept|flew|drove|made|said|told|found|became|yesterday|last|ago|fue|fueron|era|eran|hizo|tuvo|"
-    r"estuvo|ayer|hace)\b"
+    r"estuvo|ayer|hace|war|waren|hatte|hatten|wurde|wurden|gestern|kostete|kosteten|gekauft|bezahlt|getroffen|"
+    r"gelaufen|gefahren|gegessen|(?:hat|habe|haben) (?:[\w.,:-]{1,30} ){1,12}?ge\w{2,20}(?:t|en))\b"
 )
 _ENDING = re.compile(r"\b\w{2,}(?:[^e]ed|ó|aron|ieron)\b")
 _NO_PAST = re.compile(  # participles of what is, and changes that leave a new value behind
@@ -55,7 +62,9 @@ _NO_PAST = re.compile(  # participles of what is, and changes that leave a new v
     r"subio|bajo|cambio|paso)\s+(?:\w+\s+){0,2}?(?:to|from|a)))\b"
 )
 _LINKS = re.compile(  # behind one of these stands what is said of the subject
-    r"^(?:is|are|has|have|=|:|at|on|in|to|costs?|es|son|esta|estan|tiene|tienen|cuesta|a|en|de|el|[a-z]{3,}s)$"
+    r"^(?:is|are|has|have|=|:|at|on|in|to|costs?|es|son|esta|estan|tiene|tienen|cuesta|a|en|de|el|[a-z]{3,}s|"
+    r"ist|sind|hat|haben|kostet|kosten|betragt|heisst|lautet|wohnt|lebt|liegt|endet|beginnt|startet|offnet|schliesst|"
+    r"wiegt|dauert|braucht|fahrt|um|am|auf|bei|bis|zu)$"
 )
 _OPPOSITES = {
     frozenset(pair.split("/"))
@@ -63,21 +72,27 @@ _OPPOSITES = {
         "enabled/disabled on/off open/closed allowed/forbidden allowed/banned likes/dislikes likes/hates "
         "love/hate encrypted/unencrypted protected/unprotected required/optional public/private can/cannot "
         "married/single activado/desactivado abierto/cerrado permitido/prohibido activada/desactivada "
-        "abierta/cerrada permitida/prohibida encima/debajo left/right"
+        "abierta/cerrada permitida/prohibida encima/debajo left/right offen/geschlossen erlaubt/verboten "
+        "aktiviert/deaktiviert verschlusselt/unverschlusselt offentlich/privat"
     ).split()
 }
 # Small words that make it another thing: the train to a place is not the one from there.
-_WAYS = (("to", "from"), ("before", "after"), ("desde", "hasta"), ("antes", "despues"))
+_WAYS = (("to", "from"), ("before", "after"), ("desde", "hasta"), ("antes", "despues"), ("nach", "aus"),
+         ("vor", "nach"), ("ab", "bis"))  # fmt: skip
 # These say little about what a sentence is about.
 _FILLERS = frozenset(
     "now currently new about around approximately roughly always every each daily monthly weekly total still "
     "again actually changed moved raised set ahora nuevo nueva siempre cada unos unas aproximadamente "
     "amount amounts run runs start starts begin begins listen listens cost costs price take takes get gets "
-    "empieza cuesta precio importe sale is are be not no longer anymore ya month year mes ano :".split()
+    "empieza cuesta precio importe sale is are be not no longer anymore ya month year mes ano : asciende "
+    "jetzt aktuell derzeit neu neue neuer etwa rund ungefahr circa ca immer jede jeden jedes pro monatlich taglich "
+    "kostet kosten betragt preis beginnt startet lauft uhr monat jahr der die das den dem des ein eine einen im am um "
+    "von zu zum zur mit fur und ist sind hat haben wird unser unsere mein meine auf bei".split()
 )
 # A number behind one of these is its value.
 _ATTRIBUTES = frozenset(
-    "port puerto version size level limit age number code need needs weigh weighs pesa mide dura width".split()
+    "port puerto version size level limit age number code need needs weigh weighs pesa mide dura width "
+    "wiegt misst dauert braucht benotigt grosse".split()
 )
 _SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
 
@@ -96,7 +111,8 @@ class Frame:
 
 def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
     """The sentences of a text that say how something is; what happened is left out."""
-    for sentence in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
+    for written in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
+        sentence = plain_amounts(written)
         plain = fold(sentence)
         if len(sentence) <= _MOST_CHARS and not sentence.rstrip().endswith("?"):
             happened = _PAST.search(plain) or (
@@ -143,16 +159,16 @@ def _may_have_value(word: str) -> bool:
         or plain in _FILLERS
         or plain in _ATTRIBUTES
         or bool(_LINKS.match(plain))
-        or plain in _MONTHS
+        or plain in MONTHS
     )
 
 
 def _kind(token: str, word: str, *, names: bool) -> str:
     if any(letter.isdigit() for letter in token):
         return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
-    if _DAYS.fullmatch(word):
+    if DAYS.fullmatch(word):
         return "day"
-    if word in _MONTHS:
+    if word in MONTHS:
         return "month"
     return "name" if names else ""
 

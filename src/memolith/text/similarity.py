@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 # The only words that may differ between copies: «must», «after», «all» or «his» are not among them.
-_SMALL = frozenset(
+SMALL = frozenset(
     "a an the this these is are was were be been being am has have had it its that of in on at and so as"
     " just also too very there then el la los las un una unos unas lo de del al en es son era eran fue ser"
-    " esta estan ha han que se y tambien muy".split()
+    " esta estan ha han que se y tambien muy"
+    " der die das den dem des ein eine einen einem einer ist sind wird".split()
 )
 # Copies may be inflected otherwise, so that not all of their words are written alike.
 _LEAST_ALIKE = 0.3
@@ -151,4 +152,4 @@ def _content(found: Sequence[str]) -> list[str]:
     """The stems of the words that are not small, in their order; of all if every one is small."""
     from memolith.text.terms import stems
 
-    return [stems(word)[0] for word in [one for one in found if one not in _SMALL] or found]
+    return [stems(word)[0] for word in [one for one in found if one not in SMALL] or found]
