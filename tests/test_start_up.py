@@ -29,15 +29,16 @@ COMMANDS = {
 }
 
 
-def imported_by(*arguments: str) -> set[str]:
+def imported_by(*arguments: str, code: int = 0) -> set[str]:
     """The top-level modules that a real run of the command imports, to its very end."""
     run = subprocess.run(
         [MEMOLITH, *arguments],
         env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
         capture_output=True,
-        check=True,
+        check=False,
         encoding="utf-8",
     )
+    assert run.returncode == code, run.stderr[-2000:]
     names = re.findall(r"^import time: .*\| +([\w.]+)$", run.stderr, flags=re.MULTILINE)
     return {name.split(".")[0] for name in names}
 
@@ -55,6 +56,17 @@ def test_a_settings_file_costs_its_parser_and_nothing_else(root: str) -> None:
     Path(root, "memolith.toml").write_text("", encoding="utf-8")
     imported = imported_by("status", "--root", root)
     assert imported & NEVER_IMPORTED <= {"tomllib"}
+
+
+@pytest.mark.parametrize("server", [["serve"], ["mcp", "--http"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "wrong", ["serve.port=tea", "serve.prot=1", "serve.host=192.0.2.1"], ids=str
+)
+def test_a_server_says_what_is_wrong_with_its_settings_before_it_is_loaded(
+    server: list[str], wrong: str, root: str
+) -> None:
+    imported = imported_by(*server, "--root", root, "--set", wrong, code=3)
+    assert imported & {"asyncio", "fastapi", "mcp", "numpy", "pydantic", "uvicorn"} == set()
 
 
 def test_the_package_itself_imports_nothing_slow() -> None:

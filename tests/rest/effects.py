@@ -9,7 +9,7 @@ import pytest
 
 from memolith import Memory, clock
 from memolith.errors import ConfigError
-from memolith.rest.running import listen
+from memolith.rest.listening import listen
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:

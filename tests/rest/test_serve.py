@@ -16,7 +16,7 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.announcing import announce
-from memolith.rest.running import listen
+from memolith.rest.listening import listen
 from tests.cli.conftest import program
 from tests.pace import soon
 from tests.rest.conftest import running

@@ -36,14 +36,15 @@ def run(args: Arguments) -> int:
     """Serve until we are told to stop."""
     from memolith.cli.announcing import announce
     from memolith.files.server_token import server_token
-    from memolith.rest.running import listen, serve, set_up_logs
+    from memolith.rest.listening import listen
 
     options = {"serve.port": args.port, "serve.host": args.host}
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="rest") as memory:
+        sock = listen(memory.config.serve.host, memory.config.serve.port)
+        from memolith.rest.running import serve, set_up_logs  # takes a second: only if all is well
+
         set_up_logs(args.log_level)
-        settings = memory.config.serve
-        sock = listen(settings.host, settings.port)
         server_token(memory.root, memory.config.store)
         serve(memory, sock, lambda: announce(memory, sock, as_json=args.json))
     return 0

@@ -172,8 +172,8 @@ class Nearest:
 def _products(vectors: NDArray[Any], query: Floats) -> Floats:
     """The products of vectors with another one.
 
-    A few hundred at a time: bytes become floats in memory that the processor has at hand, and the
-    library that multiplies them starts no threads for so little.
+    A hundred or so at a time: bytes become floats in memory that the processor has at hand. In one
+    thread (`embed/threads.py`), unless the program we are part of has loaded NumPy first, with more.
     """
     result = np.empty(len(vectors), np.float32)
     room = np.empty((min(_AT_ONCE, len(vectors)), len(query)), np.float32)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import logging
-import socket
 import sys
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from memolith.errors import ConfigError
 from memolith.rest.app import build_app
 from memolith.rest.patience import ImpatientProtocol
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from memolith.memory import Memory
@@ -51,28 +49,6 @@ def set_up_logs(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Take the port, before anything else is done; raises ConfigError when that is not possible."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's algorithm off only where the protocol is named; with it, every answer
-    # but the first of a connection waits 40 ms for the acknowledgement of its own headers.
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind((host, port))
-    except OSError as error:
-        sock.close()
-        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        other_port = "Choose another port: --port 0 takes any free one."
-        raise ConfigError(
-            f"Cannot listen on {host} port {port}: {error.strerror or error}.",
-            setting="serve.port" if taken else "serve.host",
-            origin="serve",
-            hint=other_port if taken else "serve.host must be an address of this machine.",
-        ) from error
-    return sock
 
 
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
