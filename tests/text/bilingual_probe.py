@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.text.choices import choices
 from memolith.text.stopwords import LANGUAGES, keywords, language_of
-from memolith.text.terms import index_terms
+from memolith.text.terms import term_counts
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def with_synonyms(question: str) -> list[dict[str, float]]:
 
 def ranks(asked: Sequence[Pair], choose: Choose) -> list[int | None]:
     """The rank of each right memory among all of them by BM25, from 1; None if it is not found."""
-    stored = [Counter(index_terms(pair.memory)) for pair in asked]
+    stored = [term_counts(pair.memory) for pair in asked]
     held_by = Counter(term for terms in stored for term in terms)
     result = list[int | None]()
     for number, pair in enumerate(asked):

@@ -9,7 +9,8 @@ import pytest
 from memolith.text.choices import choices
 from memolith.text.stopwords import LANGUAGES
 from memolith.text.synonyms import built_in, expand, load_synonyms
-from memolith.text.terms import query_terms, stem
+from memolith.text.terms import stem, stems
+from memolith.text.tokens import words
 from tests.pace import cpu_seconds
 from tests.text.bilingual_probe import pairs, ranks, recall, with_synonyms
 from tests.text.fuzz import RUNS, texts
@@ -143,7 +144,7 @@ def test_questions_in_one_language_find_memories_in_the_other(language: Language
 
 def test_without_synonyms_most_of_these_memories_are_not_found() -> None:
     def only_stems(question: str) -> list[dict[str, float]]:
-        return [dict.fromkeys(terms, 1.0) for terms in query_terms(question).values()]
+        return [dict.fromkeys(stems(word), 1.0) for word in dict.fromkeys(words(question))]
 
     for language in LANGUAGES:
         assert recall(ranks(pairs(language), only_stems), 5) < 0.3

@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 SPANISH = "~"
 
 
-def index_terms(text: str) -> list[str]:
-    """The terms of a text, in order, as the index stores them; none contains a space or a quote.
-
-    An English text is stored by its English stems. Any other gets the Spanish ones as well, which
-    also helps Portuguese, Italian and short records without a telling word. Queries ask for both,
-    so they find the text however its language was judged, and English texts carry no Spanish
-    stems that would match by accident (`case`, `casa` and `caso` share one).
-
-    >>> index_terms("the meetings"), index_terms("las reuniones")
-    (['the', 'meet'], ['las', '~las', 'reunion', '~reunion'])
-    """
-    found = words(text)
-    return _terms(found, english=language_of(found) == "en")
-
-
 def _terms(found: list[str], *, english: bool) -> list[str]:
     terms = list[str]()
     for word in found:
@@ -60,13 +45,15 @@ def is_second_form(term: str) -> bool:
 
 
 def term_counts(text: str) -> dict[str, int]:
-    """How often each term stands in a text: `index_terms`, counted, at a fraction of its cost.
+    """How often each term stands in a text, as the index stores it; none contains a space or a quote.
 
-    Only the distinct stretches between spaces are looked at. The language is judged by the whole
-    text rather than by its beginning.
+    An English text is stored by its English stems. Any other gets the Spanish ones as well, which
+    also helps Portuguese, Italian and short records without a telling word. Queries ask for both,
+    so they find the text however its language was judged, and English texts carry no Spanish
+    stems that would match by accident (`case`, `casa` and `caso` share one).
 
-    >>> term_counts("the meetings, the meeting")
-    {'the': 2, 'meet': 2}
+    >>> term_counts("the meetings, the meeting"), term_counts("las reuniones")
+    ({'the': 2, 'meet': 2}, {'las': 1, '~las': 1, 'reunion': 1, '~reunion': 1})
     """
     found = [(terms_of(part), count) for part, count in Counter(text.split()).items()]
     english = spanish = 0
@@ -105,15 +92,6 @@ def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language 
 def _terms_of_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
     found = stems(word)
     return found[:1], found, language_told_by(word)
-
-
-def query_terms(text: str) -> dict[str, tuple[str, ...]]:
-    """Each word of a query with the terms it may stand under in the index.
-
-    >>> query_terms("canciones")
-    {'canciones': ('cancion', '~cancion')}
-    """
-    return {word: stems(word) for word in words(text)}
 
 
 _LATIN = ("english", "spanish")  # a word alone does not tell which
