@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating[Any]]
     Stage = Callable[["Situation", "Candidates"], "Candidates"]
+    Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5

@@ -1,0 +1,75 @@
+"""Which chunks may answer: a question as it is put to the index, once for all kinds of hits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memolith.errors import EmbeddingError
+from memolith.interfaces import Signals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.interfaces import Embedder, Index, Nomination, Vectors
+    from memolith.retrieval import Filters
+    from memolith.search.plan import QueryPlan
+    from memolith.text.dates import DayRange
+
+
+def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tuple[str, ...]]:
+    """The vector of a question, None if it has none, and a warning if the model does not answer."""
+    if embedder is None:
+        return None, ()
+    try:
+        vector = embedder.embed([text])[0]
+    except EmbeddingError as error:
+        return None, (f"{error.message} Searched by words only.",)
+    return (vector if vector.any() else None), ()
+
+
+def nominate(
+    index: Index, plan: QueryPlan, vector: Vectors | None, kinds: Sequence[Filters], limit: int
+) -> dict[Filters, Nomination]:
+    """The best of each kind; of days and of a chat, also what is not among the best of all."""
+    says_something = bool(plan.words) or vector is not None
+    parts = {filters: _parts(filters, plan, says_something) for filters in kinds}
+    every = [part for some in parts.values() for part in some]
+    if says_something:
+        found = index.nominate(plan.words, vector, limit, [*parts, *every])
+    else:  # asked for days alone, or for nothing
+        found = index.nominate((), None, 0, list(parts))
+        found += index.nominate((), None, limit, every) if every else []
+    rest = iter(found[len(parts) :])
+    return {
+        filters: _together([nominated, *islice(rest, len(some))])
+        for (filters, some), nominated in zip(parts.items(), found, strict=False)
+    }
+
+
+def _parts(filters: Filters, plan: QueryPlan, says_something: bool) -> list[Filters]:
+    """What of a kind is looked at by itself: days the question names, a chat that takes part anyway."""
+    parts = [_within(filters, days) for days in plan.days]
+    if says_something and filters.also_chat is not None:
+        parts.append(replace(filters, chat=filters.also_chat))
+    return parts
+
+
+def _within(filters: Filters, days: DayRange) -> Filters:
+    return replace(
+        filters,
+        since=max(filter(None, (filters.since, days.first))),
+        until=min(filter(None, (filters.until, days.last))),
+    )
+
+
+def _together(found: Sequence[Nomination]) -> Nomination:
+    """As the first, with what only the others have."""
+    if len(found) == 1:
+        return found[0]
+    signals = Signals.together([nominated.signals for nominated in found])
+    _, first = np.unique(signals.keys, return_index=True)
+    return replace(found[0], signals=signals.take(np.sort(first)))

@@ -1,0 +1,73 @@
+"""What is shown of the candidates that are left: hits with their texts, and chats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.retrieval import Hit, SessionHit
+from memolith.search.days import is_from_any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memolith.search.candidates import Candidates
+    from memolith.search.reading import Reading
+    from memolith.text.dates import DayRange
+
+
+def hits(candidates: Candidates, days: Sequence[DayRange], reading: Reading) -> tuple[Hit, ...]:
+    """Candidates that were read, as hits."""
+    signals, past = candidates.signals, candidates.superseded
+    columns = zip(
+        candidates.chunks,
+        candidates.texts,
+        candidates.score.tolist(),
+        signals.words_rank.tolist(),
+        signals.meaning_rank.tolist(),
+        [False] * len(candidates) if past is None else past.tolist(),
+        is_from_any(days, signals.dated).tolist(),
+        map(reading.other_side, signals.keys.tolist()),
+        strict=False,
+    )
+    return tuple(
+        [
+            Hit(
+                citation=chunk.citation,
+                text=text,
+                score=score,
+                record_id=chunk.record_id,
+                category=chunk.category,
+                session=chunk.session,
+                chat=chunk.chat,
+                role=chunk.role,
+                dated=chunk.dated,
+                sensitivity=chunk.sensitivity,
+                channel=chunk.channel,
+                heading=chunk.heading,
+                superseded=superseded,
+                expires=chunk.expires,
+                of_a_day=of_a_day,
+                other_side=other_side,
+                ranks={
+                    name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
+                },
+            )
+            for chunk, text, score, words, meaning, superseded, of_a_day, other_side in columns
+        ]
+    )
+
+
+def sessions(
+    reading: Reading, candidates: Candidates, ranked: Sequence[tuple[int, float]]
+) -> tuple[SessionHit, ...]:
+    """Chats by the place of their best turn and their score; one that is gone is left out."""
+    keys: list[int] = candidates.signals.keys.tolist()
+    found = reading.find([keys[at] for at, _ in ranked])
+    chats = [(found[keys[at]].chunk, score) for at, score in ranked if keys[at] in found]
+    return tuple(
+        [
+            SessionHit(chat=chunk.chat, score=score, best=chunk.citation)
+            for chunk, score in chats
+            if chunk.chat
+        ]
+    )

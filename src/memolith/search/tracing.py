@@ -1,0 +1,53 @@
+"""Why a search answered as it did: the order after every stage, and the values it went by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memolith.retrieval import StageTrace
+from memolith.search.fuse import raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memolith.interfaces import Column
+    from memolith.search.candidates import Candidates, Staged
+    from memolith.search.reading import Reading
+
+_TRACED = 50
+
+
+def trace(
+    reading: Reading, nominated: Candidates, scored: Staged, shown: Staged
+) -> Iterator[StageTrace]:
+    """What each stage did, first the fusion; those that go by texts have put the candidates in order themselves."""
+    fused = replace(nominated, why=raw(nominated.signals))
+    stages = [(name, some, some.best()) for name, some in [("fuse", fused), *scored]]
+    stages += [(name, some, np.arange(len(some))) for name, some in shown]
+    orders = [some.signals.keys[order[:_TRACED]].tolist() for _, some, order in stages]
+    found = reading.find({key for keys in orders for key in keys})
+    before: tuple[Candidates | None, list[int]] = (None, [])
+    for (name, some, order), keys in zip(stages, orders, strict=True):
+        idle = some is before[0] or (keys == before[1] and not some.why)
+        why = {} if some is before[0] else some.why
+        before = some, keys
+        known = [at for at, key in zip(order.tolist(), keys, strict=False) if key in found]
+        cited = [str(found[key].chunk.citation) for key in keys if key in found]
+        yield StageTrace(
+            stage=name,
+            order=tuple(zip(cited, some.score[known].tolist(), strict=True)),
+            found=tuple(_why(why, at) for at in known),
+            note="nothing to do" if idle else "",
+        )
+
+
+def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
+    """The values a stage went by; a rank of 0 is none."""
+    return {
+        name: column[at].item()
+        for name, column in columns.items()
+        if column[at] or column.dtype.kind != "i"
+    }
