@@ -41,6 +41,14 @@ def test_every_line_names_its_records(life: str) -> None:
             assert set(cited) <= known
 
 
+def test_what_is_a_part_of_the_sentence_before_is_told_with_it() -> None:
+    red = "CI is red since setuptools 81; pinned it in constraints.txt."
+    talk = "The user asked about the weather in Lisbon. It is 24 degrees."
+    assert summarised(f"{red} To do: unpin when grpcio 1.76 is out.", talk, most=130) == [
+        f"{red} To do: unpin when grpcio 1.76 is out."
+    ]
+
+
 def test_sentences_of_one_record_stay_together() -> None:
     assert summarised(
         "The washing machine leaks. Hartmann comes on 24 August.", "Ana paid 90 euros"

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 
 from memolith.interfaces import Statement, Summary
+from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
 from memolith.text.budget import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.sentences import claims, kind_of, matters, sentences, worth
+from memolith.text.sentences import claims, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
 _LONGEST = 280
 _LONGEST_LINE = 420
 _CUT = " …"
-_PARTS = 12  # the time a summary tells of is seen as so many parts
-_FAR_APART = (0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11)
 # Numbers need not add up: these are only the order in which sentences are taken.
 _BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _NAMED_FIRST = 0.75  # a sentence that begins with a name
 _ENOUGH_WORDS = 6  # fewer are in many a sentence by chance
 _SHARED = 0.5  # of the words of a sentence, by any that repeats it
-_MOST_OF_A_PATTERN = (
-    4  # sentences that differ in names and numbers only, before others have had their turn
-)
 _PATTERN_WORDS = 5
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TRACE = re.compile(
@@ -41,23 +35,16 @@ _TRACE = re.compile(
     re.MULTILINE,
 )
 # What cannot be understood without the sentence before it.
-_LEANS = re.compile(
+_PRONOUN = re.compile(
     r"(?:it|its|this|that|these|those|he|she|they|his|her|their|so|therefore|decision by|lo|le|les|se|eso|esto|"
     r"ell[oa]s?|por eso|asi que|entonces)\b"
 )
+_PART = re.compile(
+    r"(?:the )?(?:fix|result|solution)(?: is| was)\b|fixed in\b|to ?do:|ask \w+ (?:when|if)\b|"
+    r"(?:el |la )?(?:arreglo|solucion|resultado) (?:es|era|fue|esta)\b|pendiente:|"
+    r"(?:die )?losung (?:ist|war)\b"
+)
 _SHORT, _LEANS_UP_TO = 6, 12  # words
-_PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
-
-
-@dataclass(slots=True)
-class _Candidate:
-    statement: Statement
-    worth: float
-    place: int
-    words: frozenset[str]
-    numbers: frozenset[str]
-    pattern: tuple[str, ...]
-    tells: bool
 
 
 class RuleBased:
@@ -67,10 +54,10 @@ class RuleBased:
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """Every record's best sentence first, then whatever else fits, in the order of days."""
-        chosen: list[_Candidate] = []
+        chosen: list[Candidate] = []
         begun: set[tuple[str, ...]] = set()
         room = max_chars
-        for candidate in _in_order_of_choice(_without_copies(_candidates(statements))):
+        for candidate in in_order_of_choice(_without_copies(_candidates(statements))):
             ids = candidate.statement.ids
             cost = len(candidate.statement.text) + (1 if ids in begun else _BESIDE)
             if cost > room:
@@ -111,13 +98,13 @@ def _ended(sentence: str) -> str:
     return sentence if sentence[-1:] in '.!?…:;。！？"”»)' else f"{sentence}."
 
 
-def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
+def _candidates(statements: Sequence[Statement]) -> Iterator[Candidate]:
     small = small_words([statement.text for statement in statements])
     place = 0
     for statement in statements:
         told = _without_code(_printable(statement.text))
         found = [(text, worth(text)) for text in _understandable(sentences(told))]
-        tells_more = any(value > _PLAIN for _, value in found)
+        tells_more = any(value > PLAIN for _, value in found)
         for sentence, value in found:
             if value <= 0:
                 continue
@@ -125,35 +112,50 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[_Candidate]:
             text = f"{short.text}{_CUT}" if short.left_out else short.text
             named = _NAMED_FIRST if _begins_with_name(sentence, small) else 0.0
             place += 1
-            yield _Candidate(
+            yield Candidate(
                 statement=replace(statement, text=text),
                 worth=value + named + _BY_CATEGORY.get(statement.category, 0.0),
                 place=place,
                 words=frozenset(words(text)),
                 numbers=_numbers(text),
                 pattern=_pattern(text, begins_with_name=bool(named)),
-                tells=value + named > _PLAIN or not tells_more,
+                tells=value + named > PLAIN or not tells_more,
             )
 
 
 def _understandable(told: Iterable[str]) -> list[str]:
-    """The sentences, but what leans on the one before is kept together with it: «Decided to repair it.»"""
+    """The sentences, but what leans on the one before is kept together with it: «Decided to repair it.»
+
+    What leans on small talk is small talk: «We talked about the weather. It is 24 degrees.»
+    """
     found: list[str] = []
     for sentence in told:
-        if found and worth(found[-1]) > 0 and matters(sentence) and _leans(sentence):
-            both = f"{_ended(found[-1])} {sentence}"
-            if len(both) <= _LONGEST:
+        before = found[-1] if found else ""
+        if before and worth(before) > 0:
+            both = f"{_ended(before)} {sentence}"
+            if _leans(sentence) and len(both) <= _LONGEST:
                 found[-1] = both
                 continue
+        elif (
+            len(before.split()) > _SHORT - 2 and _is_pronoun_of(sentence) and not matters(sentence)
+        ):
+            continue
         found.append(sentence)
     return found
 
 
 def _leans(sentence: str) -> bool:
-    count = len(sentence.split())
-    if count <= _SHORT and not claims(sentence):
+    if _PART.match(fold(sentence)):
         return True
-    return count <= _LEANS_UP_TO and bool(_LEANS.match(fold(sentence)))
+    if not matters(sentence):
+        return False
+    is_short = len(sentence.split()) <= _SHORT and not claims(sentence)
+    return is_short or _is_pronoun_of(sentence)
+
+
+def _is_pronoun_of(sentence: str) -> bool:
+    """Whether a short sentence begins with a word that stands for something said before."""
+    return len(sentence.split()) <= _LEANS_UP_TO and bool(_PRONOUN.match(fold(sentence)))
 
 
 def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
@@ -162,43 +164,14 @@ def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
     return any(name in first for name in entities(first, small))
 
 
-def _without_copies(candidates: Iterator[_Candidate]) -> list[_Candidate]:
+def _without_copies(candidates: Iterator[Candidate]) -> list[Candidate]:
     """The same words twice become one statement of several records, dated when last said."""
-    known: dict[str, _Candidate] = {}
+    known: dict[str, Candidate] = {}
     for candidate in candidates:
         same = known.setdefault(fold(candidate.statement.text), candidate)
         if same is not candidate:
             _join(same, candidate, len(candidate.statement.text))
     return list(known.values())
-
-
-def _in_order_of_choice(candidates: list[_Candidate]) -> list[_Candidate]:
-    """What must not be missing first, then one sentence of each record, then the rest.
-
-    What tells nothing by itself comes last: it is only there to understand the others by. Sentences after
-    one pattern, such as thirty appointments, do not crowd out what was said only once.
-    """
-    heard: set[str] = set()
-    of_pattern = Counter[tuple[str, ...]]()
-    parts: tuple[list[_Candidate], ...] = ([], [], [], [])
-    first, second, more, rest = parts
-    best_first = sorted(candidates, key=lambda one: (-one.worth, one.place))
-    for candidate in _each_pattern_over_time(best_first):
-        is_usual = of_pattern[candidate.pattern] >= _MOST_OF_A_PATTERN
-        of_pattern[candidate.pattern] += 1
-        if matters(candidate.statement.text):
-            (more if is_usual else first).append(candidate)
-        elif candidate.tells and (
-            kind_of(candidate.statement.text)  # an insight: with it, the rest was worth saying
-            or not heard.issuperset(candidate.statement.ids)
-        ):
-            (more if is_usual or candidate.worth <= _PLAIN else second).append(candidate)
-        else:
-            rest.append(candidate)
-        heard.update(candidate.statement.ids)
-    for part in parts:
-        part.sort(key=lambda one: (-one.worth, one.place))
-    return [one for part in parts for one in _by_turns(_spread_over_time(part), _kind)]
 
 
 def _pattern(text: str, *, begins_with_name: bool) -> tuple[str, ...]:
@@ -208,45 +181,11 @@ def _pattern(text: str, *, begins_with_name: bool) -> tuple[str, ...]:
     return tuple(found[begins_with_name:][:_PATTERN_WORDS])
 
 
-def _spread_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
-    """The best of each part of the time, then the second best of each: no part is left untold."""
-    return _by_turns(candidates, _part_of_time(candidates))
-
-
-def _each_pattern_over_time(candidates: list[_Candidate]) -> list[_Candidate]:
-    """The same for each pattern by itself; the parts in an order that begins far apart."""
-    part = _part_of_time(candidates)
-    apart = sorted(candidates, key=lambda one: _FAR_APART[part(one)])
-    return _by_turns(apart, lambda one: (part(one), one.pattern))
-
-
-def _part_of_time(candidates: list[_Candidate]) -> Callable[[_Candidate], int]:
-    days = [one.statement.day for one in candidates] or [date.min]
-    first, span = min(days), (max(days) - min(days)).days + 1
-    return lambda one: (one.statement.day - first).days * _PARTS // span
-
-
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(word for word in words(text) if any(char.isdigit() for char in word))
 
 
-def _kind(candidate: _Candidate) -> object:
-    return candidate.pattern
-
-
-def _by_turns(
-    candidates: list[_Candidate], kind: Callable[[_Candidate], object]
-) -> list[_Candidate]:
-    """The first of each kind, then the second of each, and so on: no kind crowds out the others."""
-    taken = Counter[object]()
-    ranked = []
-    for candidate in candidates:
-        ranked.append((taken[kind(candidate)], candidate))
-        taken[kind(candidate)] += 1
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def _says_no_more(candidate: _Candidate, other: _Candidate) -> bool:
+def _says_no_more(candidate: Candidate, other: Candidate) -> bool:
     """Whether one is a near copy of the other, or repeats it whole with words around it."""
     text, said = candidate.statement.text, other.statement.text
     # Soon seen: another number is another fact, and most have little in common.
@@ -258,7 +197,7 @@ def _says_no_more(candidate: _Candidate, other: _Candidate) -> bool:
     return len(other.words) >= _ENOUGH_WORDS and repeats(text, said)
 
 
-def _join(kept: _Candidate, other: _Candidate, room: int) -> int:
+def _join(kept: Candidate, other: Candidate, room: int) -> int:
     """One statement of the records of both; the day is that of the words. How much longer it is.
 
     The newer words are taken if there is room for them.
