@@ -334,3 +334,39 @@ def test_the_words_above_the_experiences_answer_nothing(memory: Memory) -> None:
     memory.jobs.extract_experiences()
     hits = memory.search("what was new to this memory, and what is its source?").hits
     assert all("Made by" not in hit.text for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Tom leads the payments team", "Eva leads the payments team"),  # names weigh: not near
+        ("Standup is at 9:30", "Standup is now at 10:00"),
+        ("Die Kita kostet 320 Euro im Monat", "Die Kita kostet 345 Euro im Monat"),
+    ],
+)
+def test_what_cannot_hold_beside_a_newer_one_gives_way(
+    memory: Memory, stopped_time: StoppedTime, older: str, newer: str
+) -> None:
+    memory.remember(older)
+    stopped_time.advance(days=1)
+    memory.remember(newer)
+    report = memory.jobs.extract_experiences()
+    assert texts(memory) == [newer]
+    assert report.counts["outdated"] == 1
+
+
+def test_what_happened_twice_is_kept_twice(memory: Memory) -> None:
+    for text in ("The scale shows 81 kg", "The scale shows 80 kg"):
+        memory.remember(text, category="event")
+    memory.jobs.extract_experiences()
+    assert len(texts(memory)) == 2
+
+
+def test_short_facts_are_taken_in_and_german_chats_are_read(memory: Memory) -> None:
+    memory.remember("CI takes 9 minutes")
+    memory.log_turn("Wir haben beschlossen, das Logo blau zu machen.", "Gut.", platform="cli")
+    memory.jobs.extract_experiences()
+    assert sorted(texts(memory)) == [
+        "CI takes 9 minutes",
+        "Wir haben beschlossen, das Logo blau zu machen.",
+    ]

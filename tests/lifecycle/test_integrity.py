@@ -55,6 +55,9 @@ def test_claims_about_the_same_subject_contradict_each_other(
         ("The API port is 8080", "The database port is 5432"),
         ("Luis likes fish", "Luis likes jazz"),
         ("Luis likes fish", "Ana does not like fish"),
+        ("Marta's birthday is on 9 May", "Marta's birthday is 9 May"),
+        ("El alquiler es de 950 euros", "El alquiler es 950 €"),
+        ("Die Besprechung ist um 9:30 Uhr", "Die Besprechung ist 9:30 Uhr"),
     ],
 )
 def test_different_texts_of_one_category_do_not(memory: Memory, one: str, other: str) -> None:

@@ -28,7 +28,7 @@ from memolith.jobs.undone import UNDONE, undone_by
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.text.wording import counted
-from memolith.types import Record
+from memolith.types import Record, policy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -90,6 +90,11 @@ class ExperienceJob:
             {name: record.text for name, (_, record) in stored.items()},
             [candidate.text for candidate in found],
             self._config.uniqueness,
+            [
+                name
+                for name, (_, record) in stored.items()
+                if _lasts(record.metadata.get("category"))
+            ],
         )
         choice = _Choice(
             lines={name: line for name, (line, _) in stored.items()},
@@ -207,14 +212,14 @@ def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: dat
         if known.says(candidate.text, near):
             choice.copies += 1
             continue
-        older = known.clashing(candidate.text, near)
+        older = known.clashing(candidate.text, near, lasts=_lasts(candidate.category))
         if any(choice.created[name] > candidate.created for name in older):
             choice.outdated += (
                 1  # it came late, by an import or a slow writer: the newer one stands
             )
             continue
         record = _experience(candidate, common, now, older[0] if older else None)
-        known.take_in(record.id, candidate.text, older)
+        known.take_in(record.id, candidate.text, older, lasts=_lasts(candidate.category))
         for name in older:
             if choice.new.pop(name, None) is None:
                 choice.gone.append(name)
@@ -222,6 +227,11 @@ def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: dat
                 choice.outdated += 1
         choice.new[record.id] = record
         choice.created[record.id] = record.created
+
+
+def _lasts(category: object) -> bool:
+    """Whether records of a category say how something is; others happened, and what was said was said."""
+    return category != "turn" and not policy(str(category)).repeats
 
 
 def _experience(

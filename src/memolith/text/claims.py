@@ -22,6 +22,8 @@ _ARTICLE = re.compile(
     r"^(?:the|a|an|our|my|your|his|her|their|its|el|la|los|las|un|una|mi|nuestro|nuestra|su|"
     r"der|die|das|den|dem|ein|eine|einen|mein|meine|unser|unsere|sein|seine|ihr|ihre)\s+"
 )
+# «is on 9 May» and «is 9 May» say the same.
+_BEFORE_VALUE = re.compile(r"^(?:on|at|from|del?|el|am|um|bei)\s+(?=(?:the\s+|el\s+|las?\s+)?\d)")
 _IS = re.compile(
     r"^(?P<subject>[^.!?;,]{2,80}?)\s*(?:\s(?:is|are|was|es|son|esta|ist|sind|lautet|betragt|=)|:)\s+"
     r"(?:now\s+|ahora\s+|always\s+|jetzt\s+)?(?P<not>not\s+|no\s+longer\s+|no\s+|nicht\s+|kein\w{0,2}\s+)?(?P<value>[^.!?;]{1,80}(?:\.\d[^.!?;]{0,40}){0,4})"
@@ -120,7 +122,7 @@ def _is_claim(plain: str) -> Claim | None:
         )
     ):
         return None
-    subject, value = _bare(match["subject"]), _bare(match["value"])
+    subject, value = _bare(match["subject"]), _bare(_BEFORE_VALUE.sub("", match["value"]))
     if match["not"]:
         return Claim(f"{subject} is {value}", "no")
     if _SINGLE.search(subject) or (

@@ -8,9 +8,10 @@ from memolith.files.conversation_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
 from memolith.files.lookup import records_in
 from memolith.files.secret_marks import secret_ids
+from memolith.jobs.worth_saving import category_of
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key
-from memolith.text.sentences import matters, sentences, worth
+from memolith.text.sentences import claims, sentences, worth
 from memolith.text.tokens import words
 from memolith.types import Provenance
 from memolith.visibility import current, trust_in_file
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _NEVER = ("experience", "compaction", "summary", "heartbeat")
 _LONGEST_CHARS = 1_000
 _FEWEST_WORDS = 3
+_SHORT_CHARS = 12  # shorter ones must name something
+_STATED = ("decision", "preference", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +96,8 @@ def _from_turns(data: bytes) -> Iterator[Candidate]:
             continue
         for sentence in sentences(turn.user):
             text = bare_text(sentence)
-            if not matters(text) or text.endswith(("?", "？")) or surely_holds_secret(text):
-                continue
-            if _tells_enough(text):
+            kind = category_of(text, by_user=True)
+            if kind in _STATED and _tells_enough(text) and not surely_holds_secret(text):
                 yield Candidate(
                     text=text[:_LONGEST_CHARS],
                     source=f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}",
@@ -107,5 +109,7 @@ def _from_turns(data: bytes) -> Iterator[Candidate]:
 
 
 def _tells_enough(text: str) -> bool:
-    is_long = len(words(text)) >= _FEWEST_WORDS and (len(text) >= 20 or not text.isascii())
+    is_long = len(words(text)) >= _FEWEST_WORDS and (
+        len(text) >= _SHORT_CHARS or not text.isascii() or bool(claims(text))
+    )
     return is_long and any(worth(sentence) > 0 for sentence in sentences(text))

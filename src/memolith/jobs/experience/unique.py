@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
 from memolith.text.claims import claims
+from memolith.text.clashes import clash, frames
+from memolith.text.entities import entities
+from memolith.text.same_fact import say_the_same
 from memolith.text.similarity import is_near_copy, tells_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memolith.interfaces import Vectors
+    from memolith.text.clashes import Frame
+
+_SAME_SUBJECT = 0.5
 
 
 class Stored:
     """The stored experiences by id, and which of them are near a new one."""
 
-    def __init__(self, texts: Mapping[str, str], new: Sequence[str], threshold: float) -> None:
-        """Every text is embedded once, those that may come in as well."""
+    def __init__(
+        self, texts: Mapping[str, str], new: Sequence[str], threshold: float, lasting: Iterable[str]
+    ) -> None:
+        """Every text is embedded once, those that may come in as well.
+
+        `lasting` are the ids of those that say how something is, not what happened.
+        """
         self._texts = dict(texts)
         self._threshold = threshold
         self.warning = ""
@@ -29,40 +41,68 @@ class Stored:
         for name, text in texts.items():
             self._names.setdefault(self._row[text], []).append(name)
         self._vectors = self._embed(everything)
+        self._claimed: dict[str, set[str]] = {}  # by what lasting ones claim something about
+        self._lasting: set[str] = set()
+        for name in lasting:
+            self._note_claims(name)
 
     def near(self, text: str) -> list[str]:
         """The ids of stored experiences at least as similar to `text` as the threshold."""
         if self._vectors is None:
             return [name for name, known in self._texts.items() if is_near_copy(text, known)]
-        similar = self._vectors @ self._vectors[self._row[text]]
-        rows = (similar >= self._threshold).nonzero()[0].tolist()
+        return self._at_least(self._vectors, text, self._threshold)
+
+    def _at_least(self, vectors: Vectors, text: str, threshold: float) -> list[str]:
+        similar = vectors @ vectors[self._row[text]]
+        rows = (similar >= threshold).nonzero()[0].tolist()
         return [name for row in {*rows, self._row[text]} for name in self._names.get(row, ())]
 
     def says(self, text: str, near: Sequence[str]) -> bool:
         """Whether one of these says the same; another name, number, word or «not» is news."""
-        return any(not tells_apart(text, self._texts[name]) for name in near)
+        return any(
+            not tells_apart(text, known) or say_the_same(text, known)
+            for known in (self._texts[name] for name in near)
+        )
 
-    def clashing(self, text: str, near: Sequence[str]) -> list[str]:
-        """Which of these say otherwise of the same subject, so that only the newer can hold.
+    def clashing(self, text: str, near: Sequence[str], *, lasts: bool) -> list[str]:
+        """Which say otherwise of the same subject, so that only the newer can hold.
 
-        Two invoices or two meetings resemble each other and both happened: they do not clash.
+        Two invoices or two meetings resemble each other and both happened: they do not clash. What lasts is
+        compared with all that last, however little they resemble each other.
         """
         new = {claim.key: claim.value for claim in claims(text)}
-        return [
-            name
-            for name in near
-            if any(
-                new.get(claim.key, claim.value) != claim.value
-                for claim in claims(self._texts[name])
-            )
-        ]
+        names = dict.fromkeys(near)
+        if lasts:
+            names |= dict.fromkeys(name for key in new for name in self._claimed.get(key, ()))
+        found = [name for name in names if self._claims_otherwise(new, self._texts[name])]
+        if lasts and self._vectors is not None:
+            about = self._at_least(self._vectors, text, _SAME_SUBJECT)
+            found += [
+                name
+                for name in about
+                if name in self._lasting and name not in found and _clash(text, self._texts[name])
+            ]
+        return found
 
-    def take_in(self, name: str, text: str, instead_of: Sequence[str]) -> None:
+    @staticmethod
+    def _claims_otherwise(new: Mapping[str, str], known: str) -> bool:
+        return any(new.get(claim.key, claim.value) != claim.value for claim in claims(known))
+
+    def take_in(self, name: str, text: str, instead_of: Sequence[str], *, lasts: bool) -> None:
         """Store a new experience in the place of others."""
         for gone in instead_of:
+            for claim in claims(self._texts[gone]):
+                self._claimed.get(claim.key, set()).discard(gone)
             self._names[self._row[self._texts.pop(gone)]].remove(gone)
         self._texts[name] = text
         self._names.setdefault(self._row[text], []).append(name)
+        if lasts:
+            self._note_claims(name)
+
+    def _note_claims(self, name: str) -> None:
+        self._lasting.add(name)
+        for claim in claims(self._texts[name]):
+            self._claimed.setdefault(claim.key, set()).add(name)
 
     def _embed(self, texts: Sequence[str]) -> Vectors | None:
         try:
@@ -70,3 +110,15 @@ class Stored:
         except EmbeddingError as error:
             self.warning = f"{error.message} Experiences were compared by words only."
             return None
+
+
+def _clash(one: str, other: str) -> bool:
+    """Whether sentences of the same words around another value, or with a «not» more, cannot both hold."""
+    return any(
+        clash(mine, theirs, str.__eq__) for mine in _frames(one) for theirs in _frames(other)
+    )
+
+
+@lru_cache(10_000)
+def _frames(text: str) -> tuple[Frame, ...]:
+    return tuple(frames(text, lambda word: bool(entities(word))))
