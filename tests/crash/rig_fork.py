@@ -28,6 +28,8 @@ from typing import Any
 
 LEDGER = 1
 _DONE, _FAILED, _REFUSED, _NOT_REACHED = 0, 1, 2, 3
+INTERRUPT = "INTERRUPT"  # instead of an error: Ctrl-C while the call is made
+_INTERRUPT = -1
 _OUTCOMES = ("done", "refused", "refused_but_done")
 CHANGING = frozenset(
     "write pwrite writev pwritev rename replace unlink remove rmdir mkdir link symlink ftruncate"
@@ -41,7 +43,7 @@ READING = frozenset(
 class Calls:
     """Counts the calls of this process once it is armed, and ends it right before the one chosen.
 
-    With an error, that call fails instead.
+    With an error, that call fails instead; or it is made, and interrupted.
     """
 
     def __init__(self) -> None:
@@ -74,6 +76,9 @@ class Calls:
             if self._armed and args[:1] != (LEDGER,):
                 self.counts[name] += 1
                 if self.counts.total() == self._fatal:
+                    if self._error == _INTERRUPT:
+                        function(*args, **options)
+                        raise KeyboardInterrupt
                     if self._error:
                         raise OSError(self._error, os.strerror(self._error))
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -168,7 +173,8 @@ class Rig:
         for number, names in enumerate(itertools.cycle(turns), 1):
             for name in names:
                 self._put_back()
-                code = _exit_code(self._failing, number, getattr(errno, name))
+                error = _INTERRUPT if name == INTERRUPT else getattr(errno, name)
+                code = _exit_code(self._failing, number, error)
                 if code == _NOT_REACHED:
                     return {**counts, "calls": number - 1, "faults": counts.total(), "wrong": wrong}
                 found = self._outcome(code, before, after)
@@ -184,8 +190,8 @@ class Rig:
         state = self._recovered_state()
         if code == _DONE:
             return "done" if state == after else f"acknowledged, but not there: {state}"
-        message = json.loads(said)["message"]
-        if not names_a_file(message, str(self._root)):
+        message = json.loads(said).get("message")
+        if message is not None and not names_a_file(message, str(self._root)):
             return f"names no file: {message}"
         if state == before:
             return "refused"
@@ -199,6 +205,10 @@ class Rig:
         CALLS.disarm()
         if not CALLS.reached:
             return _NOT_REACHED
+        if error == _INTERRUPT:  # nothing is said of files, and this very process goes on
+            from tests.crash.operations import AFTER
+
+            self._perform([{"do": "remember", "text": AFTER}])
         return _DONE if done else _REFUSED
 
     def _state(self, died: int | None) -> object:

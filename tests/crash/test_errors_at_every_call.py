@@ -1,4 +1,7 @@
-"""R3: every system call of an operation fails once. The files stay whole, the error names a file."""
+"""R3: every system call of an operation fails once. The files stay whole, the error names a file.
+
+The short run hits the calls of appends in real processes; `test_errors_of_forks.py` hits larger operations.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,7 @@ if TYPE_CHECKING:
 
     Fault = tuple[rig_strace.SystemCall, str]
 
-TIER_A = (
-    "append", "append of a new process", "first append", "trim", "forget", "chat rotation", "compact"
-)  # fmt: skip
+TIER_A = ("append", "append of a new process", "first append")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EINTR")
 
 pytestmark = pytest.mark.timeout(minutes(5, 60))

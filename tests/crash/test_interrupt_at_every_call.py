@@ -1,6 +1,7 @@
-"""Ctrl-C at every system call of an operation, in a process that goes on afterwards.
+"""Ctrl-C at every call of an operation, in a process that goes on afterwards.
 
 A notebook or a server survives an interrupt: whatever was open must be closed, above all the lock.
+Real signals hit the calls of a real process; large operations are forked, as in `rig_fork.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import pytest
 
 from tests.crash import rig_strace
 from tests.crash.operations import OPERATIONS, both_states, make_template, state_of
+from tests.crash.rig_fork import INTERRUPT
+from tests.crash.test_kill_of_forks import quick_folder, run_rig
 from tests.crash.tier import LONG, minutes, size
 
 if TYPE_CHECKING:
@@ -20,10 +23,12 @@ if TYPE_CHECKING:
 
     from tests.crash.conftest import Figures
 
+__all__ = ["quick_folder"]  # a fixture
+
 pytestmark = pytest.mark.timeout(minutes(5, 20))
 
 
-@pytest.mark.parametrize("name", OPERATIONS if LONG else ("append", "trim"))
+@pytest.mark.parametrize("name", OPERATIONS if LONG else ["append"])
 def test_an_interrupt_at_any_call_leaves_no_lock_and_whole_files(
     name: str, tmp_path: Path, figures: Figures
 ) -> None:
@@ -59,3 +64,14 @@ def test_an_interrupt_at_any_call_leaves_no_lock_and_whole_files(
     figures("R2", operation=name, interrupts=len(calls), **counts, wrong=len(wrong))
     assert not wrong, "\n\n".join(wrong)
     assert counts["interrupted"]
+
+
+@pytest.mark.parametrize("name", OPERATIONS if LONG else ["append", "trim"])
+def test_an_interrupt_of_a_fork_at_any_call_leaves_no_lock_and_whole_files(
+    name: str, quick_folder: Path, figures: Figures
+) -> None:
+    found = run_rig(OPERATIONS[name], quick_folder, errors=[[INTERRUPT]])
+    wrong = found.pop("wrong")
+    figures("R2", operation=name, forks=True, interrupts=found["calls"], wrong=len(wrong))
+    assert not wrong, "\n\n".join(wrong)
+    assert found["refused"]

@@ -1,6 +1,7 @@
 """R2: SIGKILL at system calls of real processes. Afterwards the operation has happened, or it has not.
 
-The short run hits every call of small operations and some of large ones; `test_kill_of_forks.py` hits all.
+The short run hits every call of appends and some of compaction; `test_kill_of_forks.py` hits all calls of
+all operations, and proves that its calls are those of a real process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.crash.operations import (
     make_template,
     state_of,
 )
-from tests.crash.tier import minutes, size
+from tests.crash.tier import LONG, minutes, size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,13 +32,12 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 1.0  # of CPU: how long the disk and other programs take is not ours
 
-# With few calls after its commit; of the others a third is enough.
-OFTEN = {"flush"}
+TIER_A = ("append", "first append", "compact")
 
 pytestmark = pytest.mark.timeout(minutes(5, 20))
 
 
-@pytest.mark.parametrize("name", [*OPERATIONS, *JOBS])
+@pytest.mark.parametrize("name", [*OPERATIONS, *JOBS] if LONG else TIER_A)
 def test_a_kill_at_any_call_leaves_the_state_before_or_after(
     name: str, tmp_path: Path, figures: Figures
 ) -> None:
@@ -46,8 +46,7 @@ def test_a_kill_at_any_call_leaves_the_state_before_or_after(
     operation, template = (OPERATIONS | JOBS)[name], make_template(tmp_path)
     before, after = both_states(operation, template)
     calls = rig_strace.calls_in_window(operation.order(operation.fresh_root(template)), tmp_path)
-    rarely = operation.every > 1 and name not in OFTEN
-    calls = calls[:: size(operation.every * (3 if rarely else 1), 1)]
+    calls = calls[:: size(operation.every * 3 if operation.every > 1 else 1, 1)]
 
     def kill_at(call: rig_strace.SystemCall) -> tuple[bool, State, float]:
         order, hit = rig_strace.hit_surely(
