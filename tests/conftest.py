@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from memolith.clock import Clock
+from tests.balance import longest_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,11 @@ if threading.current_thread() is threading.main_thread():
     # Started in the background, we would ignore interrupts, and so would every program we start:
     # tests of Ctrl-C would then wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    longest_first(items)
 
 
 @pytest.fixture(autouse=True)
