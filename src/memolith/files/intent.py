@@ -1,7 +1,7 @@
 """What the lock file says: the intent of a writer at work, and how many lines files have.
 
 The line counts make a citation (`memory/2026-11-15.md#L12`) cost the same in a file of a million
-lines: they are believed only for a file whose stamp is still the one we left.
+lines: they are believed only for a file whose stamp is still the one we left, in the same boot.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class LockState:
         known = content if isinstance(content, dict) else {}
         boot, steps, turn = known.get("boot"), known.get("steps"), known.get("turn")
         if isinstance(boot, str) and isinstance(steps, list):
-            files = _file_states(known.get("files"))
+            # After a power cut a file may have the size and time we left it with, and zeros inside.
+            files = _file_states(known.get("files")) if boot == clock.boot_id() else {}
             return cls(boot, steps, files, turn if type(turn) is int else 0)
         raise FileFormatError(
             f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",

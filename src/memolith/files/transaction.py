@@ -22,7 +22,7 @@ from memolith.files.folder import stamp_of, storage_error
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import Append, Remove, Replace, Step
-from memolith.files.tail import mend_tail
+from memolith.files.tail import mend_holes, mend_tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ class Transaction:
             lines = self._state.lines_of(path, stamp_of(found))
             if lines is not None:
                 return lines + 1  # as we left it: whole lines, ending in a newline
+            if mend_holes(self.folder, step.fd, path, found):
+                step.fd, found = self.handles.open_for_append(path)
+                step.inode = found.st_ino
             step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
             lines = self._state.count_lines(step, stamp_of(found))
         except FileNotFoundError:
