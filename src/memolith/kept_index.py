@@ -84,8 +84,7 @@ class KeptIndex:
         with self._guard:
             before, self._config, self._clock = self._config, config, clock
             if config.index != before.index or config.profile != before.profile:
-                self.look_again()
-                self._seen.look_everywhere()
+                self.look_everywhere()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
                 self._model = self._new_model()
@@ -93,6 +92,11 @@ class KeptIndex:
     def look_again(self) -> None:
         """Something is about to be written: what was seen on the disk a moment ago counts no more."""
         self._looked = _NEVER
+
+    def look_everywhere(self) -> None:
+        """Somebody has looked at the disk, and may have seen what the kernel has not told us."""
+        self._looked = _NEVER
+        self._seen.look_everywhere()
 
     def close(self) -> None:
         """Let go of the index: at once, or when what still is at work with it ends."""

@@ -340,7 +340,7 @@ class Memory(TrackedStore):
             nothing = retrieval.SearchResult(hits=(), warnings=self.profile.missing)
             return work(lambda *_: nothing)
         finder = self._open_finder()
-        finder.look_again()
+        finder.look_everywhere()
         return finder.ask(question, kinds, most, work)
 
     def _open_recaller(self) -> Recaller:

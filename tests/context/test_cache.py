@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -20,8 +19,8 @@ from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.context.cache import AnswerCache
-from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
+from memolith.files.change_hint import ChangeHint
 from tests.conftest import StoppedTime
 
 TICK = 0.06  # after this a change gets another time stamp
@@ -172,50 +171,17 @@ def test_a_renewal_that_fails_is_seen_by_whoever_asks_next(moment: list[float]) 
         cache.answer("a", fail, always)
 
 
-def edit_in_place(root: Path) -> None:
-    with (root / "MEMORY.md").open("r+b") as file:
-        file.write(b"X")
-
-
-def replace_file(root: Path) -> None:
-    (root / "new").write_bytes((root / "MEMORY.md").read_bytes())
-    os.replace(root / "new", root / "MEMORY.md")
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "a record by this library": lambda root: Memory(root).remember("coffee"),
-    "a turn of a chat": lambda root: Memory(root).log_turn("a", "b"),
-    "a note": lambda root: Memory(root).save_note("coffee"),
-    "the same size, in place": edit_in_place,
-    "the same bytes, another file": replace_file,
-    "a new file": lambda root: (root / "PLAN.md").write_text("coffee"),
-    "a new file in a folder that was empty": lambda root: (root / "memory/fact/x.md").write_text(
-        "x"
-    ),
-    "a file that is gone": lambda root: (root / "USER.md").unlink(),
-    "a file with another name": lambda root: (root / "USER.md").rename(root / "ME.md"),
-}
-
-
-@pytest.mark.parametrize("files", [0, 400], ids=["few", "many"])
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whatever_changes_the_files_changes_the_version(
-    tmp_path: Path, change: Callable[[Path], object], files: int
+def test_what_only_a_look_at_the_files_can_tell_is_in_the_answer_that_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory(tmp_path)
-    memory.init()
-    memory.remember("tea")
-    for number in range(files):
-        (tmp_path / f"memory/{number}.md").touch()
-    (tmp_path / "memory/fact").mkdir(parents=True)
-    time.sleep(TICK)
-    version = StoreVersion(str(tmp_path))
-    before = version()
-    assert before == version() == version() == (before[0], True)
-    change(tmp_path)
-    assert version()[0] != before[0]
-    version.close()
-    assert version()[0] != before[0]
+    """As when another machine writes to a shared disk."""
+    with Memory(tmp_path) as memory:
+        memory.remember("Tea at four")
+        assert len(memory.recall("tea").hits) == 1
+        monkeypatch.setattr(ChangeHint, "is_quiet", lambda self: True)
+        monkeypatch.setattr(ChangeHint, "take", lambda self: set())
+        (tmp_path / "memory/note.md").write_text("Tea is in the kitchen.")
+        assert len(memory.recall("tea").hits) == 2
 
 
 def test_all_answers_together_hold_a_bounded_number_of_characters() -> None:
@@ -226,18 +192,6 @@ def test_all_answers_together_hold_a_bounded_number_of_characters() -> None:
     assert 10 <= len(cache) <= 16
     cache.answer("huge", lambda: "x" * 20_000_000, always)
     assert not len(cache)
-
-
-def test_right_after_a_change_the_version_is_not_settled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Memory(tmp_path).remember("tea")
-    changed = max(path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*")))
-    version = StoreVersion(str(tmp_path))
-    monkeypatch.setattr(clocks, "file_time", lambda: changed + 1_000_000)
-    assert not version()[1]
-    monkeypatch.setattr(clocks, "file_time", lambda: changed + int(TICK * 1e9))
-    assert version()[1]
 
 
 def test_a_repeated_question_comes_from_the_cache_until_something_is_written(

@@ -134,7 +134,7 @@ def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
         memory.remember("a heron")
         memory.search("heron")
         finder = memory._open_finder()
-        if not finder._hint.works:
+        if not finder._seen.hint.works:
             pytest.skip("the kernel does not tell of changes here")
         looks = list[object]()
         sync = finder._sync

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
             ...
 
 
-# Half as many again as are shown, and some more: some must not be seen, or are known already.
-_ASKED_FOR_MORE = 3
+# A few more than are shown: some must not be seen, or are known already.
+_ASKED_FOR_MORE = 2
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
 _ASKED_FOR_AT_LEAST = 200
 # What no word of the message speaks for must be among the nearest by meaning, and nearly as good as the
@@ -90,7 +90,7 @@ class Searches:
         return replace(found, warnings=(*found.warnings, late))
 
     def _hits(self, answer: Answer, filters: Filters, limit: int) -> list[Hit]:
-        some = limit + limit // 2 + _ASKED_FOR_MORE
+        some = limit + limit // 5 + _ASKED_FOR_MORE
         hits, enough = self._asked_for(answer, some, filters, limit)
         if not enough:
             hits, _ = self._asked_for(answer, _at_most(limit), filters, limit)

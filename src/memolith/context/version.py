@@ -2,7 +2,7 @@
 
 Every write of Memolith changes the lock file, whose first bytes are a checksum of what was done; files
 edited by hand show it in their stamps. Folders whose own time is unchanged need not be listed again:
-then a look costs one `stat` for each file. Of many files the kernel is asked whether any was touched.
+then a look costs one `stat` for each file. Of many files the kernel is asked which were touched.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from memolith.files.locks import LOCK_PATH
 from memolith.files.roots import split_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from memolith.types import Stamp
 
 _TICK = 50_000_000  # nanoseconds within which two changes may get the same time
 # So few files are looked at each time.
 _FEW_FILES = 300
-# Of more, the kernel is believed that none was touched, for at most so long.
+# Of more, the kernel is believed which were touched, for at most so long.
 _BELIEVED_SECONDS = 1.0
+_SEARCHED = (".md", ".jsonl")
 _MISSING = -1  # the time of a folder that is not there
 
 
@@ -45,7 +46,7 @@ class StoreVersion:
         self._folders: dict[str, int] = {}
         self._files: dict[str, Stamp] = {}
         self._hint = ChangeHint()
-        self._looked = float("-inf")
+        self._walked = float("-inf")
         self._seen = (0, 0)  # what the files look like, and when the newest was changed
 
     def __call__(self) -> tuple[Hashable, bool]:
@@ -65,25 +66,48 @@ class StoreVersion:
         """Take no more notice of changes."""
         with self._guard:
             self._hint.close()
-            self._looked = float("-inf")
+            self._walked = float("-inf")
 
     def _is_quiet(self) -> bool:
+        return self._believes_the_kernel() and self._hint.is_quiet()
+
+    def _believes_the_kernel(self) -> bool:
         return (
-            len(self._files) > _FEW_FILES
-            and self._hint.is_quiet()
-            and clock.monotonic() - self._looked < _BELIEVED_SECONDS
+            len(self._files) > _FEW_FILES and clock.monotonic() - self._walked < _BELIEVED_SECONDS
         )
 
     def _look(self) -> None:
-        self._looked = clock.monotonic()
+        touched = self._hint.take()
+        if touched is None or not self._believes_the_kernel() or not self._look_at(touched):
+            self._walk()
+        newest = max((stamp[2] for stamp in self._files.values()), default=0)
+        newest = max(newest, *self._folders.values(), 0)
+        self._seen = (hash(frozenset(self._files.items())), newest)
+
+    def _look_at(self, touched: Iterable[str]) -> bool:
+        """Bring what is known in line with some files that were touched."""
+        for path in touched:
+            folder, name = os.path.split(path)
+            try:
+                self._folders[folder] = os.stat(folder).st_mtime_ns
+            except OSError:
+                return False
+            if name.endswith(_SEARCHED):
+                stamp = _stamp_or_none(path)
+                if stamp is None:
+                    self._files.pop(path, None)
+                else:
+                    self._files[path] = stamp
+        return True
+
+    def _walk(self) -> None:
+        began = clock.monotonic()
         if len(self._files) > _FEW_FILES:
             for path in self._folders:
                 self._hint.watch(path)
         if not self._unchanged_folders():
             self._look_at_all()
-        newest = max((stamp[2] for stamp in self._files.values()), default=0)
-        newest = max(newest, *self._folders.values(), 0)
-        self._seen = (hash(frozenset(self._files.items())), newest)
+        self._walked = began
 
     def _unchanged_folders(self) -> bool:
         """Whether the folders are as they were; then the stamps of the files are brought up to date."""
@@ -106,6 +130,8 @@ class StoreVersion:
         while waiting:
             folder = waiting.pop()
             is_profile = folder == self.root and folder not in self._extra
+            if self._hint.works:
+                self._hint.watch(folder)  # it may be new
             try:
                 self._folders[folder] = os.stat(folder).st_mtime_ns
                 with os.scandir(folder) as entries:
@@ -115,7 +141,7 @@ class StoreVersion:
                         if entry.is_dir(follow_symlinks=False):
                             if not is_profile or entry.name == DAILY_FOLDER:
                                 waiting.append(entry.path)
-                        elif entry.name.endswith((".md", ".jsonl")):
+                        elif entry.name.endswith(_SEARCHED):
                             found = entry.stat(follow_symlinks=False)
                             self._files[entry.path] = stamp_of(found)
             except OSError:

@@ -29,7 +29,7 @@ def estimate_tokens(text: str) -> int:
     (8, 11)
     """
     tokens = (
-        sum(map(_cost_of_word, map(len, _LATIN_WORD.findall(text))))
+        sum(map(_COSTS.__getitem__, map(len, _LATIN_WORD.findall(text))))
         + sum(0.5 + math.ceil(len(number) / 3) for number in _NUMBER.findall(text))
         + len(_MARKS.findall(text))
         + len(_LINE_END.findall(text))
@@ -44,9 +44,15 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(tokens)
 
 
-def _cost_of_word(letters: int) -> float:
-    # Nobody writes longer words than this by hand: keys and encoded data are read in small pieces.
-    return max(1.0, letters / 5) if letters <= 24 else letters / 2
+class _Costs(dict[int, float]):
+    """What a word of so many letters costs; a table, because a context has hundreds of words."""
+
+    def __missing__(self, letters: int) -> float:
+        # Nobody writes longer words than this by hand: keys and encoded data are read in small pieces.
+        return max(1.0, letters / 5) if letters <= 24 else letters / 2
+
+
+_COSTS = _Costs({letters: max(1.0, letters / 5) for letters in range(25)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,112 @@
+"""The version of a store: another one after every change, whoever made it and however many files there are."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memolith import Memory
+from memolith import clock as clocks
+from memolith.context import version as versions
+from memolith.context.version import StoreVersion
+
+TICK = 0.06  # after this a change gets another time stamp
+
+
+def edit_in_place(root: Path) -> None:
+    with (root / "MEMORY.md").open("r+b") as file:
+        file.write(b"X")
+
+
+def replace_file(root: Path) -> None:
+    (root / "new").write_bytes((root / "MEMORY.md").read_bytes())
+    os.replace(root / "new", root / "MEMORY.md")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a record by this library": lambda root: Memory(root).remember("coffee"),
+    "a turn of a chat": lambda root: Memory(root).log_turn("a", "b"),
+    "a note": lambda root: Memory(root).save_note("coffee"),
+    "the same size, in place": edit_in_place,
+    "the same bytes, another file": replace_file,
+    "a new file": lambda root: (root / "PLAN.md").write_text("coffee"),
+    "a new file in a folder that was empty": lambda root: (root / "memory/fact/x.md").write_text(
+        "x"
+    ),
+    "a file that is gone": lambda root: (root / "USER.md").unlink(),
+    "a file with another name": lambda root: (root / "USER.md").rename(root / "ME.md"),
+}
+
+
+@pytest.mark.parametrize("files", [0, 400], ids=["few", "many"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_changes_the_files_changes_the_version(
+    tmp_path: Path, change: Callable[[Path], object], files: int
+) -> None:
+    memory = Memory(tmp_path)
+    memory.init()
+    memory.remember("tea")
+    for number in range(files):
+        (tmp_path / f"memory/{number}.md").touch()
+    (tmp_path / "memory/fact").mkdir(parents=True)
+    time.sleep(TICK)
+    version = StoreVersion(str(tmp_path))
+    before = version()
+    assert before == version() == version() == (before[0], True)
+    change(tmp_path)
+    assert version()[0] != before[0]
+    version.close()
+    assert version()[0] != before[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_of_many_files_only_those_that_were_touched_are_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "_BELIEVED_SECONDS", 1e9)  # however slow the machine is
+    (tmp_path / "memory").mkdir()
+    for number in range(400):
+        (tmp_path / f"memory/{number}.md").touch()
+    version = StoreVersion(str(tmp_path))
+    version()
+    version()
+    looked_at: list[str] = []
+    real = os.lstat
+
+    def lstat(path: str) -> os.stat_result:
+        looked_at.append(path)
+        return real(path)
+
+    monkeypatch.setattr(versions.os, "lstat", lstat)
+    before = version()[0]
+    assert looked_at == []
+    (tmp_path / "memory/7.md").write_text("tea")
+    after = version()[0]
+    assert after != before
+    assert looked_at == [str(tmp_path / "memory/7.md")]
+    assert version()[0] == after
+    assert len(looked_at) == 1
+    (tmp_path / "memory/new").mkdir()
+    seen = version()[0]
+    (tmp_path / "memory/new/one.md").write_text("tea")
+    assert version()[0] != seen
+    (tmp_path / "memory/new/one.md").unlink()
+    assert version()[0] == seen
+    version.close()
+
+
+def test_right_after_a_change_the_version_is_not_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memory(tmp_path).remember("tea")
+    changed = max(path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*")))
+    version = StoreVersion(str(tmp_path))
+    monkeypatch.setattr(clocks, "file_time", lambda: changed + 1_000_000)
+    assert not version()[1]
+    monkeypatch.setattr(clocks, "file_time", lambda: changed + int(TICK * 1e9))
+    assert version()[1]
