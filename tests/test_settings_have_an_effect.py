@@ -144,6 +144,11 @@ def a_certain_day(memory: Memory) -> object:
     return [hit.score for hit in memory.search("what did the dog eat today?").hits]
 
 
+def a_decision(memory: Memory) -> object:
+    memory.remember("No dog in the office", category="decision")
+    return [hit.score for hit in memory.search("what did we decide about the dog?").hits]
+
+
 def history_of_a_dog(memory: Memory) -> object:
     thin = memory.remember("The dog weighs 12 kg")
     memory.supersede(thin.id, "The dog weighs 14 kg by now")
@@ -263,6 +268,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.day_first": (days_of_a_dog, "yes", "no", {}),
     "search.seasons": (a_dog_in_summer, "north", "south", {}),
     "search.days": (a_certain_day, True, False, {}),
+    "search.categories": (a_decision, True, False, {}),
     "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),

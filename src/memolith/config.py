@@ -202,6 +202,9 @@ class SearchConfig(Section):
         one_of("auto", "north", "south"),
     )
     days: bool = setting(True, "Whether what is from the days a question names comes first.")
+    categories: bool = setting(
+        True, "Whether records of a category a question names (decisions, lessons …) come first."
+    )
     passages: bool = setting(
         True, "Whether the best passage of a long text counts besides the whole of it."
     )

@@ -202,6 +202,7 @@ class Nomination:
     usual_meaning: float = 0.0  # how near any chunk is, on average
     chunks: int = 0  # how many there are in all
     rarity: Sequence[float] = ()  # how much each word asked for tells, its idf
+    named: Column | None = None  # the numbers of records of a category that the question names
 
 
 @dataclass(frozen=True, slots=True)

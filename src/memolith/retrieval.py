@@ -113,7 +113,7 @@ class Hit:
     heading: str = ""
     superseded: bool = False
     expires: datetime | None = None
-    of_a_day: bool = False  # whether it is from the days that the question names
+    asked_for: bool = False  # whether the question names its day or its category
     other_side: str = ""  # of a chat message: what the other side said in the same turn
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
 

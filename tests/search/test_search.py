@@ -160,7 +160,7 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "fuse", "weigh", "days", "decay", "passages", "phrases", "supersede", "diversify",
+        "fuse", "weigh", "days", "categories", "decay", "passages", "phrases", "supersede", "diversify",
     ]  # fmt: skip
     assert all(stage.order for stage in trace)
     found = {name for stage in trace for values in stage.found for name in values}
@@ -170,7 +170,7 @@ def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
 
 def test_a_stage_that_had_nothing_to_do_says_so_and_repeats_no_values(filled: Memory) -> None:
     trace = {stage.stage: stage for stage in filled.search("release", explain=True).trace}
-    for name in ("days", "phrases", "diversify"):
+    for name in ("days", "categories", "phrases", "diversify"):
         assert trace[name].note == "nothing to do"
         assert not any(trace[name].found)
     assert trace["weigh"].note == ""

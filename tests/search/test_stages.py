@@ -158,7 +158,7 @@ def test_the_future_is_not_newer_than_today() -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "others", "first"),
-    [(SURE, 0, 2), (LIKELY, 0, 2), (SURE, 1, 2), (LIKELY, 1, 1), (SURE, 9, 1)],
+    [(SURE, 0, 2), (LIKELY, 0, 2), (SURE, 2, 2), (LIKELY, 1, 2), (LIKELY, 2, 1), (SURE, 9, 1)],
 )
 def test_the_less_else_is_asked_for_the_more_the_days_decide(
     confidence: float, others: int, first: int
@@ -167,7 +167,7 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
     days = DayRange(first=yesterday, last=yesterday, start=0, end=9, confidence=confidence)
     rarity = {f"word{number}": 1.0 for number in range(others)}
     hits = candidates(candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday))
-    situation = replace(SITUATION, days=(days,), rarity=rarity)
+    situation = replace(SITUATION, days=(days,), rarity=rarity, subjects=others)
     assert order(prefer_days(situation, hits).in_order())[0] == first
 
 

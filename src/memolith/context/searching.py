@@ -118,14 +118,14 @@ def _at_most(limit: int) -> int:
 def _telling(hits: Sequence[Hit]) -> list[Hit]:
     """Those that something speaks for; if the message asks for days and nothing else, what is from them."""
     with_words = [hit for hit in hits if "words" in hit.ranks]
-    of_days = [hit for hit in hits if hit.of_a_day]
-    if of_days and not with_words:
-        return of_days
+    asked_for = [hit for hit in hits if hit.asked_for]
+    if asked_for and not with_words:
+        return asked_for
     least = _SHARE_OF_BEST * max((hit.score for hit in with_words), default=0.0)
     return [
         hit
         for hit in hits
-        if "words" in hit.ranks or hit.of_a_day or (_is_near(hit) and hit.score >= least)
+        if "words" in hit.ranks or hit.asked_for or (_is_near(hit) and hit.score >= least)
     ]
 
 

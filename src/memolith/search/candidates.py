@@ -117,7 +117,9 @@ class Situation:
     usual_meaning: float = 0.0  # how near any chunk is, on average
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
+    subjects: int = 0  # how many of its words say something else than a category
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
+    named: Column | None = None  # the numbers of records of a category that it names
 
 
 def best_first(score: Floats, keys: Column) -> NDArray[np.intp]:

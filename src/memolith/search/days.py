@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.text.dates import SURE
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from memolith.text.dates import DayRange
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
-# ("in March" of which year?) adds half.
+# ("in March" of which year?) adds as much less as it is unsure.
 _LEAST = 0.2
 # More than everything else together: nothing but the days is asked for.
 _DECIDES = 4.0
@@ -26,17 +24,16 @@ _DECIDES = 4.0
 def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that lifts what is from the days in the question; without such days it does nothing.
 
-    The days are one of the things asked for: in "what happened yesterday?" they decide, in a long
+    The days are one of the things asked for: in "what was decided yesterday?" they decide, in a long
     message that mentions a day among much else they only help.
     """
     if not situation.days:
         return candidates
-    most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.rarity else _DECIDES
+    most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.subjects else _DECIDES
     dated = candidates.signals.dated
     lift = np.zeros(len(candidates))
     for days in situation.days:
-        lifted = most if days.confidence >= SURE else most / 2
-        lift = np.maximum(lift, is_from(days, dated) * lifted)
+        lift = np.maximum(lift, is_from(days, dated) * most * min(1, days.confidence))
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
 

@@ -34,7 +34,7 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
 def nominate(
     index: Index, plan: QueryPlan, vector: Vectors | None, kinds: Sequence[Filters], limit: int
 ) -> dict[Filters, Nomination]:
-    """The best of each kind; of days and of a chat, also what is not among the best of all."""
+    """The best of each kind; of days, a chat and categories, also what is not among the best of all."""
     says_something = bool(plan.words) or vector is not None
     parts = {filters: _parts(filters, plan, says_something) for filters in kinds}
     every = [part for some in parts.values() for part in some]
@@ -45,16 +45,18 @@ def nominate(
         found += index.nominate((), None, limit, every) if every else []
     rest = iter(found[len(parts) :])
     return {
-        filters: _together([nominated, *islice(rest, len(some))])
+        filters: _together([nominated, *islice(rest, len(some))], some, plan)
         for (filters, some), nominated in zip(parts.items(), found, strict=False)
     }
 
 
 def _parts(filters: Filters, plan: QueryPlan, says_something: bool) -> list[Filters]:
-    """What of a kind is looked at by itself: days the question names, a chat that takes part anyway."""
+    """What of a kind is looked at by itself: what the question names, a chat that takes part anyway."""
     parts = [_within(filters, days) for days in plan.days]
     if says_something and filters.also_chat is not None:
         parts.append(replace(filters, chat=filters.also_chat))
+    if says_something and filters.category is None:
+        parts += [replace(filters, category=name) for name in plan.categories]
     return parts
 
 
@@ -66,10 +68,21 @@ def _within(filters: Filters, days: DayRange) -> Filters:
     )
 
 
-def _together(found: Sequence[Nomination]) -> Nomination:
-    """As the first, with what only the others have."""
+def _together(
+    found: Sequence[Nomination], parts: Sequence[Filters], plan: QueryPlan
+) -> Nomination:
+    """As the first, with what only the others have, which are these parts of it."""
     if len(found) == 1:
         return found[0]
     signals = Signals.together([nominated.signals for nominated in found])
     _, first = np.unique(signals.keys, return_index=True)
-    return replace(found[0], signals=signals.take(np.sort(first)))
+    named = [
+        nominated.signals.record
+        for nominated, part in zip(found[1:], parts, strict=True)
+        if part.category in plan.categories
+    ]
+    return replace(
+        found[0],
+        signals=signals.take(np.sort(first)),
+        named=np.concatenate(named) if named else None,
+    )

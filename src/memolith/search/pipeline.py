@@ -16,6 +16,7 @@ from memolith.retrieval import WEAK, SearchResult
 from memolith.search.days import is_from_any
 from memolith.search.diversify import MORE
 from memolith.search.fuse import RRF_K, fuse, once
+from memolith.search.named import subjects
 from memolith.search.nominating import meaning_of, nominate
 from memolith.search.phrases import not_held
 from memolith.search.reading import Reading
@@ -100,7 +101,7 @@ class Question:
             ranked = _without_lost(ranked, seen, best)
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
         return SearchResult(
-            hits=hits(best.take(slice(limit)), situation.days, reading),
+            hits=hits(best.take(slice(limit)), situation, reading),
             sessions=sessions(reading, ranked, chats),
             warnings=tuple(warnings),
             trace=tuple(trace(reading, nominees, scored, shown)) if parts.explain else (),
@@ -136,7 +137,9 @@ def _told(situation: Situation, limit: int, plan: QueryPlan, nominated: Nominati
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
+        subjects=subjects(plan.asked),
         phrases=plan.phrases,
+        named=nominated.named,
     )
 
 

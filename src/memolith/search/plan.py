@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memolith.search.named import categories_named
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.dates import LIKELY, find_days, without_days
@@ -36,6 +37,7 @@ class QueryPlan:
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()  # what must stand in a hit, word for word
+    categories: tuple[str, ...] = ()  # of records, that it names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,4 +102,5 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         words=terms,
         days=days,
         phrases=phrases_of(text),
+        categories=categories_named(asked),
     )

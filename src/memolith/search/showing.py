@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 from memolith.retrieval import Hit, SessionHit
 from memolith.search.days import is_from_any
+from memolith.search.named import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memolith.search.candidates import Candidates
+    from memolith.search.candidates import Candidates, Situation
     from memolith.search.reading import Reading
-    from memolith.text.dates import DayRange
 
 
-def hits(candidates: Candidates, days: Sequence[DayRange], reading: Reading) -> tuple[Hit, ...]:
+def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tuple[Hit, ...]:
     """Candidates that were read, as hits."""
     signals, past = candidates.signals, candidates.superseded
+    asked_for = is_from_any(situation.days, signals.dated) | is_named(situation, signals)
     columns = zip(
         candidates.chunks,
         candidates.texts,
@@ -25,7 +26,7 @@ def hits(candidates: Candidates, days: Sequence[DayRange], reading: Reading) -> 
         signals.words_rank.tolist(),
         signals.meaning_rank.tolist(),
         [False] * len(candidates) if past is None else past.tolist(),
-        is_from_any(days, signals.dated).tolist(),
+        asked_for.tolist(),
         map(reading.other_side, signals.keys.tolist()),
         strict=False,
     )
@@ -46,13 +47,13 @@ def hits(candidates: Candidates, days: Sequence[DayRange], reading: Reading) -> 
                 heading=chunk.heading,
                 superseded=superseded,
                 expires=chunk.expires,
-                of_a_day=of_a_day,
+                asked_for=asked,
                 other_side=other_side,
                 ranks={
                     name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
                 },
             )
-            for chunk, text, score, words, meaning, superseded, of_a_day, other_side in columns
+            for chunk, text, score, words, meaning, superseded, asked, other_side in columns
         ]
     )
 

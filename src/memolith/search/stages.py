@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
+from memolith.search.named import prefer_named
 from memolith.search.passages import passages
 from memolith.search.phrases import require_phrases
 from memolith.search.supersede import demote_superseded
@@ -27,6 +28,8 @@ def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf)
     found: Stages = [("weigh", weigh(*weights))]
     if config.days:
         found.append(("days", prefer_days))
+    if config.categories:
+        found.append(("categories", prefer_named))
     if config.decay:
         found.append(("decay", decay(config.half_life_days)))
     if config.passages and words is not None:
