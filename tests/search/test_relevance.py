@@ -19,13 +19,14 @@ REMEMBERED = (
     "The staging database runs PostgreSQL 16",
     "My sister Carmen lives in Valencia",
     "The car was repaired in March for 450 euros",
+    "Decidimos usar Stripe en lugar de Adyen para los pagos, porque Adyen tarda semanas en dar de alta",
 )
 
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder: Path = tmp_path_factory.mktemp("memory")
-    with Memory(folder) as memory:
+    with Memory(folder, settings={"context.deadline_seconds": 60}) as memory:
         for text in REMEMBERED:
             memory.remember(text)
         yield memory
@@ -39,6 +40,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("which relational store do we use?", "PostgreSQL"),
         ("where does my sibling reside?", "Valencia"),
         ("any food intolerances?", "peanuts"),
+        ("which payment provider did we choose and why", "Stripe"),
     ],
 )
 def test_what_is_said_in_other_words_is_handed_over(

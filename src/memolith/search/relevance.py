@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from memolith.text.choices import TRANSLATION
 from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
 
 
 def _counted(plan: QueryPlan, *texts: str) -> float:
-    """How many words of the question stand in the texts, those by another name for less."""
+    """How many words of the question stand in the texts, in either language; other names are less."""
     terms = frozenset(term for text in texts for term in term_counts(text[:_LOOKED_AT]))
-    return sum(max((word[term] for term in terms & word.keys()), default=0) for word in plan.words)
+    found = (max((word[term] for term in terms & word.keys()), default=0) for word in plan.words)
+    return sum(1 if weight >= TRANSLATION else weight for weight in found)
