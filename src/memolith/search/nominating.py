@@ -68,9 +68,7 @@ def _within(filters: Filters, days: DayRange) -> Filters:
     )
 
 
-def _together(
-    found: Sequence[Nomination], parts: Sequence[Filters], plan: QueryPlan
-) -> Nomination:
+def _together(found: Sequence[Nomination], parts: Sequence[Filters], plan: QueryPlan) -> Nomination:
     """As the first, with what only the others have, which are these parts of it."""
     if len(found) == 1:
         return found[0]

@@ -33,9 +33,12 @@ _LOOKED_AT = 4_000  # characters of a hit
 
 
 def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
-    """Whether nothing found has much to do with the question; of its days alone anything may tell."""
+    """Whether nothing found has much to do with the question; of its days alone anything may tell.
+
+    And who asks for decisions is answered by any.
+    """
     told = sum(found.rarity)
-    if not told or plan.days:
+    if not told or plan.days or (found.named is not None and len(found.named)):
         return False
     enough = min(_SHARE, _WORDS / len(found.rarity)) * told
     if found.signals.words.max(initial=0.0) >= enough:
