@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
+from memolith.index.fetching import Fetching, batches, marks
 from memolith.index.file_table import FileTable
 from memolith.index.groups import group_vectors
 from memolith.index.live import NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
-from memolith.index.rows import FIND, INSERT, MOVE, NEWER, Rows, clean, pack_vector, with_sum
+from memolith.index.rows import INSERT, MOVE, NEWER, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
 from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from memolith.index.live import LiveSegment
     from memolith.interfaces import (
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     )
     from memolith.retrieval import Filters
 
-_AT_ONCE = 10_000
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -89,8 +89,12 @@ class SqliteIndex:
         self._segments = Segments(self._database, dimensions)
         self._nominated_at: tuple[object, int] | None = None
         self._nominated_from: Sequence[LiveSegment] = ()
-        self._named_at: tuple[object, int] | None = None
-        self._naming: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {})  # names and paths then
+        self._fetching = Fetching(
+            self._database,
+            self._rows,
+            self._segments.seen,
+            lambda: (self._names_by_number(), self._files.paths()),
+        )
         self._embedded_at: tuple[object, int] | None = None  # when no vector was missing
 
     def close(self) -> None:
@@ -167,8 +171,8 @@ class SqliteIndex:
         by_clean = {clean(record_id): record_id for record_id in record_ids if record_id}
         return {
             by_clean[row[0]]
-            for some in _batches(list(by_clean))
-            for row in self._db.execute(f"{NEWER} ({_marks(some)})", (until, *some))
+            for some in batches(list(by_clean))
+            for row in self._db.execute(f"{NEWER} ({marks(some)})", (until, *some))
         }
 
     @_going_on
@@ -296,30 +300,10 @@ class SqliteIndex:
         self._db.executemany("DELETE FROM chunks WHERE key = ?", parts)
 
     def _fetch(self, keys: Sequence[int]) -> dict[int, Found]:
-        by_key = self._rows_of(keys)
-        seen = self._segments.seen()
-        if seen != self._named_at:
-            with self._db:  # rows and names of one moment
-                seen = self._segments.seen()
-                by_key = self._rows_of(keys)
-                self._naming = self._names_by_number(), self._files.paths()
-                self._named_at = seen
-        names, paths = self._naming
-        if seen == self._nominated_at and len(by_key) < len(keys):
+        found = self._fetching.fetch(keys)
+        if self._fetching.seen == self._nominated_at and len(found) < len(keys):
             raise DamageError("chunks that were found are not there")
-        try:
-            return {
-                key: self._rows.found(by_key[key], names, paths) for key in keys if key in by_key
-            }
-        except KeyError as error:
-            raise DamageError("a name is missing") from error
-
-    def _rows_of(self, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-        return {
-            row[0]: row
-            for some in _batches(keys)
-            for row in self._db.execute(f"{FIND} ({_marks(some)})", tuple(some))
-        }
+        return found
 
     def _name(self, name: str) -> int:
         known = self._names.get(name)
@@ -355,13 +339,3 @@ class SqliteIndex:
                 if path == filters.path or path.startswith(folder)
             ]
         return NumberedFilters.of(filters, number, files)
-
-
-def _batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """As many at once as SQLite takes in one statement."""
-    for at in range(0, len(values), _AT_ONCE):
-        yield values[at : at + _AT_ONCE]
-
-
-def _marks(values: Collection[object]) -> str:
-    return ",".join("?" * len(values))
