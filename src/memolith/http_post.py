@@ -47,8 +47,8 @@ class Server:
         try:
             return self._post(content, deadline)
         except httpx2.HTTPError as error:
-            reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise NoAnswerError(self._late if clock.monotonic() >= deadline else reason) from error
+            late = clock.monotonic() >= deadline or isinstance(error, httpx2.TimeoutException)
+            raise NoAnswerError(self._late if late else _reason(error)) from error
         except (RuntimeError, ValueError) as error:  # what a client closed in between may raise
             if clock.monotonic() < deadline:
                 raise
@@ -79,7 +79,19 @@ class Server:
 
     @property
     def _late(self) -> str:
-        return f"Timeout: nothing whole came in {self.seconds:g} s"
+        return f"nothing whole came in {self.seconds:g} s"
+
+
+def _reason(error: httpx2.HTTPError) -> str:
+    """Why there is no answer, in plain words; whatever the library says comes last."""
+    if isinstance(error, httpx2.ConnectError):
+        told = "it cannot be reached"
+    elif isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
+        told = "it hung up before its answer was whole"
+    else:
+        told = "its answer cannot be read"
+    more = " ".join(f"{error}".split()).rstrip(". ")[:200]
+    return f"{told} ({more})" if more else told
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from memolith.errors import SummariserError
 from memolith.http_post import NoAnswerError, Server, TooLargeError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
+from memolith.llm.refusals import refusal
 from memolith.llm.rule_based import RuleBased
 from memolith.text.summary_text import read_lines, summary_lines
 
@@ -88,17 +89,16 @@ class OpenAiCompatible:
             try:
                 answer = self._send(prompt)
             except NoAnswerError as error:
-                problem = f"{error}."
+                problem = f"No answer from {self._config.url}: {error}."
                 continue
             except TooLargeError as error:
-                problem = f"{error}."
-                break
+                raise SummariserError(f"Of {self._config.url}, {error}.") from error
             if answer.status == 200:
                 return _parse(answer.body)
-            problem = f"It answered with status {answer.status}."
+            problem = refusal(self._config.url, answer.status, answer.body)
             if answer.status not in _AGAIN:
                 break
-        raise SummariserError(f"No answer from {self._config.url}. {problem}")
+        raise SummariserError(problem)
 
     def _send(self, prompt: str) -> Answer:
         server = Server(
