@@ -63,6 +63,40 @@ def test_context_as_a_hook_answers_the_prompt_that_the_host_hands_over(memolith:
     assert "it is a greeting" in thanked.err
 
 
+def test_a_hook_hands_nothing_over_that_the_agent_has_before_it(
+    memolith: Run, tmp_path: Path
+) -> None:
+    memolith("remember", 'Ana, "the boss", owns the release key')
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"type":"user","message":{"role":"user","content":"hi"}}\n')
+    told = {
+        "session_id": "1",
+        "transcript_path": str(chat),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Who owns the release key?",
+    }
+
+    def handed() -> str:
+        return memolith("context", "--deadline", "600", piped=json.dumps(told).encode()).out
+
+    def written(**entry: object) -> None:
+        with chat.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+    first = handed()
+    assert "owns the release key" in first
+    written(type="attachment", attachment={"type": "hook_success", "content": first})
+    assert handed() == ""
+    written(type="system", subtype="compact_boundary", content="Conversation compacted")
+    assert handed() == first
+    start = memolith("session-start", "--hook").out
+    written(type="attachment", attachment={"type": "hook_additional_context", "content": [start]})
+    assert handed() == ""
+    memolith("remember", "The release key has a copy in the safe")
+    assert "copy in the safe" in handed()
+    assert "the boss" not in handed()
+
+
 def test_context_as_a_hook_fits(memolith: Run, root: str) -> None:
     memory = Memory(root)
     for number in range(20):

@@ -13,6 +13,7 @@ from memolith.shapes import context_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from memolith.cli.usage import Arguments
 
@@ -58,21 +59,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _handed_over(told: Mapping[str, str]) -> list[str]:
+    """What the host says that the agent has before it; nothing if it names no transcript."""
+    from memolith.cli.transcript import handed_over
+
+    path = told.get("transcript_path", "")
+    return [handed_over(path)] if path else []
+
+
 def run(args: Arguments) -> int:
     """Print the text."""
     message = text_of(args.message, EXAMPLE.partition("\n")[0])
-    asked_by_hook = of_hook(message).get("prompt")
+    told = of_hook(message)
     with open_memory(args) as memory:
-        budget = args.max_tokens
-        if asked_by_hook is not None:
-            message = asked_by_hook
+        budget, known = args.max_tokens, args.known
+        if "prompt" in told:
+            message = told["prompt"]
+            known = [*known, *_handed_over(told)]
             budget = min(budget or memory.config.context.turn_tokens, _MOST_TOKENS_OF_A_HOOK)
         found = memory.context(
             message,
             session=args.session,
             kind=args.kind,
             chat=args.chat,
-            known=args.known,
+            known=known,
             max_tokens=budget,
             limit=args.limit,
             deadline_seconds=args.deadline,

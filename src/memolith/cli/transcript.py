@@ -7,6 +7,10 @@ import stat
 
 # Of a longer transcript the end is read: what came before was there at an earlier hook.
 _MOST_BYTES = 16_777_216
+# How Claude Code and Codex mark that a chat was shortened.
+_SHORTENED = ('"compact_boundary"', '"type":"compacted"')
+# No agent has more before it.
+_MOST_CHARS = 1_000_000
 
 
 def read_transcript(path: str) -> tuple[str, str]:
@@ -29,6 +33,17 @@ def read_transcript(path: str) -> tuple[str, str]:
     if not data.lstrip().startswith(b"{"):
         return "", "The transcript has no lines of JSON: nothing was saved."
     return data.decode("utf-8", "surrogateescape"), ""
+
+
+def handed_over(path: str) -> str:
+    """What stands in a transcript since the chat was shortened last: the agent still has it before it.
+
+    Hosts write down what hooks print. A transcript that cannot be read tells nothing.
+    """
+    text, _ = read_transcript(path)
+    shortened = max(map(text.rfind, _SHORTENED))
+    rest = text[max(shortened, len(text) - _MOST_CHARS, 0) :]
+    return rest.replace("\\n", "\n").replace('\\"', '"')
 
 
 def _end_of(fd: int, size: int) -> bytes:
