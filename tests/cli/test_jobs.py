@@ -63,6 +63,34 @@ def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> No
     assert (run["job"], run["came_of"].startswith("skipped: 1 record")) == ("compact", True)
 
 
+def test_a_job_that_is_shown_tells_every_step_and_its_diff_begins_with_what_people_read(
+    memolith: Run, grown: Path
+) -> None:
+    memolith("config", "set", "compact.max_records", "8")
+    grown.write_bytes(
+        b"".join(
+            line.replace(b"2025-03", b"20%02d-03" % year).replace(b"-0000-", b"-00%02d-" % year)
+            for year in range(1, 25)
+            for line in grown.read_bytes().splitlines(keepends=True)
+        )
+    )
+    done = memolith("compact").out
+    more = next(line for line in done.splitlines() if "… and " in line)
+    shown = memolith(*more.partition(" more: memolith ")[2].split()).out
+    assert "… and " not in shown
+    assert shown.count(" → ") > done.count(" → ")
+    changed = [
+        line for line in memolith("jobs", "diff", "--last").out.splitlines() if "+++" in line
+    ]
+    assert changed[-1] == "+++ .memolith/archive/MEMORY-archive.md"
+
+
+def test_a_declined_proposal_names_no_changes(memolith: Run, grown: Path) -> None:
+    memolith("config", "set", "jobs.review", "ask")
+    assert memolith("compact").out.startswith("Proposed")
+    assert memolith("jobs", "decline", "--last").out.splitlines()[1:] == ["  changed    no file"]
+
+
 def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> None:
     before = grown.read_bytes()
     done = memolith("compact").out.splitlines()

@@ -69,29 +69,24 @@ def run(args: Arguments) -> int:
             _diff(memory, job_id, include_secret=args.include_secret, as_json=args.json)
             return 0
         report: JobReport = getattr(memory.jobs, args.action)(job_id)
-    print_report(report, args)
+    print_report(report, args, most_lines=0 if args.action == "show" else _MOST_STEPS)
     return 0
 
 
-def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False) -> None:
-    """Print what a job did or would do."""
+def print_report(
+    report: JobReport, args: Arguments, *, with_diff: bool = False, most_lines: int = _MOST_STEPS
+) -> None:
+    """Print what a job did or would do, with so many lines of its plan; 0 is all."""
     if args.json:
         output.say_json(job_json(report))
         return
     output.say(output.bold(_HEADINGS[report.status]), f"  {report.job}  {report.id}".rstrip())
-    for line in _told(report):
+    for line in _told(report, args, most_lines):
         output.say("  ", line)
-    for path in report.files:
-        output.say("  put back   " if report.status == "undone" else "  changes    ", path)
+    for label, text in _followed_by(report, args):
+        output.say(f"  {label:<11}", text)
     for warning in report.warnings:
         output.note("warning: ", warning)
-    if report.status == "done":
-        output.say("  undo       ", again(args, f"jobs undo {report.id}"))
-    if report.status == "planned":
-        output.say("  do it      ", again(args, _COMMANDS.get(report.job, report.job)))
-    if report.status == "proposed":
-        output.say("  look       ", again(args, f"jobs diff {report.id}"))
-        output.say("  apply      ", again(args, f"jobs apply {report.id}"))
     if with_diff:
         from memolith.jobs.readable import readable_diff
 
@@ -99,16 +94,35 @@ def print_report(report: JobReport, args: Arguments, *, with_diff: bool = False)
             output.say(line)
 
 
-def _told(report: JobReport) -> Iterator[str]:
+def _followed_by(report: JobReport, args: Arguments) -> Iterator[tuple[str, str]]:
+    """The files it is about, and what can be done next."""
+    if report.status == "declined":
+        yield "changed", "no file"
+        return
+    label = "put back" if report.status == "undone" else "changes"
+    yield from ((label, path) for path in report.files)
+    if report.status == "done":
+        yield "undo", again(args, f"jobs undo {report.id}")
+    if report.status == "planned":
+        yield "do it", again(args, _COMMANDS.get(report.job, report.job))
+    if report.status == "proposed":
+        yield "look", again(args, f"jobs diff {report.id}")
+        yield "apply", again(args, f"jobs apply {report.id}")
+        yield "decline", again(args, f"jobs decline {report.id}")
+
+
+def _told(report: JobReport, args: Arguments, most_lines: int) -> Iterator[str]:
     if report.reason:
         yield report.reason
     if report.status not in ("undone", "declined"):  # what was planned holds no longer
         counts = {_LABELS.get(name, name): number for name, number in report.counts.items()}
         width = max(map(len, counts), default=0)
         yield from (f"{label:<{width}}  {number:,}" for label, number in counts.items())
-        yield from report.lines[:_MOST_STEPS]
-        if len(report.lines) > _MOST_STEPS:
-            yield f"… and {len(report.lines) - _MOST_STEPS:,} more"
+        shown = report.lines[:most_lines] if most_lines else report.lines
+        yield from shown
+        if len(shown) < len(report.lines):
+            where = f": {again(args, f'jobs show {report.id}')}" if report.id else ""
+            yield f"… and {len(report.lines) - len(shown):,} more{where}"
 
 
 # The counts that tell what came of a job.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
+from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.passages import HIDDEN, secret_lines
 from memolith.reports import Change, Hunk, Snapped
@@ -152,11 +153,11 @@ def diff(
 ) -> str:
     """The changes as a unified diff without context; a line stands for each secret record.
 
-    `marked` are ids of records that other files mark secret.
+    What people read comes first, archives last. `marked` are ids of records that other files mark secret.
     """
     return "".join(
         f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret(line, marked) else line
-        for change in changes
+        for change in sorted(changes, key=lambda one: one.path.startswith(layout.ARCHIVE_FOLDER))
         for line in _diff_lines(change)
     )
 
