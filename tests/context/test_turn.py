@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.config import with_values
 from memolith.context.excerpts import excerpt
-from memolith.context.known import Known
+from memolith.context.known import Known, _on_one_line
 from memolith.context.queries import derive
 from memolith.context.skipping import skip_reason
 from memolith.context.turn import Turn, turn_context
 from memolith.errors import RefusedError
 from memolith.retrieval import Filters, Hit, SearchResult
 from memolith.text.budget import estimate_tokens
-from memolith.text.quotation import without_recalled
+from memolith.text.cleaning import one_line
+from memolith.text.quotation import quoted, without_recalled
 from memolith.types import Citation
 
 CONFIG = with_values({}).context
@@ -284,6 +285,11 @@ def test_more_is_asked_for_when_most_must_not_be_seen() -> None:
     others = [hit(n, chat="43", channel="telegram", record_id="") for n in range(1, 100)]
     found = handed(searching(*others, hit(100)))
     assert [item.citation.first_line for item in found.hits] == [100]
+
+
+@given(st.text(alphabet="ab \t\r\n\x1b⟨⟩#L1é\u200b"))
+def test_a_long_context_is_known_line_by_line_as_it_is_as_a_whole(text: str) -> None:
+    assert _on_one_line(text) == quoted(one_line(text))
 
 
 def test_what_is_only_near_is_handed_over_if_it_is_nearly_as_good_as_what_has_the_words() -> None:

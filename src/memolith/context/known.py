@@ -46,7 +46,7 @@ class Known:
                 continue
             for path, lines in _citations(item):
                 self._places.setdefault(path, []).append(lines)
-            texts.append(quoted(one_line(item)))
+            texts.append(_on_one_line(item))
         self._text = "\n".join(texts)
 
     def has(self, hit: Hit) -> bool:
@@ -59,6 +59,12 @@ class Known:
                 return True
         beginning = quoted(one_line(hit.text[: _BEGINNING * 2]))[:_BEGINNING]
         return bool(beginning) and beginning in self._text
+
+
+def _on_one_line(text: str) -> str:
+    """As a quotation would be, on one line; line by line, because most need no cleaning."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return " ".join(filter(None, (quoted(one_line(line)) for line in lines)))
 
 
 def ids_at(known: Iterable[str], root: str) -> set[str]:
@@ -80,7 +86,8 @@ def ids_at(known: Iterable[str], root: str) -> set[str]:
 
 def _citations(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Paths and lines; word by word, because one pattern would search a long word again and again."""
-    for word in text.translate(_NO_MARKS).split():
+    told = [part for part in text.split() if "#L" in part]
+    for word in " ".join(told).translate(_NO_MARKS).split():
         for path, lines in pairwise(word.split("#")):
             found = _LINES.match(lines)
             if path and found:
