@@ -52,6 +52,25 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert found_in(tmp_path) == {"memory/real.md"}
 
 
+def test_what_is_not_followed_is_told_of_the_first_few_by_name(memory: Memory) -> None:
+    memory.remember("a heron")
+    folder = Path(memory.root, "memory")
+    assert memory.sync().warnings == ()
+    (folder / "link.md").symlink_to("elsewhere.md")
+    os.mkfifo(folder / "pipe.md")
+    (folder / "notes").symlink_to("/")
+    (folder / "picture.png").touch()
+    assert set(memory.search("heron").warnings) == {
+        "memory/link.md is a symbolic link, which is not followed. It is left out of search.",
+        "memory/notes is a symbolic link, which is not followed. It is left out of search.",
+        "memory/pipe.md is neither file nor folder. It is left out of search.",
+    }
+    for number in range(40):
+        (folder / f"{number}.md").symlink_to("elsewhere.md")
+    *few, more = memory.search("heron").warnings
+    assert (len(few), more) == (5, "And 38 more like these.")
+
+
 def test_a_memory_without_files_has_none(tmp_path: Path) -> None:
     assert found_in(tmp_path) == set()
 
