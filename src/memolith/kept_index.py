@@ -133,9 +133,13 @@ class KeptIndex:
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files."""
+        from memolith.files.not_followed import not_followed  # searches do without it
+
         with self._at_work():
             self._seen.look_everywhere()
-            return self._again_if_replaced(lambda: self._sync(progress))
+            report = self._again_if_replaced(lambda: self._sync(progress))
+            with self._roots() as roots:
+                return replace(report, warnings=(*report.warnings, *not_followed(roots.own)))
 
     def keep_up(self) -> bool:
         """Files may have changed: index them now, unless a search just did or none ever was; never fails.

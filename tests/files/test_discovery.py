@@ -60,14 +60,15 @@ def test_what_is_not_followed_is_told_of_the_first_few_by_name(memory: Memory) -
     os.mkfifo(folder / "pipe.md")
     (folder / "notes").symlink_to("/")
     (folder / "picture.png").touch()
-    assert set(memory.search("heron").warnings) == {
+    assert memory.search("heron").warnings == ()  # not in every answer
+    assert set(memory.sync().warnings) == {
         "memory/link.md is a symbolic link, which is not followed. It is left out of search.",
         "memory/notes is a symbolic link, which is not followed. It is left out of search.",
         "memory/pipe.md is neither file nor folder. It is left out of search.",
     }
     for number in range(40):
         (folder / f"{number}.md").symlink_to("elsewhere.md")
-    *few, more = memory.search("heron").warnings
+    *few, more = memory.sync().warnings
     assert (len(few), more) == (5, "And 38 more like these.")
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.types import Stamp
 
-_MOST_WARNINGS = 5
 # What synchronising programs leave behind when two machines wrote at once: a copy, not a memory.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 
@@ -40,7 +39,7 @@ def discover(
         below = _look(folder, path, found, warnings, path or folder.root)
         if path:
             waiting += below
-    return found, _first_few(warnings)
+    return found, warnings
 
 
 def look_again(folder: Folder, found: dict[str, Stamp], paths: Iterable[str]) -> bool:
@@ -77,8 +76,7 @@ def discover_below(
         if about_to_look is not None:
             about_to_look(place)
         waiting += _look(folder, path, found, warnings, place)
-    files = {path: stamp for path, stamp in found.items() if path.endswith(".md")}
-    return files, _first_few(warnings)
+    return {path: stamp for path, stamp in found.items() if path.endswith(".md")}, warnings
 
 
 def _look(
@@ -120,22 +118,7 @@ def _note_files(
                     warnings.append(f"{prefix}{name} {SECOND_NAME} It is left out of search.")
                 elif stat.S_ISREG(status.st_mode):
                     found[prefix + name] = stamp_of(status)
-                else:
-                    warnings.append(_left_out(prefix + name, is_link=stat.S_ISLNK(status.st_mode)))
-            elif prefix and entry.is_symlink():  # perhaps to a folder of notes
-                warnings.append(_left_out(prefix + name, is_link=True))
     return below
-
-
-def _first_few(warnings: list[str]) -> list[str]:
-    """Each search tells them, and a folder may be full of links."""
-    more = len(warnings) - _MOST_WARNINGS
-    return [*warnings[:_MOST_WARNINGS], f"And {more:,} more like these."] if more > 0 else warnings
-
-
-def _left_out(path: str, *, is_link: bool) -> str:
-    words = "is a symbolic link, which is not followed" if is_link else "is neither file nor folder"
-    return f"{path} {words}. It is left out of search."
 
 
 def _is_left_out(path: str) -> bool:
