@@ -18,6 +18,8 @@ from memolith.text.entities import entities, small_words
         ("write to ben@example.org or @luis", ("ben@example.org", "@luis")),
         ("We use PostgreSQL and the API", ("PostgreSQL", "API")),
         ("nothing here, I think", ()),
+        ("The vet Dr. Ruiz called Ana. Prof. Kim too.", ("Dr Ruiz", "Ana", "Prof Kim")),
+        ("Releases on Tuesdays, PR #142 costs 18 EUR, um 8 Uhr", ("Releases",)),
         ("Solved the race with Jonas. Resolved the outage.", ("Jonas",)),
         ("Alfred and Ahmed moved", ("Alfred", "Ahmed")),
     ],

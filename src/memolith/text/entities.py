@@ -19,6 +19,8 @@ _NO_NAMES = frozenset(
     " august september october november december lunes martes miércoles jueves viernes sábado domingo"
     " today tomorrow yesterday user operator agent assistant note remember please never always ok yes"
     " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
+    " mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag"
+    " freitag samstag sonntag januar februar märz mai juni juli oktober dezember uhr pr prs eur usd gbp"
     " deadline meeting rent weekly daily todo idea next open pending dinner lunch standing running"
     " new old bug bugs fix tests build built bought wrote found lost got made went took chose paid"
     " sent swam ran won gave kept left began spent".split()
@@ -29,6 +31,7 @@ _NAMES_LIKE_PARTICIPLES = frozenset(
     "alfred mohammed mohamed wilfred winifred manfred beijing sterling boeing fleming browning"
     " harding reading".split()
 )
+_TITLES = frozenset({"Dr", "Dra", "Mr", "Mrs", "Ms", "Prof", "Sr", "Sra", "St"})
 _MOST = 12
 
 
@@ -63,7 +66,7 @@ def _names(text: str, common: Collection[str]) -> Iterator[str]:
         word = re.sub(r"['’]s$", "", word)
         gap = text[end : match.start()]
         begins = bool(_SENTENCE_END.search(text[: match.start()][-3:]))
-        if run and gap != " ":
+        if run and gap != " " and not (gap == ". " and run[-1] in _TITLES):
             yield " ".join(run)
             run = []
         if _is_name(word, begins=begins, common=common) and "@" not in (
