@@ -124,6 +124,16 @@ def test_a_clock_that_was_given_is_obeyed_here(root: str, clock: Clock) -> None:
         assert processes == []
 
 
+@pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false", "/bin/sh"])
+def test_where_no_process_can_be_had_the_job_runs_here(
+    memory: Memory, python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", python)
+    if python == "/bin/false":  # a Python that does not find our code
+        monkeypatch.setattr("memolith.apart.can_start", lambda: True)
+    assert apart(memory, Jobs.trim).status == "done"
+
+
 @needs_proc
 def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
     code = (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Who waits for a job waits for seconds; who waits for a search, for milliseconds.
 _NICER = 5
-_STEP, _DONE, _FAILED = "step", "done", "failed"
+_READY, _STEP, _DONE, _FAILED = "ready", "step", "done", "failed"
 
 
 def apart(
@@ -42,30 +42,25 @@ def apart(
     `progress` is told of each step while the job waits, and may raise to stop it there. A clock that
     somebody gave cannot be handed over: then, or if no process can be had, the job runs here.
     """
-    is_own_time = memory._given_clock is None  # noqa: SLF001 - one of us
-    if not is_own_time or not can_start():
-        return _here(memory, work, progress, options)
-    ours, theirs = Pipe()
-    with ours:
+    started = _start() if memory._given_clock is None else None  # noqa: SLF001 - one of us
+    if started is None:
+        if progress is not None:
+            options = {**options, "progress": progress}
+        return work(memory.jobs, **options)
+    with started as link:
+        handed_over = memory._handed_over  # noqa: SLF001 - one of us
         try:
-            process = _start(theirs)
-        except OSError:
-            return _here(memory, work, progress, options)
-        try:
-            handed_over = memory._handed_over  # noqa: SLF001 - one of us
-            ours.send((handed_over, work, options, progress is not None))
-            return cast("T", _answer(ours, progress))
+            link.send((handed_over, work, options, progress is not None))
+            return cast("T", _answer(link, progress))
         except (EOFError, ConnectionError) as error:
-            raise _gone(process.wait()) from error
-        finally:
-            process.kill()
-            process.wait()
+            raise _gone(started.process.wait()) from error
 
 
 def do_job() -> None:
     """What the other process does."""
     link = Connection(int(sys.argv[4]))
     os.nice(_NICER)
+    link.send(_READY)
     handed_over, work, options, tells = link.recv()
     server = _Server(link)
     if tells:
@@ -100,16 +95,49 @@ class _Server:
             os._exit(1)  # files are safe at any moment
 
 
-def _start(theirs: Connection) -> Popen[bytes]:
+class _Started:
+    """The other process, which is ready; it ends at the end of the `with`."""
+
+    def __init__(self, process: Popen[bytes], link: Connection) -> None:
+        self.process = process
+        self._link = link
+
+    def __enter__(self) -> Connection:
+        """The way to it."""
+        return self._link
+
+    def __exit__(self, *_: object) -> None:
+        """End it, if it has not ended yet."""
+        self._link.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def _start() -> _Started | None:
+    """Another process, or None if there can be none: no Python, no room, or it does not find our code."""
+    if not can_start():
+        return None
+    ours, theirs = Pipe()
     with theirs:
         end = theirs.fileno()
-        return Popen(  # noqa: S603 - ourselves
-            command(__name__, do_job.__name__, str(end)),
-            stdin=DEVNULL,
-            stdout=DEVNULL,  # ours may carry the protocol
-            pass_fds=[end],
-            start_new_session=True,  # Ctrl-C is for us
-        )
+        try:
+            process = Popen(  # noqa: S603 - ourselves
+                command(__name__, do_job.__name__, str(end)),
+                stdin=DEVNULL,
+                stdout=DEVNULL,  # ours may carry the protocol
+                pass_fds=[end],
+                start_new_session=True,  # Ctrl-C is for us
+            )
+        except OSError:
+            ours.close()
+            return None
+    started = _Started(process, ours)
+    try:
+        ours.recv()
+    except (EOFError, OSError):
+        started.__exit__()
+        return None
+    return started
 
 
 def _answer(link: Connection, progress: Progress | None) -> object:
@@ -122,14 +150,6 @@ def _answer(link: Connection, progress: Progress | None) -> object:
         if progress is not None:
             progress(*said)
         link.send(True)
-
-
-def _here(
-    memory: Memory, work: Callable[..., T], progress: Progress | None, options: dict[str, object]
-) -> T:
-    if progress is not None:
-        options = {**options, "progress": progress}
-    return work(memory.jobs, **options)
 
 
 def _gone(code: int) -> JobFailedError:
