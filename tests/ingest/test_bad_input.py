@@ -75,6 +75,25 @@ def test_an_unreadable_file_and_an_unreadable_folder_are_warnings(folder: Path) 
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("closed", [".memolith/index", ".memolith"])
+def test_an_index_that_may_not_be_opened_is_a_warning(folder: Path, closed: str) -> None:
+    if reason := privileges.why_not():
+        pytest.skip(reason)
+    with Memory(folder) as memory:
+        assert memory.search("heron").hits
+    (folder / closed).chmod(0)
+    try:
+        done = subprocess.run(
+            [*privileges.without(), sys.executable, "-c", SEARCH, folder],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    finally:
+        (folder / closed).chmod(0o700)
+    assert done.stdout.startswith("['memory/good.md']"), done.stdout
+    assert "permission denied. One is made for this process alone" in done.stdout
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize(
     "data",
     [
