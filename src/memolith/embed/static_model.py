@@ -42,6 +42,7 @@ _LONGEST_WORD = 100
 _WORDS_AT_ONCE = 500
 # So many new words at once are worth loading the library for.
 _FEW_WORDS = 1_000
+_QUESTION = 64  # words; so few are picked out one by one faster than at once
 # How much a word like "the" adds to the vector of a text, against 1 for one that says something.
 STOP_WORD = 0.3
 _SHORTEST = np.float32(1e-6)  # of a vector that says nothing
@@ -96,12 +97,18 @@ class StaticModel:
         sizes = [len(stretches) for stretches in texts]
         with self._guard:
             self._learn(set().union(*texts))
+            if sum(sizes) <= _QUESTION:
+                return [b"".join(map(self._spelled, stretches)) for stretches in texts]
             row = self._rows.__getitem__
             rows = np.fromiter(map(row, chain.from_iterable(texts)), np.intp, sum(sizes))
             data, ends = self._tokens_of(rows)
         every = [0, *ends.tolist()]
         bounds = (every[count] for count in accumulate(sizes, initial=0))
         return [data[start:stop] for start, stop in pairwise(bounds)]
+
+    def _spelled(self, stretch: str) -> bytes:
+        row = self._rows[stretch]
+        return self._tokens[self._bounds[row] : self._bounds[row + 1]].tobytes()
 
     def _tokens_of(self, rows: NDArray[np.intp]) -> tuple[bytes, NDArray[np.int64]]:
         """The tokens of words, one after the other, and where those of each end."""

@@ -195,5 +195,7 @@ def group_vectors(segments: Sequence[Segment], groups: Integers) -> Floats:
     sums = np.zeros((len(groups), dimensions), np.float32)
     for segment in segments if dimensions else ():
         asked, at = segment.groups.find(groups)
+        if len(segments) == 1 and len(asked) == len(groups):
+            return segment.groups.sums.take(at, axis=0).astype(np.float32)
         sums[asked] += segment.groups.sums[at]
     return sums

@@ -87,6 +87,10 @@ class Candidates:
             held_back=self.held_back,
         )
 
+    def first(self, count: int) -> Candidates:
+        """So many of them, as they stand."""
+        return self if len(self) <= count else self.take(slice(count))
+
     def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:
         """The same with other scores, where they stand: who needs an order asks for it."""
         return replace(self, score=score, why=why)

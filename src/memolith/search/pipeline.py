@@ -101,7 +101,7 @@ class Question:
             ranked = _without_lost(ranked, seen, best)
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
         return SearchResult(
-            hits=hits(best.take(slice(limit)), situation, reading),
+            hits=hits(best.first(limit), situation, reading),
             sessions=sessions(reading, ranked, chats),
             warnings=tuple(warnings),
             trace=tuple(trace(reading, nominees, scored, shown)) if parts.explain else (),
@@ -146,7 +146,7 @@ def _told(situation: Situation, limit: int, plan: QueryPlan, nominated: Nominati
 def _best_and_of_days(candidates: Candidates, situation: Situation, most: int) -> Candidates:
     """The best, and all that is from the days asked for, however common its words are."""
     if not situation.days:
-        return candidates.take(slice(most)) if len(candidates) > most else candidates
+        return candidates.first(most)
     chosen = np.arange(len(candidates)) < most
     chosen |= is_from_any(situation.days, candidates.signals.dated)
     return candidates if chosen.all() else candidates.take(chosen.nonzero()[0])

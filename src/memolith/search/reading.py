@@ -63,7 +63,7 @@ class Reading:
         records = {chunk.record_id for chunk in chunks} - {""}
         past = self._index.superseded(records, filters) if records else set[str]()
         read = replace(
-            candidates.take(places),
+            candidates.first(seen) if len(places) == seen else candidates.take(places),
             chunks=chunks,
             texts=tuple([_text_of(self._texts[keys[place]]) for place in places]),
             superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
