@@ -17,7 +17,7 @@ from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.text.digests import blake2b, sha1
-from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces
+from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
 
@@ -201,7 +201,8 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
     place = hit.citation
     if hit.record_id and place.first_line == place.last_line:
         return _whole(hit)
-    parts = list(pieces(hit.text.split("\n"), place.first_line))
+    found = pieces(hit.text.split("\n"), place.first_line)
+    parts = list(whole_facts(found) if hit.record_id else found)
     if len(parts) < 2:
         return parts[0] if parts else _whole(hit)
     closest = max(parts, key=lambda part: _shared(part, asked))

@@ -10,7 +10,7 @@ from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import readable_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
-from memolith.text.pieces import bare_text, claim_key, pieces
+from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.types import Citation
 
 TYPE_CHECKING = False
@@ -69,7 +69,8 @@ def _prose(
         else line.decode(errors="replace").rstrip("\r\n")
         for number, line in enumerate(raw, 1)
     ]
-    for piece in pieces(lines):
+    found = pieces(lines)
+    for piece in whole_facts(found) if note is not None else found:
         yield Statement(
             text=piece.text,
             citation=Citation(document.path, piece.first_line, piece.last_line),

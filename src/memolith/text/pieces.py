@@ -10,7 +10,7 @@ from memolith.text.folding import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
@@ -19,6 +19,12 @@ _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=
 _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 # What dreaming adds behind a promoted fact; without it the fact is the same as where it came from.
 _TRAILER = re.compile(r" ?\*\(score: [\d.]{1,8}, source: [^*\n]{1,500}\)\*$")
+
+_PRONOUN = re.compile(
+    r"(?:it|its|this|these|those|he|she|they|his|her|their|es|él|ella|ellos|ellas|esto|eso|er|sie|ihr|sein)\b",
+    re.IGNORECASE,
+)
+_LONGEST_FACT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,26 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
             open_lines.append(line[item.end() :] if item else line)
     if open_lines:
         yield from _piece(open_lines, start, first_line + len(lines) - 1)
+
+
+def whole_facts(parts: Iterable[Piece]) -> Iterator[Piece]:
+    """The statements of a note, but what begins with a pronoun is told with the one before it.
+
+    >>> [fact.text for fact in whole_facts(pieces(["The dog is Cookie.", "", "She eats carrots."]))]
+    ['The dog is Cookie. She eats carrots.']
+    """
+    before: Piece | None = None
+    for part in parts:
+        if before is not None and _PRONOUN.match(part.text):
+            both = f"{before.text} {part.text}"
+            if len(both) <= _LONGEST_FACT:
+                before = Piece(both, before.first_line, part.last_line)
+                continue
+        if before is not None:
+            yield before
+        before = part
+    if before is not None:
+        yield before
 
 
 def _ends_a_statement(line: str) -> bool:
