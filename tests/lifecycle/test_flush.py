@@ -224,3 +224,19 @@ def test_a_number_within_a_longer_one_or_without_its_sign_is_not_known_yet() -> 
     assert known.has("Bus 450 goes to the harbour")
     assert not known.has("Bus 45 goes to the harbour")
     assert not known.has("The balance of May was -5 euros")
+
+
+@pytest.mark.parametrize(
+    ("said", "saved"),
+    [
+        ("I looked at the exporter. It should use semicolons.", "User: I looked at the exporter. It should use semicolons."),
+        ("Der Exporter ist fertig. Er soll immer Semikolons schreiben.", "Der Exporter ist fertig. Er soll immer Semikolons schreiben."),
+        ("It should use semicolons.", "It should use semicolons."),
+        ("My password is hunter22x. It should always work.", ""),
+    ],
+)  # fmt: skip
+def test_what_leans_on_the_sentence_before_is_saved_with_it(said: str, saved: str) -> None:
+    found = [one.text for one in extract(read_chat(f"User: {said}").messages)]
+    assert [text.removeprefix("User: ") for text in found] == [saved.removeprefix("User: ")] * bool(
+        saved
+    )

@@ -1,7 +1,8 @@
 """What of a chat is saved, in English, Spanish and German, sentence by sentence; and how chats are written.
 
 A line of `flush_probe.tsv` has who says it, the category it is to be saved under (- for none) and the
-sentence. Of its last 64, written after the cues, 65 % were found at first, 90 % of those rightly.
+sentence. Of two parts written after the cues, before these were mended by them, 65 % of 43 and 55 % of 42
+sentences were saved for what they are, and none of 38 that tell nothing.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memolith.jobs.worth_saving import category_of, is_about_me
 from memolith.text.budget import cut
+from memolith.text.cues import Sentence, without_filler
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.quotation import without_recalled
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from memolith.jobs.chat import Said
 
 _LONGEST = 500
+_LONGEST_PAIR = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +36,25 @@ class Finding:
 def extract(messages: Iterable[Said]) -> Iterator[Finding]:
     """What is worth keeping, in the order in which it was said; nothing that was recalled before."""
     for said in messages:
+        before = ""
         for sentence in sentences(without_recalled(said.text)):
             category = category_of(sentence, by_user=said.by_user)
-            if category and not surely_holds_secret(sentence):
-                text = " ".join(cut(sentence, _LONGEST).text.split())
+            text = _understandable(sentence, before)
+            before = sentence
+            if category and not surely_holds_secret(text):
                 yield Finding(
                     text=f"User: {text}" if said.by_user and is_about_me(sentence) else text,
                     category=category,
                 )
+
+
+def _understandable(sentence: str, before: str) -> str:
+    """The sentence in one line; together with the one before if it leans on it: «It should be blue.»"""
+    bare = without_filler(sentence)
+    if before and Sentence(bare).begins("leans") and len(before) + len(bare) < _LONGEST_PAIR:
+        ended = before if before[-1] in ".!?…:;" else f"{before}."
+        bare = f"{without_filler(ended)} {bare}"
+    return " ".join(cut(bare, _LONGEST).text.split())
 
 
 class Known:

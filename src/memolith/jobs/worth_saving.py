@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from memolith.text.cues import Sentence
+from memolith.text.cues import Sentence, without_filler
 from memolith.text.sentences import claims
 
 # How much a sentence must name (numbers, names) to be a fact by that alone, or with a verb that states it.
@@ -30,8 +30,8 @@ def category_of(sentence: str, *, by_user: bool) -> str:
     >>> category_of("I will use tabs.", by_user=False)
     ''
     """
-    said = Sentence(sentence)
-    named = _names(said) if len(said.words) >= _FEWEST else 0.0
+    said = Sentence(without_filler(sentence))
+    named = _names(said, sentence) if len(said.words) >= _FEWEST else 0.0
     if len(said.words) < _FEWEST or _is_chatter(said, named):
         return ""
     kind = _kind(said)
@@ -83,9 +83,9 @@ def _is_fact(said: Sentence, named: float) -> bool:
     return (on_a_day or named >= _NAMES_SOMETHING) and said.says("states")
 
 
-def _names(said: Sentence) -> float:
+def _names(said: Sentence, sentence: str) -> float:
     """How much it names: numbers, and names, of which three are enough."""
-    text = said.text[:_MOST_CHARS]
+    text = sentence[:_MOST_CHARS]  # with its filler: behind it, a capital is a name
     found = claims(text)
     numbers = sum(name[:1].isdigit() for name in found)
     names = len(found) - numbers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _MOST_CHARS = 600  # what a sentence is shows at its beginning
-_LISTS = ("language", "user speaks", "assistant speaks", "others speak")
+_LISTS = ("language", "user speaks", "assistant speaks", "others speak", "filler")
 _WORD = re.compile(r"[\w']+")
 # What the signs of a cue mean, as parts of an expression.
 _SIGNS = {
@@ -81,6 +81,28 @@ class Sentence:
             match is not None and not self.plain[: match.start()].strip(" !?-\"'(")
             for match in found
         )
+
+
+def without_filler(sentence: str) -> str:
+    """A sentence without what only fills at its beginning, in whichever language.
+
+    >>> without_filler("btw, I moved to Lima"), without_filler("und Sara zieht um"), without_filler("Also")
+    ('I moved to Lima', 'Sara zieht um', 'Also')
+    """
+    found = _filler().match(sentence)
+    rest = sentence[found.end() :] if found else ""
+    if not rest:
+        return sentence
+    bare = without_filler(rest)
+    return bare[0].upper() + bare[1:]
+
+
+@cache
+def _filler() -> re.Pattern[str]:
+    words = sorted(listed("filler"), key=len, reverse=True)
+    return re.compile(
+        rf"(?:{'|'.join(map(re.escape, words))})\b[\s,.!:;–—-]{{1,8}}(?=\w)", re.IGNORECASE
+    )
 
 
 def plain_sentence(text: str) -> str:
