@@ -108,6 +108,20 @@ def test_to_supersede_twice_with_the_same_text_writes_it_once(memory: Memory, ma
     assert texts(memory) == ["Ana owns the key"]
 
 
+def test_a_correction_made_already_is_cited_where_it_stands_and_copied_whole(
+    memory: Memory,
+) -> None:
+    old = memory.remember("Ana owns the key")
+    new = memory.supersede(old.id, "Bob owns the key")
+    log = Path(memory.root, "memory", "2026-11-15.md")
+    log.write_bytes(log.read_bytes().split(b"\n")[0] + b"\n")  # a power cut took the second line
+    again = memory.supersede(old.id, "Bob owns the key")
+    lines = Path(memory.root, "MEMORY.md").read_bytes().split(b"\n")
+    assert again.citation is not None
+    assert new.id.encode() in lines[again.citation.first_line - 1]
+    assert log.read_bytes().split(b"\n")[1:] == [lines[again.citation.first_line - 1], b""]
+
+
 def test_nothing_is_superseded_by_what_it_says_itself(memory: Memory) -> None:
     note = memory.save_note("Ana owns the key")
     assert memory.supersede(note.id, "Ana owns the key") == note

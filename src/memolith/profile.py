@@ -170,7 +170,9 @@ def _exists(root: str) -> bool:
         return False
     except (OSError, ValueError) as error:  # ValueError: a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else "it is not a path"
-        raise ProfileError(f"{root!a} cannot be used: {reason}.") from error
+        raise ProfileError(
+            f"{root!a} cannot be used: {reason}.", hint="Choose another --root."
+        ) from error
     if not is_folder:
         raise ProfileError(
             f"{root} is a file; a profile's root is a folder.",

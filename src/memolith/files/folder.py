@@ -313,5 +313,12 @@ def _make_root(root: str, *, durable: bool) -> int:
             if durable:
                 _sync_folder(os.path.dirname(path))
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError as error:  # what is above it is there, so it is not that
+        raise StorageError(
+            f"Cannot make {root}: no folder can be made there.",
+            path=root,
+            errno=errno.ENOENT,
+            hint="Choose another --root.",
+        ) from error
     except OSError as error:
         raise storage_error(error, root) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.errors import RecordNotFoundError
 from memolith.files import layout
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.files.tail import QUARANTINE
@@ -103,19 +103,16 @@ def _records_with(path: str, data: bytes, wanted: bytes) -> list[Record]:
     """The records of a file whose lines hold these bytes; a note, which has no line, as a whole."""
     if _may_be_note(path):
         return records_in(path, data)
-    lines = Document.parse(path, data).lines
-    few = Document(path, tuple(line for line in lines if wanted in line.data))
-    return [record for _, record in few.records()]
+    lines = enumerate(data.split(b"\n"), 1)
+    few = tuple(Line(number, line) for number, line in lines if wanted in line)
+    return [record for _, record in Document(path, few).records()]
 
 
 def _successors(path: str, data: bytes) -> Iterator[Record]:
     """The records of a file that took the place of another; few lines say that they did."""
     word = b"supersedes"
-    if word not in data:
-        return
-    if not _may_be_note(path):
-        data = b"\n".join(line for line in data.split(b"\n") if word in line)
-    yield from (record for record in records_in(path, data) if record.supersedes)
+    if word in data:
+        yield from (record for record in _records_with(path, data, word) if record.supersedes)
 
 
 def _may_be_note(path: str) -> bool:
