@@ -50,6 +50,12 @@ def test_the_vector_of_a_text_is_that_of_its_tokens() -> None:
     assert total @ whole == pytest.approx(np.linalg.norm(total), rel=0.03)
 
 
+def test_many_words_are_spelled_as_each_of_them_is() -> None:
+    words = [f"word{number} Zaragoza" for number in range(100)] + ["...", "the"]
+    each = [stretch for text in words for stretch in MODEL.spell([text.split()])]
+    assert MODEL.spell([text.split() for text in words]) == each
+
+
 def test_a_text_without_words_has_no_tokens() -> None:
     assert MODEL.spell([[], ["..."], ["x" * 5000], ["word"]])[:3] == [b"", b"", b""]
     directions, lengths = MODEL.directions(np.empty(0, np.uint16), 64)

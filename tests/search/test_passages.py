@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.embed.static_model import StaticModel
+from memolith.search import passages as passages_module
 from memolith.search.passages import passages
 from tests.search.making import SITUATION, candidate, candidates, order
 
@@ -87,6 +88,16 @@ def test_a_chunk_whose_words_are_not_known_yet_is_kept() -> None:
 def test_a_question_without_words_changes_nothing(question: str) -> None:
     found = judged(question, ["one", "two"], {}, 0.5, 0.5)
     assert (found.score.tolist(), found.why) == ([0.7, 0.7], {})
+
+
+def test_words_that_are_spelled_in_many_tokens_are_compared_as_others_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [FILLER, "my red bicycle in Lisbon " + FILLER, "xyzzyqwrtplk " * 7]
+    rarity = {"bicycle": 2.0, "lisbon": 3.0}
+    votes = judged("bicycle in Lisbon", texts, rarity, 0.5).votes.tolist()
+    monkeypatch.setattr(passages_module, "_LONG_BLOCK", 0)
+    assert judged("bicycle in Lisbon", texts, rarity, 0.5).votes.tolist() == votes
 
 
 @settings(max_examples=100, deadline=None)
