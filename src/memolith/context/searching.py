@@ -27,8 +27,8 @@ if TYPE_CHECKING:
             ...
 
 
-# A few more than are shown: some must not be seen, or are known already.
-_ASKED_FOR_MORE = 2
+# A few more than are shown: some must not be seen. And half as many again if some are known already.
+_ASKED_FOR_MORE = 3
 # … and so many when hardly any of those may be seen, as when other chats fill the answer.
 _ASKED_FOR_AT_LEAST = 200
 # What no word of the message speaks for must be among the nearest by meaning, and nearly as good as the
@@ -49,8 +49,11 @@ class Found:
 class Searches:
     """Memories, turns of this chat and experiences that answer a message: one question to the index."""
 
-    def __init__(self, ask: Ask, filters: Filters, question: str, may_see: MaySee) -> None:
-        """`may_see` decides which hits count."""
+    def __init__(
+        self, ask: Ask, filters: Filters, question: str, may_see: MaySee, *, some_known: bool
+    ) -> None:
+        """`may_see` decides which hits count; it refuses more of them if some are known already."""
+        self._some_known = some_known
         self._ask = ask
         self._filters = filters
         self._question = question
@@ -90,7 +93,7 @@ class Searches:
         return replace(found, warnings=(*found.warnings, late))
 
     def _hits(self, answer: Answer, filters: Filters, limit: int) -> list[Hit]:
-        some = limit + limit // 5 + _ASKED_FOR_MORE
+        some = limit + limit // (2 if self._some_known else 6) + _ASKED_FOR_MORE
         hits, enough = self._asked_for(answer, some, filters, limit)
         if not enough:
             hits, _ = self._asked_for(answer, _at_most(limit), filters, limit)

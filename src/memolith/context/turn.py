@@ -66,7 +66,7 @@ def turn_context(
             return False
         return True
 
-    searches = Searches(ask, filters, " ".join(queries), may_see)
+    searches = Searches(ask, filters, " ".join(queries), may_see, some_known=bool(turn.known))
     found = searches.run(
         config.max_results if turn.limit is None else max(0, turn.limit),
         config.experiences,
