@@ -64,3 +64,19 @@ def test_what_is_left_out_within_a_quotation_does_not_end_a_sentence() -> None:
 def test_a_wish_of_the_moment_is_no_preference() -> None:
     assert kind_of("The user wants to stop early") == ""
     assert kind_of("The user wants tea") == "preference"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Wir haben beschlossen, das Sofa zu verkaufen.", "decision"),
+        ("Ab jetzt nur noch dienstags Releases.", "decision"),
+        ("Ana mag keinen Kaffee.", "preference"),
+        ("Ich möchte kurze Antworten.", "preference"),
+        ("Noch offen: wer bringt den Kuchen?", "open"),
+        ("Der Server stand, weil die Platte voll war.", "insight"),
+        ("Heute hat es geregnet.", ""),
+    ],
+)
+def test_what_matters_is_known_in_german(text: str, kind: str) -> None:
+    assert kind_of(text) == kind

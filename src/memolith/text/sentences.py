@@ -77,23 +77,28 @@ _DECISION = re.compile(
     r"mejor no|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
     r"rejected?|cancel\w*|instead of|"
     r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|"
-    r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de)\b"
+    r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de|"
+    r"beschlossen|beschliess\w+|entschied\w*|entschlossen|vereinbart|abgemacht|ab (?:jetzt|sofort)|stattdessen|"
+    r"gebucht|reserviert|verschoben|abgesagt|unterschrieben)\b"
 )
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|"
     # For a moment only: «wants to stop early».
     r"wants?(?! to (?:stop|pause|rest|sleep|know|see|look|continue|go on|talk|chat|take a break)\b)|needs?|"
     r"rather|can(?:['’]?t|not) (?:stand|eat|drink|tolerate)|no pued[eo] (?:comer|beber|tomar)|(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:eat|drink)|vegan\w*|vegetarian\w*|"
-    r"gluten|c(?:o)?eliac\w*|no (?:come|bebe|soport\w+|aguant\w+)|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*)\b"
+    r"gluten|c(?:o)?eliac\w*|no (?:come|bebe|soport\w+|aguant\w+)|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*|"
+    r"bevorzug\w+|mag|mochten?|liebt|hasst|lieblings\w+|immer|nie(?:mals)?|lieber|vegetarisch\w*|glutenfrei\w*)\b"
 )
 _OPEN = re.compile(
     r"\btodo:|\b(?:to do|pending|open question|waiting for|(?<!nothing )(?<!nothing is )(?<!not )blocked|follow up|next step|action items?|remind\w*|"
     r"unresolved|not yet|think about it|remember to|(?:have|has) to|hay que|ten(?:go|emos) que|se (?:me|nos) olvide|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
-    r"espera\w*|recorda\w+|recuerda\w*|todavia no)\b"
+    r"espera\w*|recorda\w+|recuerda\w*|todavia no|"
+    r"(?:noch )?offen|noch (?:nicht|zu klaren|zu tun)|muss(?:en)? noch|warte\w* auf|nicht vergessen|erinner\w+)\b"
 )
 _INSIGHT = re.compile(
     r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
-    r"fails? (?:if|when|with)|caused by|the reason|solved|resolved|resuelt[oa]|solucion\w+|arreglad[oa]|porque|resulta|aprendi\w*|causa|se arregl\w+)\b"
+    r"fails? (?:if|when|with)|caused by|the reason|solved|resolved|resuelt[oa]|solucion\w+|arreglad[oa]|porque|resulta|aprendi\w*|causa|se arregl\w+|"
+    r"weil|ursache|gelernt|stellte sich heraus|gelost|behoben)\b"
 )
 _HEALTH = re.compile(r"\b(?:allerg\w*|alergi\w*|c(?:o)?eliac\w*|diabet\w+|intoleran\w+)\b")
 _UNSURE = re.compile(
