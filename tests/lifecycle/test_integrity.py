@@ -108,6 +108,18 @@ def test_after_the_hinted_command_the_pair_is_settled_and_the_older_is_history(
     assert memory.doctor().healthy
 
 
+def test_what_else_a_contradicted_record_says_is_not_given_up(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    old = memory.remember("The boiler is from 2014. The landlord is Mrs. Keller.")
+    stopped_time.advance(days=1)
+    memory.remember("The landlord is Mr. Braun")
+    (finding,) = found(memory, "contradiction")
+    assert finding.hint == f'memolith supersede {old.id} "…", with all of it that still holds'
+    memory.supersede(old.id, "The boiler is from 2014")
+    assert memory.jobs.scan().findings == ()
+
+
 def test_a_chain_of_contradictions_is_settled_by_hints(
     memory: Memory, stopped_time: StoppedTime
 ) -> None:

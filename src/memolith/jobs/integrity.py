@@ -24,6 +24,7 @@ from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.same_fact import bag_of, say_the_same
+from memolith.text.sentences import sentences
 from memolith.types import policy
 from memolith.visibility import current
 
@@ -118,9 +119,16 @@ def _contradictions(
         yield _finding(
             "contradiction",
             f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})",
-            _replace_hint(older, newer),
+            _settling_hint(older, newer),
             (older, newer),
         )
+
+
+def _settling_hint(old: Statement, new: Statement) -> str:
+    """The same, of a contradiction: what else the older one says still holds."""
+    if old.record is None or len(list(sentences(old.text))) == 1:
+        return _replace_hint(old, new)
+    return f'memolith supersede {old.record.id} "…", with all of it that still holds'
 
 
 def _replace_hint(old: Statement, new: Statement) -> str:

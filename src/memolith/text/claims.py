@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_CHARS = 400
+# «Mrs. Keller» is one sentence with what stands before it.
+SENTENCE_ENDS = re.compile(
+    r"(?<=[.!?])(?<!\b[DMS]r\.)(?<!\bMrs\.)(?<!\bSra\.)(?<!\bDra\.)\s+(?=\w)|\n+|;\s+"
+)
 _ARTICLE = re.compile(
     r"^(?:the|a|an|our|my|your|his|her|their|its|el|la|los|las|un|una|mi|nuestro|nuestra|su|"
     r"der|die|das|den|dem|ein|eine|einen|mein|meine|unser|unsere|sein|seine|ihr|ihre)\s+"
@@ -32,11 +36,11 @@ _IS = re.compile(
 _SINGLE = re.compile(
     r"\b(?:port|name|address|password|deadline|birthday|owner|colou?r|theme|time ?zone|version|price|rent|"
     r"salary|email|phone|number|url|host(?:name)?|default|limit|budget|capital|editor|language|framework|"
-    r"database|branch|status|age|size|weight|date|day|time|location|region|plan|boss|manager|lead|"
+    r"database|branch|status|age|size|weight|date|day|time|location|region|plan|boss|manager|lead|landlord|landlady|"
     r"puerto|nombre|direccion|contrasena|plazo|cumpleanos|dueno|duena|precio|alquiler|correo|telefono|"
-    r"idioma|fecha|version|jefe|jefa|edad|favou?rite \w+|\w+ favorit[oa]|"
+    r"idioma|fecha|version|jefe|jefa|caser[oa]|edad|favou?rite \w+|\w+ favorit[oa]|"
     r"adresse|passwort|frist|geburtstag|besitzer(?:in)?|farbe|preis|miete|gehalt|telefonnummer|nummer|hauptstadt|"
-    r"sprache|datum|chef(?:in)?|leiter(?:in)?|alter|grosse|gewicht|beitrag|lieblings\w+)\b"
+    r"sprache|datum|chef(?:in)?|leiter(?:in)?|vermieter(?:in)?|alter|grosse|gewicht|beitrag|lieblings\w+)\b"
 )
 _VALUE_OF_ITS_KIND = re.compile(
     r"\d[\d.,:/-]*\s*(?:%|€|\$|£|[a-z]{0,10})|v?\d+(?:\.\d+)+|https?://\S+|[\w.+-]+@[\w-]+\.\w+|/[\w./-]+"
@@ -81,7 +85,7 @@ def claims(text: str) -> Iterator[Claim]:
     >>> next(claims("Ana owns the release key")).key == next(claims("Ben owns the release key")).key
     True
     """
-    for sentence in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
+    for sentence in SENTENCE_ENDS.split(text[:2000]):
         plain = " ".join(fold(plain_amounts(sentence)).replace("'", "").replace("’", "").split())
         if 5 <= len(plain) <= _MOST_CHARS:
             bare = plain.rstrip(" .!;,")

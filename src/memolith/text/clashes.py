@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from memolith.text.amounts import plain_amounts
+from memolith.text.claims import SENTENCE_ENDS
 from memolith.text.folding import fold
 from memolith.text.similarity import NEGATIONS
 from memolith.text.stopwords import is_stop_word
@@ -111,7 +112,7 @@ class Frame:
 
 def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
     """The sentences of a text that say how something is; what happened is left out."""
-    for written in re.split(r"(?<=[.!?])\s+(?=\w)|\n+|;\s+", text[:2000]):
+    for written in SENTENCE_ENDS.split(text[:2000]):
         sentence = plain_amounts(written)
         plain = fold(sentence)
         if len(sentence) <= _MOST_CHARS and not sentence.rstrip().endswith("?"):
