@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
+import subprocess
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ def cut_after(
     root = disk.path / operation.name
     if not operation.starts_empty:
         shutil.copytree(template, root)
-        os.sync()
+        subprocess.run(["sync", "-f", str(root)], check=True)  # of this disk alone
     steps = [*operation.warm_up, operation.call, {"do": "idle"}]
     order = Order(
         root=root,
