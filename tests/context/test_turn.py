@@ -296,6 +296,8 @@ def test_what_is_only_near_is_handed_over_if_it_is_nearly_as_good_as_what_has_th
     near = {number: hit(number, ranks={"meaning": number}) for number in (2, 3)}
     search = searching(hit(1), replace(near[2], score=0.7), replace(near[3], score=0.5))
     assert [found.citation.first_line for found in handed(search).hits] == [1, 2]
+    search = searching(hit(1), replace(hit(2), score=0.51), replace(hit(3), score=0.49))
+    assert [found.citation.first_line for found in handed(search).hits] == [1, 2]
     alone = searching(near[2], replace(near[3], score=0.5))
     assert [found.citation.first_line for found in handed(alone).hits] == [2, 3]
 
