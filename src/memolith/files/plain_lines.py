@@ -28,11 +28,12 @@ _SENSITIVITIES = {name.encode() for name in SENSITIVITIES}
 
 def count_records(path: str, data: bytes, damages: list[Damage]) -> int:
     """How many records a file has; lines that are broken do not count, and are put in a list."""
-    count = 0
     lines = data.split(b"\n")
-    for number, line in enumerate(lines, 1):
+    others = [number for number, line in enumerate(lines, 1) if not _is_plain(line)]
+    count = len(lines) - len(others)
+    for number in others:
         try:
-            count += _is_plain(line) or _is_record(line)
+            count += _is_record(lines[number - 1])
         except RecordFormatError as error:
             if number < len(lines):  # else it may be a write that is happening right now
                 damages.append(Damage(path, number, error.message))
