@@ -65,7 +65,7 @@ def asked_of_a_model(memory: Memory) -> object:
         live(past, time, 30)
         warnings = past.jobs.compact().warnings
     asked = [(ask["model"], headers.get("Authorization")) for _, headers, ask in endpoint.asked]
-    return asked, ["timeout" in warning.lower() for warning in warnings]
+    return asked, ["nothing whole came" in warning for warning in warnings]
 
 
 def memory_settings(memory: Memory) -> dict[str, Value]:
