@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ from memolith.lifecycle import Jobs
 from memolith.upkeep import Scheduler
 from tests.lifecycle.dreams import tree
 
-needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
+needs_proc = pytest.mark.skipif(
+    not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="looks into /proc"
+)
 
 
 class StopError(Exception):
@@ -28,12 +31,13 @@ class StopError(Exception):
 
 def jobs_of(process: int) -> list[int]:
     """The processes it has started to run a job."""
-    return [
-        int(child)
-        for task in Path(f"/proc/{process}/task").iterdir()
-        for child in (task / "children").read_text().split()
-        if b"do_job" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    found = []
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread or process that has ended
+            for child in (task / "children").read_text().split():
+                if b"do_job" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.append(int(child))  # noqa: PERF401 - those before one that has ended count
+    return found
 
 
 def is_alive(process: int) -> bool:

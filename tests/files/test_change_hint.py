@@ -113,6 +113,8 @@ def test_a_folder_that_is_no_longer_looked_at_means_doubt(hint: ChangeHint, tmp_
 
 def test_notices_that_the_kernel_dropped_mean_doubt(hint: ChangeHint, tmp_path: Path) -> None:
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if most > 100_000:
+        pytest.skip("this kernel keeps more notices than a test has time for")
     for number in range(most + 10):
         (tmp_path / f"{number % 2}.md").touch()
     assert hint.take() is None
