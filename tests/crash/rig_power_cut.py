@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SHUTDOWN = 0x8004587D  # _IOR('X', 125, __u32): EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN
 _NO_LOG_FLUSH = 2
-_MEGABYTES = {"ext4": 512, "xfs": 512}  # 64 were full after 90 of 300 cuts; the file is sparse
+_MEGABYTES = {"ext4": 2048, "xfs": 2048}  # 512 were full after 250 of 300 cuts; the file is sparse
 
 
 class Disk:
