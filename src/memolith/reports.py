@@ -19,13 +19,18 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimReport:
-    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing."""
+    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
+
+    With `jobs.review = "ask"` it took out nothing yet: `proposed` records would go if the job is applied.
+    """
 
     before: int
     kept: int
     archived: int
+    proposed: int = 0
     archive: str = ""
     backup: str = ""
+    job: str = ""  # its id, by which it is undone, applied or declined
     skipped: str = ""
 
 

@@ -108,9 +108,30 @@ def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) ->
     first, kept, archive, undo = outcome.out.splitlines()
     assert (first, kept) == ("Trimmed  2 records archived", "  kept     2 of 4")
     assert archive == "  archive  .memolith/archive/MEMORY-archive.md"
-    assert undo.startswith("  undo     memolith restore 2")
-    assert memolith("restore", undo.rpartition(" ")[2]).code == 0
+    assert undo.startswith("  undo     memolith jobs undo 2")
+    remember(memolith, "said after it")
+    assert memolith(*shlex.split(undo)[2:]).code == 0
+    now = Path(root, "MEMORY.md").read_bytes()
+    assert now.startswith(before)
+    assert b"said after it" in now.removeprefix(before)
+
+
+def test_a_trim_that_is_to_be_asked_for_says_that_it_only_proposes(
+    memolith: Run, root: str
+) -> None:
+    remember(memolith, "a", "b", "c", "d")
+    memolith("config", "set", "jobs.review", "ask")
+    before = Path(root, "MEMORY.md").read_bytes()
+    first, keeps, look, apply, decline = memolith("trim", "--max-records", "2").out.splitlines()
+    assert first == "Proposed  2 records to archive; nothing is changed yet"
+    assert keeps == "  keeps    2 of 4"
+    assert [line.split()[0] for line in (look, apply, decline)] == ["look", "apply", "decline"]
+    report = memolith("trim", "--max-records", "2", "--json").json
+    assert (report["proposed"], report["archived"], report["kept"]) == (2, 0, 4)
+    assert apply.endswith(f"memolith jobs apply {report['job']}")
     assert Path(root, "MEMORY.md").read_bytes() == before
+    assert memolith(*shlex.split(apply)[2:]).code == 0
+    assert len(memolith("list", "--json").json["records"]) == 2
 
 
 def test_a_command_to_copy_leads_to_the_same_memory(memolith: Run, tmp_path: Path) -> None:
@@ -119,7 +140,7 @@ def test_a_command_to_copy_leads_to_the_same_memory(memolith: Run, tmp_path: Pat
         memolith("remember", text, "--root", elsewhere)
     *_, undo = memolith("trim", "--max-records", "1", "--root", elsewhere).out.splitlines()
     words = shlex.split(undo)
-    assert words[:3] == ["undo", "memolith", "restore"]
+    assert words[:4] == ["undo", "memolith", "jobs", "undo"]
     assert memolith(*words[2:]).code == 0
     assert len(memolith("list", "--root", elsewhere, "--json").json["records"]) == 2
 

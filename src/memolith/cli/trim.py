@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 HELP = """\
 Bring MEMORY.md under its limits: the oldest records go to the archive, facts, preferences and
 decisions last. Daily logs and what you wrote by hand stay. A backup is made first.
+With jobs.review = "ask" it waits as a proposal.
 The limits are settings (trim.max_records, trim.max_chars); options win over them this once."""
 EXAMPLE = """\
 memolith trim --max-records 500
@@ -52,8 +53,19 @@ def run(args: Arguments) -> int:
         if no_limit:
             output.note("Set one: ", again(args, "config set trim.max_records 500"))
         return 0
-    _print(report, again(args, f"restore {report.backup}"))
+    if report.proposed:
+        _print_proposal(report, args)
+    else:
+        _print(report, again(args, f"jobs undo {report.job}"))
     return 0
+
+
+def _print_proposal(report: TrimReport, args: Arguments) -> None:
+    count = output.counted(report.proposed, "record")
+    output.say(output.bold("Proposed"), f"  {count} to archive; nothing is changed yet")
+    output.say(f"  keeps    {report.before - report.proposed:,} of {report.before:,}")
+    for label, action in (("look", "diff"), ("apply", "apply"), ("decline", "decline")):
+        output.say(f"  {label:<7}  ", again(args, f"jobs {action} {report.job}"))
 
 
 def _print(report: TrimReport, undo: str) -> None:

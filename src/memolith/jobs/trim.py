@@ -122,12 +122,23 @@ def trim_report(report: JobReport, archive: str) -> TrimReport:
     if report.status == "skipped":
         before = report.counts.get("before", 0)
         return TrimReport(before=before, kept=before, archived=0, skipped=report.reason)
+    before, archived = report.counts["before"], report.counts["archived"]
+    if report.status == "proposed":
+        return TrimReport(
+            before=before,
+            kept=before,
+            archived=0,
+            proposed=archived,
+            archive=archive,
+            job=report.id,
+        )
     return TrimReport(
-        before=report.counts["before"],
+        before=before,
         kept=report.counts["after"],
-        archived=report.counts["archived"],
+        archived=archived,
         archive=archive,
         backup=report.backup,
+        job=report.id,
     )
 
 
