@@ -115,7 +115,8 @@ def test_what_else_a_contradicted_record_says_is_not_given_up(
     stopped_time.advance(days=1)
     memory.remember("The landlord is Mr. Braun")
     (finding,) = found(memory, "contradiction")
-    assert finding.hint == f'memolith supersede {old.id} "…", with all of it that still holds'
+    assert finding.message.endswith(f"; supersede {old.id} with all of it that still holds")
+    assert finding.hint == f"memolith get {finding.citations[0]}"
     memory.supersede(old.id, "The boiler is from 2014")
     assert memory.jobs.scan().findings == ()
 
@@ -151,6 +152,27 @@ def test_what_nobody_asked_for_in_120_days_is_stale(
     stopped_time.advance(days=2)
     assert [one.records for one in found(memory, "stale")] == [(old.id,)]
     assert asked.id not in str(found(memory, "stale"))
+
+
+def test_what_was_asked_for_a_moment_ago_is_not_stale_before_a_dream_has_seen_it(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("Cookie the dog weighs twelve kilos")
+    stopped_time.advance(days=130)
+    (finding,) = found(memory, "stale")
+    assert finding.hint == f"memolith get {finding.citations[0]}"
+    memory.search("what does Cookie weigh?")
+    assert found(memory, "stale") == []
+
+
+def test_a_secret_that_is_marked_in_one_of_its_files_is_no_longer_open(memory: Memory) -> None:
+    record = memory.remember("The database password is hunter22secret")
+    (finding,) = found(memory, "open-secret")
+    assert finding.hint == f"memolith get {finding.citations[0]}"
+    assert finding.message.endswith(f"or forget {record.id}")
+    path = Path(memory.root, "MEMORY.md")
+    path.write_text(path.read_text().replace('"private-user"', '"secret"'), encoding="utf-8")
+    assert memory.jobs.scan().findings == ()
 
 
 def test_records_that_say_the_same_are_duplicates_and_repeated_events_are_not(

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 HELP = """\
 Look for claims that contradict each other, records nobody has asked for in 120 days, records that say
 the same, citations that lead nowhere, and keys or passwords that are not marked secret. Each finding
-comes with a command that deals with it; nothing is changed."""
+comes with a command that deals with it, or shows it if that is for you to say; nothing is changed."""
 EXAMPLE = """\
 memolith scan
 memolith scan --kind contradiction"""
 
-_COMMAND = re.compile(r"(?:(?<=^)|(?<=; )|(?<= or ))memolith ")
+_COMMAND = re.compile(r"^memolith ")
 _KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret")
 
 

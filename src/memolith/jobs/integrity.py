@@ -1,6 +1,6 @@
 """The integrity scan: contradictions, stale and double records, broken citations, secrets in the open.
 
-Findings only, each with a command to deal with it; nothing is ever changed.
+Findings only, each with a command that does no harm as it stands; nothing is ever changed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from memolith.files import layout, recall_state
+from memolith.files import layout, recall_log, recall_state
 from memolith.files.archives import known_archives
 from memolith.files.conversation_log import parse_turn
 from memolith.files.lookup import memory_files, records_in
@@ -19,6 +19,7 @@ from memolith.files.passages import parse_citation
 from memolith.files.statements import statements
 from memolith.files.tombstones import tombstones
 from memolith.jobs.contradictions import contradictions
+from memolith.jobs.dreaming import fold as recalls
 from memolith.reports import IntegrityFinding, ScanReport
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from memolith.files.folder import Folder
     from memolith.files.statements import Statement
-    from memolith.types import Record
+    from memolith.types import Citation, Record
 
 STALE_DAYS = 120
 _CITED = re.compile(
@@ -52,11 +53,13 @@ class _Scene:
         self.everything: list[Statement] = []
         records: dict[str, Record] = {}
         self.known_ids: set[str] = set()
+        self.secret: set[str] = set()  # a record is secret if one of its files says so
         for path in memory_files(folder):
             data = read(path) or b""
             self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
+            self.secret.update(one.id for one in found if one.sensitivity == "secret")
             if path.startswith(".") or path in layout.OWN_OUTPUT:
                 continue
             records.update((record.id, record) for record in found)
@@ -116,19 +119,15 @@ def _contradictions(
 ) -> Iterator[IntegrityFinding]:
     """Claims about one subject that cannot both hold."""
     for older, newer in contradictions(sorted(living, key=_age), warn):
-        yield _finding(
-            "contradiction",
-            f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})",
-            _settling_hint(older, newer),
-            (older, newer),
+        message = (
+            f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})"
         )
-
-
-def _settling_hint(old: Statement, new: Statement) -> str:
-    """The same, of a contradiction: what else the older one says still holds."""
-    if old.record is None or len(list(sentences(old.text))) == 1:
-        return _replace_hint(old, new)
-    return f'memolith supersede {old.record.id} "…", with all of it that still holds'
+        hint = _replace_hint(older, newer)
+        if older.record is not None and len(list(sentences(older.text))) > 1:
+            # What else the older one says still holds, and only a person can say it again.
+            message += f"; supersede {older.record.id} with all of it that still holds"
+            hint = _look_at(older.citation)
+        yield _finding("contradiction", message, hint, (older, newer))
 
 
 def _replace_hint(old: Statement, new: Statement) -> str:
@@ -173,7 +172,9 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
 
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
-    entries = recall_state.read_state(scene.read).entries.values()
+    state = recall_state.read_state(scene.read)
+    since, _ = recall_log.read_log(scene.read, state.cursor)  # a dream has not seen it yet
+    entries = recalls.fold(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found in living:
         record = found.record
@@ -186,8 +187,9 @@ def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFind
         if age > STALE_DAYS:
             yield _finding(
                 "stale",
-                f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since",
-                f'memolith supersede {record.id} "…" or memolith forget {record.id}',
+                f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since;"
+                f" supersede {record.id} if it has changed, forget it if nobody needs it",
+                _look_at(found.citation),
                 (found,),
             )
 
@@ -202,7 +204,7 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
                     _finding(
                         "broken-citation",
                         f"{found.citation} cites {text}, which is not there",
-                        f"memolith get {found.citation}",
+                        _look_at(found.citation),
                         (found,),
                         text,
                     ),
@@ -215,7 +217,7 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
                 id=_id("broken-citation", record.id, gone),
                 kind="broken-citation",
                 message=f"{record.citation} replaces the record {gone}, which is nowhere",
-                hint=f"memolith get {record.citation}",
+                hint=_look_at(record.citation),
                 citations=(str(record.citation),),
                 records=(record.id,),
                 missing=gone,
@@ -226,18 +228,17 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
     seen: set[str] = set()
     for found in scene.everything:
         name = found.name if found.record else str(found.citation)
-        if name in seen:
+        if name in seen or (found.record and found.record.id in scene.secret):
             continue
         seen.add(name)
         # One finding for a place, whatever stands there: it is dealt with at once. The secret itself is
         # not repeated here.
         if kinds := " and ".join(open_secrets(found.text)):
             hint = f"Edit {found.citation}"
-            if found.record:
-                hint = (
-                    f'memolith forget {found.record.id}; memolith remember --sensitivity secret "…"'
-                )
             message = f"{found.citation} holds {kinds} in the open"
+            if found.record:
+                hint = _look_at(found.citation)
+                message += f'; mark it there by hand ("sensitivity": "secret"), or forget {found.record.id}'
             yield _finding("open-secret", message, hint, (found,), kinds)
     for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
         turn = parse_turn(line)
@@ -266,6 +267,13 @@ def _finding(
         citations=tuple(str(found.citation) for found in about),
         records=tuple(found.record.id for found in about if found.record),
     )
+
+
+def _look_at(place: Citation | None) -> str:
+    """The command that shows it; a path that a shell would take apart is quoted."""
+    if place is None or shlex.quote(place.path) == place.path:
+        return f"memolith get {place}"
+    return f"memolith get {shlex.quote(str(place))}"
 
 
 def _id(*names: str) -> str:
