@@ -5,7 +5,10 @@ Run: python benchmarks/lifecycle.py
 
 from __future__ import annotations
 
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -59,6 +62,19 @@ def planning() -> float:
     plan = plan_compaction(data, Scope(DEFAULTS.compact, clock.now()), clock.day_of)
     seconds = time.process_time() - began
     print(f"plan over {RECORDS:,} records: {seconds:.2f} s of one core, {len(plan.groups)} groups")
+    return seconds
+
+
+def whole_dry_run() -> float:
+    """CPU seconds of `memolith compact --dry-run` from start to exit, printing included."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "MEMORY.md").write_bytes(lines(RECORDS))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "memolith", "--root", folder, "compact", "--dry-run"]
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"whole `compact --dry-run` over {RECORDS:,} records: {seconds:.2f} s of one core")
     return seconds
 
 
@@ -153,4 +169,5 @@ def meanwhile() -> dict[str, float]:
 
 if __name__ == "__main__":
     planning()
+    whole_dry_run()
     meanwhile()

@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     from memolith.reports import Change
     from memolith.types import Record
 
+# A dry run is quick: it has the summaries of so many records written, of the rest it tells the plan.
+_MOST_PREVIEWED = 2_000
+_NOT_ALL_DRAFTED = (
+    f"A dry run writes the summaries of at most {_MOST_PREVIEWED:,} records; the others are planned, not "
+    "drafted. To read every text before it is applied: memolith compact --set jobs.review=ask"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
@@ -98,19 +105,29 @@ class CompactJob:
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
         """Have the summaries written, and lay out the files with them."""
         summariser = RuleBased() if preview else self._summariser
-        written = [one for group in plan.groups if (one := self._write(group, summariser)).records]
+        groups, later = _previewed(plan.groups) if preview else (plan.groups, ())
+        written = [one for group in groups if (one := self._write(group, summariser)).records]
         changes = (
-            self._archived(plan, written),
-            *self._long_memory(written),
-            self._memory(plan, written),
+            (
+                self._archived(plan, written),
+                *self._long_memory(written),
+                self._memory(plan, written),
+            )
+            if written
+            else ()
         )
         warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
         if plan.unreachable:
             warnings.append("What is recent, protected or written by hand is over the limit alone.")
+        if later:
+            warnings.append(_NOT_ALL_DRAFTED)
         return Draft(
             changes=tuple(change for change in changes if change is not None),
-            lines=tuple(describe(one.group, self._goes_to(one)) for one in written),
-            counts=_counts(plan, written),
+            lines=(
+                *(describe(one.group, self._goes_to(one)) for one in written),
+                *(describe(group, _goes_later(group)) for group in later),
+            ),
+            counts=plan.counts if later else _counts(plan, written),
             warnings=tuple(warnings),
         )
 
@@ -229,6 +246,22 @@ class CompactJob:
                     blocks[month] = summary_lines(told)
             later |= {fold(statement.text) for statement in told}
         return blocks
+
+
+def _previewed(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+    """The groups whose summaries a dry run shows, oldest first, and those too large for it."""
+    shown: list[Group] = []
+    later: list[Group] = []
+    room = _MOST_PREVIEWED
+    for group in groups:
+        fits = len(group.entries) <= room
+        (shown if fits else later).append(group)
+        room -= len(group.entries) if fits else 0
+    return shown, later
+
+
+def _goes_later(group: Group) -> str:
+    return "the archive" if group.retired else "one summary, not drafted here"
 
 
 def _counts(plan: CompactPlan, written: Sequence[_Written]) -> dict[str, int]:
