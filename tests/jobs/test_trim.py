@@ -153,6 +153,21 @@ def test_the_archive_backup_and_report_tell_the_same(memory: Memory) -> None:
     assert sha256(copy.read_bytes()).digest() == sha256(before).digest()
 
 
+def test_backups_do_not_grow_with_the_archive_and_a_restored_one_archives_nothing_twice(
+    memory: Memory,
+) -> None:
+    with Memory(memory.root, settings={"trim.max_records": 5}) as small:
+        remember_many(small, 6)
+        remember_many(small, 6, "fact")
+        newest = small.backups()[-1]
+        assert set(newest.files) == {"MEMORY.md"}
+        archived = Path(memory.root, ARCHIVE)
+        before = archived.read_bytes()
+        small.restore(newest.name)
+        small.trim()
+    assert archived.read_bytes() == before
+
+
 def test_daily_logs_are_never_trimmed(memory: Memory) -> None:
     texts = remember_many(memory, 6)
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:

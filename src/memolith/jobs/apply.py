@@ -20,7 +20,7 @@ from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, pr
 from memolith.jobs.undone import note_undone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from memolith.files.folder import Folder
     from memolith.jobs.job import Job, P, Reader, Workplace
@@ -51,7 +51,11 @@ def apply_planned(
         before: Contents = {path: folder.read(path) for path in stamps}
         after = _contents_after(report.changes, before)
         _judge(job, folder, before, after)
-        backup = save_backup(folder, _existing(before), reason=report.job, now=place.clock.now())
+        # An archive only grows: a copy of it at each run would fill the disk.
+        rewritten = {change.path for change in report.changes if not _is_archived(change)}
+        backup = save_backup(
+            folder, _existing(before, rewritten), reason=report.job, now=place.clock.now()
+        )
         done = replace(
             report,
             id=report.id or new_job_id(folder, report.job, report.created),
@@ -144,7 +148,7 @@ def undo_job(place: Workplace, job_id: str) -> JobReport:
         now: Contents = {path: folder.read(path) for path in stamps}
         new = {change.path: undone(change, now[change.path]) for change in report.changes}
         backup = save_backup(
-            folder, _existing(now), reason=f"undo-{report.job}", now=place.clock.now()
+            folder, _existing(now, now.keys()), reason=f"undo-{report.job}", now=place.clock.now()
         )
         # MEMORY.md first, the archive last: at no moment is a record in neither.
         for change in reversed(report.changes):
@@ -250,5 +254,5 @@ def _restore(
         return tuple(path for path in before if path not in ours)
 
 
-def _existing(files: Contents) -> dict[str, bytes]:
-    return {path: data for path, data in files.items() if data is not None}
+def _existing(files: Contents, wanted: Collection[str]) -> dict[str, bytes]:
+    return {path: data for path, data in files.items() if data is not None and path in wanted}
