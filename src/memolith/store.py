@@ -98,10 +98,12 @@ class Store(Opened):
 
         If it has done so before, it comes back with `reused` set.
         """
-        from memolith.files.successors import take_place
+        from memolith.files.successors import chosen, take_place
 
         with self._changing() as transaction:
-            return take_place(transaction, record_id, newer_id, self.config.trim.archive_path)
+            old, new = chosen(transaction, record_id, newer_id, self.config.trim.archive_path)
+            now, keep = self._clock.now(), self.config.store.backups_kept
+            return take_place(transaction, old, new, now=now, keep=keep)
 
     def save_note(  # noqa: PLR0913 - each names one field of the record
         self,

@@ -11,31 +11,53 @@ from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memolith.files.document import Line
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
 
-def take_place(transaction: Transaction, old_id: str, new_id: str, archive: str) -> Record:
-    """Write into every copy of the newer record that it replaces the older one; returns the newer."""
+def chosen(
+    transaction: Transaction, old_id: str, new_id: str, archive: str
+) -> tuple[Record, Record]:
+    """The record whose place is taken, or what has taken it before, and the one that takes it."""
     folder = transaction.folder
     old, new = find_newest(folder, old_id, archive), find_record(folder, new_id)
-    if old.id == new.id:
-        return replace(new, reused=True)
-    if new.supersedes or find_newest(folder, new.id, archive).id != new.id:
+    if find_record(folder, old_id).id == new.id:
+        raise RefusedError(
+            f"{new.id} cannot take its own place.", hint="Name the older record first: OLD --by NEW"
+        )
+    if old.id != new.id and (new.supersedes or find_newest(folder, new.id, archive).id != new.id):
         what = "replaces another record" if new.supersedes else "was replaced itself"
         raise RefusedError(
             f"{new.id} {what} already, so it cannot take the place of {old.id}.",
             hint=f"If nobody needs the older one: memolith forget {old.id}",
         )
+    return old, new
+
+
+def take_place(
+    transaction: Transaction, old: Record, new: Record, *, now: datetime, keep: int
+) -> Record:
+    """Write into every copy of the newer record that it replaces the older one; returns the newer."""
+    from memolith.files.backup import prune_backups, save_backup
+
+    if old.id == new.id:
+        return replace(new, reused=True)
+    folder = transaction.folder
+    before = {}
     for path in memory_files(folder):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
         if new.id.encode() in data or path == new.id:
             changed = _with_mark(path, data, new, old.id)
             if changed != data:
+                before[path] = data
                 transaction.replace(path, changed, stamp)
+    save_backup(folder, before, reason="supersede", now=now)
     transaction.commit()
+    prune_backups(folder, keep)
     return replace(new, supersedes=old.id)
 
 
