@@ -18,6 +18,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import FileFormatError
 from memolith.files.record_format import encode_line
+from memolith.files.torn import whole_lines
 from tests.files.samples import make_record
 
 if TYPE_CHECKING:
@@ -73,6 +74,37 @@ def test_after_any_loss_behind_the_synced_part_no_line_is_torn(
         with Memory(root, clock=clock, settings=FAST) as memory:
             memory.remember(f"next {number}")
         check(path, synced, f"next {number}")
+
+
+@pytest.mark.parametrize("before", range(0, BLOCK, 3))
+def test_wherever_blocks_begin_only_whole_lines_are_left(before: int) -> None:
+    synced = b"x" * before + b"\n"
+    for data in left_by_a_cut(synced, b"".join(LATER)):
+        *ended, last = data.split(b"\n")
+        start = 0
+        for line in ended:
+            if b"\0" in line:
+                kept = whole_lines(line, start, ends=True)
+                assert kept is not None
+                assert all(f"{found.decode()}\n".encode() in LATER for found in kept)
+            start += len(line) + 1
+        if b"\0" in last:
+            assert whole_lines(last, start, ends=False) is not None
+
+
+def test_a_record_whose_line_end_an_editor_dropped_stays(root: str, clock: Clock) -> None:
+    with Memory(root, clock=clock, settings=FAST) as memory:
+        memory.remember("synced")
+    path, started = Path(root, "MEMORY.md"), Path(f"{root} as it was")
+    synced = path.read_bytes().removesuffix(b"\n")
+    shutil.copytree(root, started)
+    for number, data in enumerate(left_by_a_cut(synced, b"\n" + b"".join(LATER[:2]))):
+        shutil.rmtree(root)
+        shutil.copytree(started, root)
+        path.write_bytes(data)
+        with Memory(root, clock=clock, settings=FAST) as memory:
+            memory.remember(f"next {number}")
+        check(path, synced + b"\n", f"next {number}")
 
 
 @pytest.mark.parametrize("file", ["MEMORY.md", "memory/2026-11-15.md"])
@@ -134,11 +166,37 @@ def test_whole_lines_behind_a_hole_stay_and_the_torn_one_is_kept_aside(
     assert aside.read_bytes() == hole + LATER[0][-20:]
 
 
+TYPED = {
+    "braces in a list": b'- {see "text" below}',
+    "an idea that is not finished": b'- {"text": "my own idea',
+    "no JSON": b'- {"text": my todo list}',
+    "a record with a key twice": LATER[0].rstrip(b"\n}") + b'},"id":"b"}',
+    "a record with bad bytes": LATER[0].rstrip(b"\n").replace(b"later", b"\xff\xfe"),
+    "a record and more": LATER[0].rstrip(b"\n") + b" (why?)",
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_last_line_that_a_person_typed_gets_its_end_and_stays(
+    root: str, clock: Clock, name: str
+) -> None:
+    with Memory(root, clock=clock, settings=FAST) as memory:
+        memory.remember("synced")
+    path = Path(root, "MEMORY.md")
+    before = path.read_bytes() + TYPED[name]
+    path.write_bytes(before)
+    with Memory(root, clock=clock, settings=FAST) as memory:
+        memory.remember("next")
+    assert path.read_bytes().startswith(before + b"\n- {")
+    assert not Path(root, ".memolith", "quarantine").exists()
+
+
 FOREIGN = {
     "UTF-16 by a shell of Windows": "hello\r\nworld".encode("utf-16-le") + b"\n",
     "zeros that end in no block": b"\0\0\0\0\n",
     "words before zeros": b"a picture:" + bytes(3000) + b"\n",
     "words behind zeros": bytes(3000) + b"typed by hand\n",
+    "a template behind zeros": b"PAD" + b"my template is {{name}}\n",
 }
 
 
@@ -147,7 +205,8 @@ def test_zeros_in_the_words_of_others_stay_as_they_are(root: str, clock: Clock, 
     with Memory(root, clock=clock, settings=FAST) as memory:
         memory.remember("synced")
     path = Path(root, "MEMORY.md")
-    before = path.read_bytes() + FOREIGN[name]
+    start = path.read_bytes()
+    before = start + FOREIGN[name].replace(b"PAD", bytes(BLOCK - len(start) % BLOCK))
     path.write_bytes(before)
     with Memory(root, clock=clock, settings=FAST) as memory:
         memory.remember("next")

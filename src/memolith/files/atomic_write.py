@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from contextlib import suppress
 
 from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, split_path
 from memolith.files.locks import STATE_FOLDER
@@ -116,6 +117,10 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
         write_all(fd, data)
         os.fchmod(fd, mode)
         sync_data(folder, fd)
+    except BaseException:  # half a file would only take up room, on a full disk of all places
+        with suppress(OSError):
+            remove(folder, path)
+        raise
     finally:
         close_quietly(fd)
     return path

@@ -13,6 +13,7 @@ PREFIX = b"- {"
 _BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
+_INFINITY = float("inf")
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 # str.splitlines() and many editors break lines here, and a record must stay one line.
@@ -87,8 +88,12 @@ def _bytes(text: str) -> bytes:
 def claims_to_be_record(line: bytes) -> bool:
     """Whether a line that is no record was meant to be one: it begins as ours do, or has our keys."""
     line = line.lstrip(b" \t")
-    begins_so = line.startswith(_BEGINNING) or (len(line) > 3 and _BEGINNING.startswith(line))
-    return begins_so or (line.startswith(PREFIX) and b'"text"' in line)
+    return begins_as_record(line) or (line.startswith(PREFIX) and b'"text"' in line)
+
+
+def begins_as_record(line: bytes) -> bool:
+    """Whether a line begins as all of ours do, as far as it goes."""
+    return line.startswith(_BEGINNING) or (len(line) > 3 and _BEGINNING.startswith(line))
 
 
 def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
@@ -207,5 +212,14 @@ def _no_constant(name: str) -> float:
     raise RecordFormatError(f"{name} is not a JSON number")
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in (_INFINITY, -_INFINITY):
+        raise RecordFormatError(f"{digits[:40]} is too large a number")
+    return number
+
+
 # `json.loads` would make a new one for every line.
-_decoder = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_float=_finite
+)

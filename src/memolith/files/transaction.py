@@ -15,7 +15,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from memolith import clock
-from memolith.errors import MemolithError
+from memolith.errors import FileChangedError, MemolithError
 from memolith.files import atomic_write
 from memolith.files.companion import Companion
 from memolith.files.folder import stamp_of, storage_error
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # A sync that takes longer is worth a second thread.
 _SLOW_SYNC = 0.0003
+# So often a file that others change meanwhile is looked at before it is given up.
+_LOOKS = 10
 
 
 class Transaction:
@@ -99,16 +101,7 @@ class Transaction:
         self._steps.append(step)
         self._appends.append(step)
         try:
-            step.fd, found = self.handles.open_for_append(path)
-            step.inode, step.size = found.st_ino, found.st_size
-            lines = self._state.lines_of(path, stamp_of(found))
-            if lines is not None:
-                return lines + 1  # as we left it: whole lines, ending in a newline
-            if mend_holes(self.folder, step.fd, path, found):
-                step.fd, found = self.handles.open_for_append(path)
-                step.inode = found.st_ino
-            step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
-            lines = self._state.count_lines(step, stamp_of(found))
+            lines, glue = self._look(step)
         except FileNotFoundError:
             return self._begin_file(step, template)
         except OSError as error:
@@ -117,6 +110,32 @@ class Transaction:
             return self._begin_file(step, template)
         step.data = glue + data
         return lines + len(glue) + 1
+
+    def _look(self, step: Append) -> tuple[int, bytes]:
+        """How many lines there are, and what to put before the next; what a crash left is mended first.
+
+        A file that is not as we left it is read from its beginning. Who saves or adds to it meanwhile
+        has it looked at again: what is appended to a file that has lost its name would be lost with it.
+        """
+        path = step.path
+        for _ in range(_LOOKS):
+            step.fd, found = self.handles.open_for_append(path)
+            step.inode, step.size = found.st_ino, found.st_size
+            lines = self._state.lines_of(path, stamp_of(found))
+            if lines is not None:
+                return lines, b""  # as we left it: whole lines, ending in a newline
+            if mend_holes(self.folder, step.fd, path, found):
+                continue
+            step.size, glue = mend_tail(self.folder, step.fd, path, found.st_size)
+            lines = self._state.count_lines(step, stamp_of(found))
+            now = self.folder.stamp(path)
+            if now is not None and now[:2] == (step.inode, step.size):
+                return lines, glue
+        raise FileChangedError(
+            f"Another program keeps changing {path}. Nothing was written.",
+            path=path,
+            hint="Try again when it is done.",
+        )
 
     def _begin_file(self, step: Append, template: str) -> int:
         self._state.forget_file(step.path)

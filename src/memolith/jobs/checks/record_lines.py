@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from memolith.files.byte_marks import BOM
 from memolith.files.document import Document
-from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.record_format import PREFIX
 from memolith.files.tombstones import digest
+from memolith.files.torn import is_torn
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.near_copies import NearCopies
 from memolith.text.wording import counted
@@ -67,7 +68,7 @@ class RecordLines:
                 "Mend the line, or put a backup back: memolith restore",
             )
         last = document.lines[-1]
-        if last.data.startswith(PREFIX) and not last.data.endswith(b"\n") and _is_broken(last):
+        if not last.data.endswith(b"\n") and is_torn(last.data):
             self._damaged.add(
                 "warn",
                 f"{shown(document.path)} line {last.number} is torn: it was never acknowledged.",
@@ -109,11 +110,3 @@ class RecordLines:
 def _is_marked(line: Line) -> bool:
     """A record may stand behind a byte order mark."""
     return line.number == 1 and line.data.startswith(BOM + PREFIX)
-
-
-def _is_broken(line: Line) -> bool:
-    try:
-        parse_line(line.data)
-    except RecordFormatError:
-        return True
-    return False

@@ -118,7 +118,8 @@ def check_quarantine(subject: Subject) -> list[Check]:
         found.add(
             "warn",
             f"{counted(len(aside), 'torn line')} in {QUARANTINE}: {named(aside)}.",
-            "Never acknowledged. Look at it, then delete the file.",
+            "A crash left it, and no record in it was acknowledged. If it holds words of yours, put them"
+            " back; then delete the file.",
         )
     return found.checks("empty")
 
