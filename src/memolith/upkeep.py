@@ -63,11 +63,16 @@ class Scheduler:
         *,
         poll_seconds: float = 30.0,
         tell: Callable[[JobReport], object] = lambda report: None,
+        turn: Callable[[bool], object] = lambda ours: None,
     ) -> None:
-        """`tell` is called with each report, in the thread."""
+        """`tell` is called with each report, in the thread; `turn` when it is known whether it is
+        ours to keep the schedule, and when that changes.
+        """
         self._memory = memory
         self._poll_seconds = poll_seconds
         self._tell = tell
+        self._turn = turn
+        self._ours: bool | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._watcher = _Watcher()
@@ -89,7 +94,7 @@ class Scheduler:
             try:
                 self._keep_as_owner()
             except BlockingIOError:
-                pass  # another process keeps the schedule; it may end
+                self._is_ours(False)  # another process keeps the schedule; it may end
             except MemolithError as error:
                 log.warning("the schedule waits: %s", error.message)
             self._stopping.wait(self._poll_seconds)
@@ -98,12 +103,18 @@ class Scheduler:
         if not self._memory.profile.exists:
             return
         with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK):
+            self._is_ours(True)
             while not self._stopping.is_set():
                 for report in _run_due(self._memory, folder, self._watcher, self._run_apart):
                     self._tell(report)
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
+
+    def _is_ours(self, ours: bool) -> None:
+        if ours != self._ours:
+            self._ours = ours
+            self._turn(ours)
 
     def _run_apart(self, job: str) -> JobReport:
         memory = self._memory

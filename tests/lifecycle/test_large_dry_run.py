@@ -1,4 +1,4 @@
-"""A dry run over very many records is quick: it tells the plan, and drafts what is soon drafted."""
+"""A dry run is quick: it tells the plan, drafts what is soon drafted, and asks no model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.files.record_format import encode_line
 from memolith.types import Record
+from tests.lifecycle.conftest import ON
 
 
 def test_a_dry_run_over_very_many_records_tells_the_plan_without_drafting_it_all(
@@ -35,3 +36,11 @@ def test_a_dry_run_over_very_many_records_tells_the_plan_without_drafting_it_all
     assert done.status == "done"
     assert planned.counts.items() <= done.counts.items()
     assert len(planned.lines) == len(done.lines)
+
+
+def test_a_dry_run_says_that_the_model_was_not_asked(grown: Memory, clock: Clock) -> None:
+    settings = {**ON, "llm.url": "http://127.0.0.1:9/v1", "llm.model": "small"}
+    with Memory(grown.root, clock=clock, settings=settings) as asking:
+        warnings = asking.jobs.compact(dry_run=True).warnings
+    assert any("model was not asked" in warning for warning in warnings)
+    assert grown.jobs.compact(dry_run=True).warnings == ()

@@ -167,12 +167,21 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         assert other.stdout is not None
         other.stdout.readline()
         done = threading.Event()
-        scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+        waits, turns = threading.Event(), list[bool]()
+
+        def turn(ours: bool) -> None:
+            turns.append(ours)
+            waits.set()
+
+        scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set(), turn=turn)
         scheduler.start()
         assert not done.wait(0.4)
+        assert waits.wait(300)
+        assert turns == [False]
         other.kill()
         assert done.wait(300)
         scheduler.stop(300)
+        assert turns == [False, True]
 
 
 def test_a_job_that_fails_is_reported_and_tried_again_at_its_next_time(

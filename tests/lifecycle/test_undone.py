@@ -43,6 +43,8 @@ def test_what_came_later_is_still_compacted(grown: Memory, stopped_time: Stopped
     (report,) = maintain(grown)
     assert report.status == "done"
     assert covered <= {record.id for record in grown.records()}
+    (warning,) = report.warnings
+    assert warning.startswith("What you took back or declined is left alone")
 
 
 def test_asked_by_hand_it_is_done_again(grown: Memory) -> None:

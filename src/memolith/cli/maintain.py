@@ -64,8 +64,18 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
 
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    scheduler = Scheduler(memory, tell=lambda report: print_report(report, args))
-    output.note(f"Keeping the schedule of {memory.root}: {', '.join(on)}. Ctrl-C ends it.")
+
+    def say(ours: bool) -> None:
+        if ours:
+            text = f"Keeping the schedule of {memory.root}: {', '.join(on)}. Ctrl-C ends it."
+        else:
+            text = (
+                f"Another process keeps the schedule of {memory.root}."
+                " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
+            )
+        output.note(text)
+
+    scheduler = Scheduler(memory, tell=lambda report: print_report(report, args), turn=say)
     scheduler.start()
     try:
         ended.wait()

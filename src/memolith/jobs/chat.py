@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from memolith.text.cues import listed
+from memolith.text.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,8 @@ _BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved
 _NO_MESSAGE = (
     "The input is JSON without a message of a user or an assistant: nothing of it was saved."
 )
+_LIST = re.compile(r'\s*(?:\{.{0,2000}?"messages"\s*:\s*)?\[\s*', re.DOTALL)
+_BETWEEN = re.compile(r"[\s,]*")
 _SECTIONS = {"user": "user speaks", "agent": "assistant speaks", "others": "others speak"}
 # "Tool (bash):", "**Function call search:**", "[system]" and "[12:03] User:" begin a message. Within a line
 # one begins behind the end of a sentence, with a capital and a colon.
@@ -66,8 +70,32 @@ def read_chat(text: str) -> Chat:
     try:
         messages = tuple(_messages(json.loads(text)))
     except (ValueError, RecursionError):
-        return _from_lines(text) if _LIKE_JSON.match(text) else Chat(tuple(_spoken(text)))
+        return _from_broken(text) if _LIKE_JSON.match(text) else Chat(tuple(_spoken(text)))
     return Chat(messages, () if messages else (_NO_MESSAGE,))
+
+
+def _from_broken(text: str) -> Chat:
+    """Whatever more can be read as: lines of JSON, or a list that breaks off."""
+    lines, listed = _from_lines(text), _before_the_break(text)
+    return listed if len(listed.messages) > len(lines.messages) else lines
+
+
+def _before_the_break(text: str) -> Chat:
+    """The whole messages at the beginning of a list that cannot be read to its end."""
+    messages: list[Said] = []
+    begin = _LIST.match(text)
+    at, read = begin.end() if begin else len(text), json.JSONDecoder().raw_decode
+    with suppress(ValueError, RecursionError):
+        while at < len(text):
+            item, end = read(text, at)
+            messages += _messages(item)
+            between = _BETWEEN.match(text, end)
+            at = between.end() if between else end
+    told = counted(len(messages), "message")
+    return Chat(
+        tuple(messages),
+        (f"The JSON breaks off: {told} before that can be read, the rest is lost.",),
+    )
 
 
 def _from_lines(text: str) -> Chat:

@@ -46,6 +46,7 @@ _NOT_ALL_DRAFTED = (
     f"A dry run writes the summaries of at most {_MOST_PREVIEWED:,} records; the others are planned, not "
     "drafted. To read every text before it is applied: memolith compact --set jobs.review=ask"
 )
+_NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +119,11 @@ class CompactJob:
         )
         warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
         if plan.unreachable:
-            warnings.append("What is recent, protected or written by hand is over the limit alone.")
+            warnings.append(plan.unreachable)
         if later:
             warnings.append(_NOT_ALL_DRAFTED)
+        if preview and not self.by_rules:
+            warnings.append(_NOT_ASKED)
         return Draft(
             changes=tuple(change for change in changes if change is not None),
             lines=(

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"
 _TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
+_STAYS = "What is recent, protected or written by hand is over the limit alone."
+_LEFT_ALONE = (
+    "What you took back or declined is left alone, and with it what must stay is over the limit."
+    " To compact it all the same: memolith compact"
+)
 _WHOSE: dict[Trust, str] = {
     "user": "yours",
     "agent": "your agent's",
@@ -126,7 +131,7 @@ class CompactPlan(Plan):
 
     groups: tuple[Group, ...] = ()
     data: bytes = b""
-    unreachable: bool = False  # what must stay is over the limit alone
+    unreachable: str = ""  # why what stays is over the limit alone
 
 
 def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date]) -> CompactPlan:
@@ -145,7 +150,11 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     if not entries:
         return CompactPlan(skipped=nothing, counts=counts)
     fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
-    unreachable = limits.passed(fixed)
+    unreachable = ""
+    if limits.passed(fixed):
+        undone = [_entry(head, day_of).chars for head in may_go if scope.was_undone(head)]
+        rest = Size(fixed.records - len(undone), fixed.chars - sum(undone))
+        unreachable = _STAYS if limits.passed(rest) else _LEFT_ALONE
     limits = Limits(scope.config, fixed)
     if not limits.passed(size):
         return CompactPlan(skipped=_TAKEN_BACK if taken_back else _LITTLE, counts=counts)
