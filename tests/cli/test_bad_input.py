@@ -83,3 +83,23 @@ def test_what_is_wrong_with_a_line_is_said_in_whole_sentences(memolith: Run, roo
         if "is not a record" in check["message"]
     ]
     assert found.endswith("is not a record: not JSON: Invalid control character at character 23.")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["restore", "nope"], "memolith restore --root {root}"),
+        (["get", "nope.md"], "memolith list --root {root}"),
+        (["config", "get", "zzz.qqq"], "memolith config show --root {root}"),
+        (["doctor"], "memolith init --root {root}"),
+        (["list", "--nope"], "memolith list --help"),
+    ],
+)
+def test_the_command_of_a_hint_leads_to_the_same_memory(
+    memolith: Run, tmp_path: Path, command: list[str], expected: str
+) -> None:
+    root = tmp_path / "another place"
+    if command != ["doctor"]:
+        memolith("init", "--root", str(root))
+    ran = memolith(*command, "--root", str(root))
+    assert expected.format(root=f"'{root}'") in ran.out + ran.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memolith.cli import exit_codes, output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import here, open_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(args: Arguments) -> int:
     if args.json:
         output.say_json(_json(report))
     else:
-        _print(report)
+        _print(args, report)
     return exit_codes.OK if report.healthy else exit_codes.UNHEALTHY
 
 
@@ -62,7 +62,7 @@ def _json(report: DoctorReport) -> dict[str, object]:
     }
 
 
-def _print(report: DoctorReport) -> None:
+def _print(args: Arguments, report: DoctorReport) -> None:
     for sentence in report.mended:
         output.say(f"Mended: {sentence}")
     symbols = _SYMBOLS if _can_print("".join(_SYMBOLS.values())) else _ASCII
@@ -70,7 +70,7 @@ def _print(report: DoctorReport) -> None:
     for check in report.checks:
         output.say(f"{symbols[check.status]} {check.label:{width}}  {check.message}")
         if check.hint:
-            output.say(" " * (width + 4), output.dim(check.hint))
+            output.say(" " * (width + 4), output.dim(here(args, check.hint)))
     statuses = [check.status for check in report.checks]
     errors = output.counted(statuses.count("error"), "error")
     output.say(f"{errors}, {output.counted(statuses.count('warn'), 'warning')}.")

@@ -9,7 +9,7 @@ import sys
 from memolith.cli import exit_codes, output
 from memolith.cli.commands import load, parser_of
 from memolith.cli.usage import read_global_options
-from memolith.errors import MemolithError
+from memolith.errors import ConfigError, MemolithError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _help(args: Arguments, rest: Sequence[str]) -> int:
 
 def _report(error: Exception, words: Sequence[str]) -> int:
     kind, code = exit_codes.kind_of(error)
-    message, hint = _in_words(error)
+    message, hint = _in_words(error, words)
     if "--debug" in words or os.environ.get("MEMOLITH_DEBUG"):
         import traceback
 
@@ -86,10 +86,22 @@ def _report(error: Exception, words: Sequence[str]) -> int:
     return code
 
 
-def _in_words(error: Exception) -> tuple[str, str]:
+def _in_words(error: Exception, words: Sequence[str]) -> tuple[str, str]:
     if isinstance(error, MemolithError):
-        return error.message, error.hint
+        return error.message, _here(error, words)
     return (
         f"unexpected error: {type(error).__name__}: {error}",
         "This is a bug in Memolith. Please report it, with what the same command prints with --debug.",
     )
+
+
+def _here(error: MemolithError, words: Sequence[str]) -> str:
+    from memolith.cli.opening import here
+
+    try:
+        args, _ = read_global_options(words)
+    except MemolithError:  # the options themselves are what is wrong
+        return error.hint
+    if isinstance(error, ConfigError):
+        args.set = []  # one of them may be what is wrong
+    return here(args, error.hint)

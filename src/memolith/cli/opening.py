@@ -31,6 +31,14 @@ def chosen_options(args: Arguments) -> str:
     return "".join(f" {name} {shlex.quote(value)}" for name, value in chosen if value)
 
 
+def here(args: Arguments, hint: str) -> str:
+    """A hint for people: the command at its end, if there is one, leads to the same memory."""
+    _, colon, command = hint.rpartition(": memolith ")
+    if not colon or any(option in command for option in ("--root", "--profile", "--help")):
+        return hint
+    return f"{hint}{chosen_options(args)}"
+
+
 def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
     """Say what could not be read, and who says more."""
     for warning in warnings:
