@@ -211,3 +211,24 @@ def test_why_something_happened_is_told_before_what_happens_every_week() -> None
     cause = "Root cause: the refresh token has no SameSite attribute."
     runs = [f"Ran {n} km in {5 * n} minutes." for n in range(4, 16)]
     assert f"{bug} {cause}" in summarised(f"{bug} {cause}", *runs, most=400)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The boiler broke. It costs 1200 euros to fix, and Max pays.",
+        "Should we renew the domain for Berlin? Still open with Ben.",
+        "Se rompió la caldera. Cuesta 1200 euros arreglarla y paga Max.",
+        "¿Renovamos el dominio de Berlín? Todavía pendiente con Ben.",
+        "Der Boiler ist kaputt. Es kostet 1200 Euro, und Max zahlt.",
+        "Verlängern wir die Domain für Berlin? Noch offen mit Ben.",
+    ],
+)
+def test_what_leans_on_the_sentence_before_is_told_with_it_or_not_at_all(said: str) -> None:
+    statement = Statement(text=said, ids=("3f6f0f0e",), day=date(2026, 11, 3))
+    told = {
+        line.text
+        for room in range(20, 200, 10)
+        for line in RuleBased().summarise([statement], room).statements
+    }
+    assert told == {said}

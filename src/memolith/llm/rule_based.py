@@ -8,6 +8,7 @@ from dataclasses import replace
 from memolith.interfaces import Statement, Summary
 from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
 from memolith.text.budget import cut
+from memolith.text.cues import Sentence
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
 from memolith.text.sentences import claims, matters, sentences, worth
@@ -45,6 +46,7 @@ _PART = re.compile(
     r"(?:die )?losung (?:ist|war)\b"
 )
 _SHORT, _LEANS_UP_TO = 6, 12  # words
+_TELLING = 2.0  # worth of a sentence that would be chosen without the one it leans on
 
 
 class RuleBased:
@@ -133,7 +135,7 @@ def _understandable(told: Iterable[str]) -> list[str]:
         before = found[-1] if found else ""
         if before and worth(before) > 0:
             both = f"{_ended(before)} {sentence}"
-            if _leans(sentence) and len(both) <= _LONGEST:
+            if len(both) <= _LONGEST and _leans(sentence, before):
                 found[-1] = both
                 continue
         elif (
@@ -144,9 +146,14 @@ def _understandable(told: Iterable[str]) -> list[str]:
     return found
 
 
-def _leans(sentence: str) -> bool:
+def _leans(sentence: str, before: str) -> bool:
+    """Whether nobody knows what a sentence is about who has not read the one before."""
     if _PART.match(fold(sentence)):
         return True
+    if worth(sentence) >= _TELLING:
+        answers = before.endswith("?") and len(sentence.split()) <= _LEANS_UP_TO
+        if answers or Sentence(sentence).begins("leans"):
+            return True
     if not matters(sentence):
         return False
     is_short = len(sentence.split()) <= _SHORT and not claims(sentence)
