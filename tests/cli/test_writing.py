@@ -215,6 +215,12 @@ def test_a_record_that_is_there_takes_the_place_of_an_older_one(memolith: Run) -
     assert (done["id"], done["supersedes"], done["reused"]) == (new["id"], old["id"], False)
     assert [r["id"] for r in memolith("list", "--json").json["records"]] == [new["id"]]
     assert memolith("supersede", old["id"], "--by", new["id"], "--json").json["reused"]
+    newest = memolith("remember", "The server is a kite", "--json").json
+    said = undated(memolith("supersede", new["id"], "--by", newest["id"]).out)
+    told = f"{newest['id'][:8]} (MEMORY.md#L15) takes the place of {new['id'][:8]}"
+    assert said == f"Superseded  {told}\n"
+    said = undated(memolith("supersede", new["id"], "--by", newest["id"]).out)
+    assert said == f"Superseded already  {told}\n"
     assert memolith("supersede", new["id"], "--by", old["id"]).code == 8
     assert memolith("supersede", old["id"], "--by", new["id"], "and a text").code == 2
     assert memolith("doctor", "--json").json["healthy"]

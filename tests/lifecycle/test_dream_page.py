@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memolith.files.promoted import blocks, fact_line, generated_lines, without_claim
 from memolith.jobs.changes import split_lines
 from memolith.text.pieces import claim_key
-from tests.lifecycle.dreams import Life
+from tests.lifecycle.dreams import COOKIE, DIARY, LOG, Life
 
 if TYPE_CHECKING:
     from tests.conftest import StoppedTime
@@ -149,3 +149,24 @@ def test_any_line_that_is_written_is_one_fact_with_the_claim_of_its_text(
     assert [fact.claim for fact in found.facts] == [claim_key(text)]
     assert found.last_line == 3
     assert written not in without_claim(block, claim_key(text))
+
+
+def test_what_is_skipped_is_cited_where_it_stands_now(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    life.ask("what does Cookie weigh?", "carrots for the dog?")
+    life.write(LOG, "# A new title\n\nAnd new lines.\n\n" + DIARY)
+    life.write("MEMORY.md", f"- {COOKIE}\n")
+    (waiting,) = life.memory.jobs.dream_status().waiting
+    assert (waiting.citation, waiting.reason) == (f"{LOG}#L9", "MEMORY.md says it already")
+    life.memory.jobs.dream()
+    assert f"- {LOG}#L9 — score" in life.read("DREAMS.md")
+
+
+def test_a_record_is_explained_by_each_of_its_lines(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    record = life.memory.remember("The glacier tour starts at the north hut")
+    life.ask("where does the glacier tour start?")
+    by_id = life.memory.jobs.explain(record.id)
+    number = 1 + next(n for n, line in enumerate(life.read().splitlines()) if record.id in line)
+    assert life.memory.jobs.explain(f"MEMORY.md#L{number}") == by_id
+    assert life.memory.jobs.explain(str(record.citation)) == by_id

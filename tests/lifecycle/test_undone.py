@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.errors import JobNotFoundError
+from memolith.errors import FileChangedError, JobNotFoundError
 from memolith.jobs.undone import UNDONE
 from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
@@ -118,3 +118,19 @@ def test_apply_last_finds_the_proposal_behind_other_jobs(
     assert asking.jobs.apply("last").id == proposal.id
     with pytest.raises(JobNotFoundError, match="No proposal waits"):
         asking.jobs.decline("last")
+
+
+def test_an_undo_that_a_hand_edit_prevents_names_the_line_and_what_to_do(grown: Memory) -> None:
+    report = grown.jobs.compact()
+    path = Path(grown.root, "MEMORY.md")
+    lines = path.read_bytes().split(b"\n")
+    at = next(n for n, line in enumerate(lines) if b'"compaction"' in line)
+    written = lines[at]
+    lines[at] = written.replace(b'"text":"', b'"text":"Edited by hand: ')
+    path.write_bytes(b"Two lines more\nat the top\n" + b"\n".join(lines))
+    with pytest.raises(FileChangedError, match=rf"MEMORY\.md#L{at + 3} was changed") as refused:
+        grown.jobs.undo(report.id)
+    assert f"memolith jobs diff {report.id}" in refused.value.hint
+    lines[at] = written
+    path.write_bytes(b"\n".join(lines))
+    assert grown.jobs.undo(report.id).status == "undone"

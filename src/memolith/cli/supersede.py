@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memolith.cli import output
 from memolith.cli.input import text_of
+from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_sensitivity
 from memolith.cli.remember import say_remembered
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
+    from memolith.types import Record
 
 HELP = """\
 Write a newer record that takes the place of an older one, in the same category and session.
@@ -46,5 +49,17 @@ def run(args: Arguments) -> int:
             record = memory.supersede_by(args.id, args.by)
         else:
             record = memory.supersede(args.id, text, sensitivity=args.sensitivity)
-        say_remembered(record, memory, as_json=args.json)
+        if args.by and not args.json:
+            _say_replaced(record, args.id)
+        else:
+            say_remembered(record, memory, as_json=args.json)
     return 0
+
+
+def _say_replaced(new: Record, old_id: str) -> None:
+    done = "Superseded already" if new.reused else "Superseded"
+    old = new.supersedes or old_id
+    output.say(
+        output.bold(done),
+        f"  {new.id[:SHORT_ID]} ({new.citation}) takes the place of {old[:SHORT_ID]}",
+    )

@@ -146,7 +146,7 @@ def undo_job(place: Workplace, job_id: str) -> JobReport:
         undo = replace(report, status="undone", warnings=())  # they were about what is taken back
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
-        new = {change.path: undone(change, now[change.path]) for change in report.changes}
+        new = _contents_before(report, now)
         backup = save_backup(
             folder, _existing(now, now.keys()), reason=f"undo-{report.job}", now=place.clock.now()
         )
@@ -194,6 +194,18 @@ def _is_archived(change: Change) -> bool:
 
 def _contents_after(changes: Iterable[Change], before: Contents) -> dict[str, bytes]:
     return {change.path: _after(change, before[change.path]) for change in changes}
+
+
+def _contents_before(report: JobReport, now: Contents) -> dict[str, bytes]:
+    try:
+        return {change.path: undone(change, now[change.path]) for change in report.changes}
+    except FileChangedError as error:
+        raise FileChangedError(
+            error.message,
+            path=error.path,
+            hint=f"Write there again what the job wrote, the lines with + of: memolith jobs diff {report.id};"
+            " then undo it. If a newer job changed them, undo that one first: memolith jobs list",
+        ) from error
 
 
 def _after(change: Change, current: bytes | None) -> bytes:

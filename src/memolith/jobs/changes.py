@@ -107,9 +107,9 @@ def applied(change: Change, current: bytes | None) -> bytes:
     """
     data = current or b""
     if (current is None) != change.created and not (change.created and not data):
-        raise _changed(change.path)
+        raise _changed(change.path, change.path)
     if not begins_with(data, change.before):
-        raise _changed(change.path)
+        raise _changed(change.path, change.path)
     size = change.before.size
     lines = _with_hunks(split_lines(data[:size]), change.hunks)
     return b"".join(lines) + data[size:]
@@ -219,7 +219,7 @@ def _found_and_undone(change: Change, lines: list[bytes]) -> list[bytes]:
             continue
         starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
         if not starts:
-            raise _changed(change.path)
+            raise _changed(f"{change.path}#L{_edited_line(hunk, wrote, lines)}", change.path)
         at = min(starts, key=lambda start: abs(start - hunk.line))
         lines[at : at + len(wrote)] = split_lines(hunk.inserted)
         bound = at
@@ -268,9 +268,24 @@ def _diff_lines(change: Change) -> Iterator[str]:
                     yield "\\ No newline at end of file\n"
 
 
-def _changed(path: str) -> FileChangedError:
+def _edited_line(hunk: Hunk, wrote: list[bytes], lines: list[bytes]) -> int:
+    """The first line that is not as the job left it, as near as what stands around it tells."""
+    starts = [
+        at - shift
+        for shift, known in ((-1, hunk.above), *enumerate(wrote), (len(wrote), hunk.below))
+        for at, line in enumerate(lines)
+        if line == known
+    ]
+    start = max(0, min(starts, key=lambda at: abs(at - hunk.line), default=hunk.line))
+    same = 0
+    while wrote[same : same + 1] and lines[start + same : start + same + 1] == [wrote[same]]:
+        same += 1
+    return max(1, min(start + same + 1, len(lines)))
+
+
+def _changed(place: str, path: str) -> FileChangedError:
     return FileChangedError(
-        f"{path} was changed since, in the lines this job is about, so it was left as it is.",
+        f"{place} was changed since, in the lines this job is about, so it was left as it is.",
         path=path,
         hint="Undo newer jobs first, or run the job again: memolith jobs list",
     )

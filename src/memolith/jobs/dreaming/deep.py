@@ -24,7 +24,10 @@ _MOST_EXAMINED = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What deep sleep makes of one entry; `reason` says why it is not promoted, or is empty."""
+    """What deep sleep makes of one entry; `reason` says why it is not promoted, or is empty.
+
+    `statement` is it as it stands in the files now, if that was looked up.
+    """
 
     key: str
     entry: Recalled
@@ -58,7 +61,7 @@ def judge_all(night: Night) -> tuple[list[Judgement], list[Judgement]]:
     refused: list[Judgement] = []
     for judged in _ranked(night)[:_MOST_EXAMINED]:
         if len(chosen) >= night.config.max_per_run:
-            refused.append(_refused(judged, "enough for one night (dream.max_per_run)"))
+            refused.append(_refused(night, judged, "enough for one night (dream.max_per_run)"))
             continue
         found = _at_the_source(night, judged)
         if found.reason:
@@ -109,11 +112,17 @@ def _closed_gates(night: Night, entry: Recalled, found: Score) -> Iterator[str]:
 def _at_the_source(night: Night, judged: Judgement) -> Judgement:
     found = night.sources.find(judged.entry)
     if isinstance(found, str):
-        return _refused(judged, found)
+        return _refused(night, judged, found)
     if night.said.says(found.text):
-        return _refused(judged, "MEMORY.md says it already")
+        return _refused(night, judged, "MEMORY.md says it already")
     return Judgement(key=judged.key, entry=judged.entry, score=judged.score, statement=found)
 
 
-def _refused(judged: Judgement, reason: str) -> Judgement:
-    return Judgement(key=judged.key, entry=judged.entry, score=judged.score, reason=reason)
+def _refused(night: Night, judged: Judgement, reason: str) -> Judgement:
+    return Judgement(
+        key=judged.key,
+        entry=judged.entry,
+        score=judged.score,
+        reason=reason,
+        statement=night.sources.statement(judged.entry),  # lines move: it is cited where it stands
+    )

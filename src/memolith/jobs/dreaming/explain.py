@@ -20,6 +20,7 @@ from memolith.text.pieces import claim_key
 
 if TYPE_CHECKING:
     from memolith.files.recall_state import Recalled
+    from memolith.files.statements import Statement
     from memolith.jobs.dreaming.deep import Judgement, Night
     from memolith.jobs.job import Workplace
 
@@ -66,7 +67,9 @@ def _key(night: Night, name: str) -> str:
     entries = night.state.entries
     if name in entries:
         return name
-    matches = [key for key, entry in entries.items() if _is_meant(entry, name)]
+    matches = _cited_now(night, name) or [
+        key for key, entry in entries.items() if _is_meant(entry, name)
+    ]
     if len(matches) == 1:
         return matches[0]
     what = f"{len(matches)} tracked statements are" if matches else "No tracked statement is"
@@ -75,6 +78,19 @@ def _key(night: Night, name: str) -> str:
         name=name,
         hint="See: memolith dream status --json",
     )
+
+
+def _cited_now(night: Night, name: str) -> list[str]:
+    """The entries of what stands in the cited lines now: the record may be tracked by another file."""
+    cited = parse_citation(name)
+    found = night.sources.cited(cited) if cited is not None else []
+    ids = {one.record.id for one in found if one.record is not None}
+    claims = {claim_key(one.text) for one in found}
+    return [
+        key
+        for key, entry in night.state.entries.items()
+        if entry.record_id in ids or entry.claim in claims
+    ]
 
 
 def _is_meant(entry: Recalled, name: str) -> bool:
@@ -89,11 +105,11 @@ def _is_meant(entry: Recalled, name: str) -> bool:
 
 def _explained(night: Night, judged: Judgement) -> DreamExplanation:
     entry = judged.entry
-    place = f"{entry.path}#L{entry.first_line}"
-    snippet = _snippet(night, judged)
+    found = judged.statement or night.sources.statement(entry)
+    snippet = _snippet(entry, found)
     return DreamExplanation(
         key=judged.key,
-        citation=str(judged.statement.citation) if judged.statement else place,
+        citation=str(found.citation) if found else f"{entry.path}#L{entry.first_line}",
         snippet=snippet,
         promotes=not judged.reason,
         reason=judged.reason,
@@ -110,9 +126,8 @@ def _explained(night: Night, judged: Judgement) -> DreamExplanation:
     )
 
 
-def _snippet(night: Night, judged: Judgement) -> str:
+def _snippet(entry: Recalled, found: Statement | None) -> str:
     """What the file says now: the text that was recalled may have become secret since."""
-    if judged.entry.path == layout.CONVERSATIONS:
-        return judged.entry.snippet  # turns have no sensitivity
-    found = judged.statement or night.sources.statement(judged.entry)
+    if entry.path == layout.CONVERSATIONS:
+        return entry.snippet  # turns have no sensitivity
     return found.text[: recall_log.SNIPPET_CHARS] if found else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.files.recall_state import Recalled
-    from memolith.types import Record
+    from memolith.types import Citation, Record
 
 # What is shorter is a label, what is longer is not one fact: about 160 tokens.
 _SHORTEST_CHARS, _LONGEST_CHARS = 12, 640
@@ -58,6 +58,15 @@ class Sources:
         """The statement as it stands there now, promoted or not; None if it is gone, or secret now."""
         known = self._statements(entry.path) if entry.path.endswith(".md") else None
         return _same(entry, known) if known else None
+
+    def cited(self, place: Citation) -> list[Statement]:
+        """What stands in these lines now."""
+        return [
+            found
+            for _, found in self._statements(place.path) or ()
+            if found.citation.first_line <= place.last_line
+            and place.first_line <= found.citation.last_line
+        ]
 
     def _statements(self, path: str) -> list[tuple[str, Statement]] | None:
         if path not in self._known:
