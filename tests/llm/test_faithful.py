@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,13 @@ from memolith.interfaces import Statement
 from memolith.llm.faithful import find_change
 
 DAY = date(2026, 11, 3)
+LINES = [
+    tuple(line.split("\t"))
+    for line in Path(__file__).with_name("faithful_lines.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+# Of honest lines; the others are written by the rules, which is no loss of a fact.
+MOST_HONEST = 0.8
 
 
 def change(line: str, *records: str) -> str:
@@ -60,3 +68,17 @@ def test_a_line_that_changes_a_fact_is_refused(line: str, record: str) -> None:
 )  # fmt: skip
 def test_a_line_that_is_true_to_its_records_is_taken(line: str, records: list[str]) -> None:
     assert change(line, *records) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "record"), [(line, record) for kind, line, record in LINES if kind == "false"]
+)
+def test_a_line_with_one_telling_word_of_its_own_is_refused(line: str, record: str) -> None:
+    assert change(line, record)
+
+
+def test_most_honest_lines_are_taken() -> None:
+    honest = [(line, record) for kind, line, record in LINES if kind == "honest"]
+    taken = sum(not change(line, record) for line, record in honest)
+    assert len(honest) >= 30
+    assert taken >= MOST_HONEST * len(honest)

@@ -1,14 +1,14 @@
-"""Does a line say what its records say? Numbers, names, days, negations and most words must agree."""
+"""Does a line say what its records say? Numbers, names, days, negations and every word that tells must agree."""
 
 from __future__ import annotations
 
 import re
 
+from memolith.llm.own_words import own_words
 from memolith.text.date_words import MONTHS, NUMBERS, SHY, WEEKDAYS
 from memolith.text.entities import entities
 from memolith.text.sentences import claims, sentences
 from memolith.text.similarity import NEGATIONS
-from memolith.text.stopwords import keywords
 from memolith.text.terms import stems
 from memolith.text.tokens import words
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from memolith.interfaces import Statement
 
-# So many of the words that tell something must stand in the records: the rest is for joining them.
-_LEAST_SHARED = 2 / 3
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # «a» and «one» count nothing most of the time, and «once» is no number in English.
@@ -38,10 +36,10 @@ def find_change(text: str, cited: Sequence[Statement]) -> str:
     invented = sorted(_invented(text, cited))
     if invented:
         return f"a line says {invented[0]!r}, which its records do not"
+    unknown = next(own_words(text, said), "")
+    if unknown:
+        return f"a line says {unknown!r}, which its records do not"
     known = set().union(*map(_stems, said))
-    telling = [set(stems(word)) for word in keywords(text)]
-    if sum(bool(forms & known) for forms in telling) < _LEAST_SHARED * len(telling):
-        return "a line has few words of its records"
     for sentence in sentences(text):
         nearest = _nearest(sentence, said)
         if all(_denies(other) != _denies(sentence) for other in nearest):
