@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.files.long_memory import LongMemory
+from memolith import Memory
+from memolith.files.long_memory import ARCHIVE, LongMemory
 
 MONTHS = st.dictionaries(
     st.builds("{}-{:02d}".format, st.integers(2020, 2027), st.integers(1, 12)),
@@ -70,3 +73,27 @@ def test_what_you_write_may_fill_the_cap_and_is_still_kept() -> None:
     data, dropped = LongMemory.parse(yours).with_blocks({"2026-02": "b"}, 1000)
     assert data.startswith(yours)
     assert headings(dropped) == ["## Summary (2026-02)"]
+
+
+def test_a_lower_cap_is_kept_by_the_next_compaction_whatever_memory_md_holds(
+    memory: Memory,
+) -> None:
+    memory.remember("The server is heron")
+    months = {f"2026-{month:02d}": f"What {month} held. " * 20 for month in range(1, 10)}
+    data, _ = LongMemory.parse(b"Mine\n").with_blocks(months, 90_000)
+    path, archive = Path(memory.root, "LONGMEMORY.md"), Path(memory.root, ARCHIVE)
+    path.write_bytes(data)
+    assert memory.jobs.compact().status == "skipped"
+    with Memory(memory.root, settings={"long_memory.max_chars": 2000}) as lower:
+        assert lower.jobs.compact(dry_run=True).files == (ARCHIVE, "LONGMEMORY.md")
+        assert path.read_bytes() == data
+        report = lower.jobs.compact()
+        assert (report.status, report.files) == ("done", (ARCHIVE, "LONGMEMORY.md"))
+        assert len(path.read_text()) <= 2000
+        assert path.read_bytes().startswith(b"Mine\n")
+        assert headings(archive.read_bytes()) + headings(path.read_bytes()) == headings(data)
+        assert lower.jobs.compact().status == "skipped"
+        lower.jobs.undo(report.id)
+        assert path.read_bytes() == data
+        assert lower.jobs.unattended("compact").status == "skipped"
+        assert lower.jobs.compact().status == "done"

@@ -70,6 +70,11 @@ class LongMemory:
         return yours[: first.start()] + ours + yours[first.start() :]
 
 
+def name_of(month: str) -> str:
+    """What a month's block is called among what somebody took back."""
+    return f"{PATH} {month}"
+
+
 def _encode(month: str, text: str) -> bytes:
     """A block with its heading; the marks tell it from what you write yourself."""
     body = f"## Summary ({month})\n\n{text}\n"

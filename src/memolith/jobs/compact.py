@@ -46,6 +46,7 @@ _NOT_ALL_DRAFTED = (
     f"A dry run writes the summaries of at most {_MOST_PREVIEWED:,} records; the others are planned, not "
     "drafted. To read every text before it is applied: memolith compact --set jobs.review=ask"
 )
+_MONTHS_GO = "the oldest months of LONGMEMORY.md → its archive: it is over long_memory.max_chars"
 _NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
 
@@ -96,6 +97,8 @@ class CompactJob:
         if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
             scope = Scope(self._config.compact, self._now, undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
+        if plan.skipped and self._drops_months(snapshot.read(long_memory.PATH), undone):
+            plan = replace(plan, skipped="", data=data, lines=(_MONTHS_GO,))
         if not plan.skipped:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
@@ -115,14 +118,14 @@ class CompactJob:
                 self._memory(plan, written),
             )
             if written
-            else ()
+            else self._long_memory(written)
         )
         warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
         if plan.unreachable:
             warnings.append(plan.unreachable)
         if later:
             warnings.append(_NOT_ALL_DRAFTED)
-        if preview and not self.by_rules:
+        if preview and written and not self.by_rules:
             warnings.append(_NOT_ASKED)
         return Draft(
             changes=tuple(change for change in changes if change is not None),
@@ -220,15 +223,24 @@ class CompactJob:
             for statement in long_statements(one.group, told):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
         blocks = self._blocks(months, memory.blocks)
-        if not blocks:
-            return ()
         after, dropped = memory.with_blocks(blocks, config.max_chars)
+        if not blocks and not dropped:
+            return ()
         archive = Edits(long_memory.ARCHIVE, self._files[long_memory.ARCHIVE])
         archive.append(dropped)
         return (
             archive.change() if dropped else None,
             replaced(long_memory.PATH, data, after),
         )
+
+    def _drops_months(self, data: bytes | None, undone: frozenset[str]) -> bool:
+        """Whether LONGMEMORY.md is over its cap by months that nobody wanted back."""
+        config = self._config.long_memory
+        if not config.enabled or not data:
+            return False
+        _, dropped = long_memory.LongMemory.parse(data).with_blocks({}, config.max_chars)
+        months = long_memory.LongMemory.parse(dropped).blocks
+        return bool(months) and undone.isdisjoint(map(long_memory.name_of, months))
 
     def _blocks(
         self, months: Mapping[str, Sequence[Statement]], known: Mapping[str, str]

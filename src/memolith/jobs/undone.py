@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from memolith.files import long_memory
 from memolith.files.document import Document
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.promoted import blocks
@@ -43,11 +44,17 @@ def _covered(report: JobReport) -> Iterator[str]:
         for hunk in change.hunks:
             if report.job == "compact":
                 yield from (short(head.id) for head in heads(hunk.removed))
+                yield from _months(change.path, hunk.removed)
             elif report.job == "experiences":
                 yield from _sources(change.path, hunk.inserted)
             elif report.job == "dream":
                 found = blocks(split_lines(hunk.inserted))
                 yield from (fact.claim for block in found for fact in block.facts)
+
+
+def _months(path: str, lines: bytes) -> Iterator[str]:
+    if path == long_memory.PATH:
+        yield from map(long_memory.name_of, long_memory.LongMemory.parse(lines).blocks)
 
 
 def _sources(path: str, lines: bytes) -> Iterator[str]:
