@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import UsageError, whole_number
 
@@ -48,6 +49,7 @@ def run(args: Arguments) -> int:
     options = {"mcp.tools": args.tools, "serve.port": args.port}
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="mcp") as memory:
+        share_heap()
         if args.http:
             _serve_http(memory, as_json=args.json)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
 
@@ -42,6 +43,7 @@ def run(args: Arguments) -> int:
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="rest") as memory:
         sock = listen(memory.config.serve.host, memory.config.serve.port)
+        share_heap()
         from memolith.rest.running import serve, set_up_logs  # takes a second: only if all is well
 
         set_up_logs(args.log_level)
