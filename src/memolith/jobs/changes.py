@@ -219,7 +219,7 @@ def _found_and_undone(change: Change, lines: list[bytes]) -> list[bytes]:
             continue
         starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
         if not starts:
-            raise _changed(f"{change.path}#L{_edited_line(hunk, wrote, lines)}", change.path)
+            raise _changed(f"{change.path}#L{_edited_line(hunk, lines, places)}", change.path)
         at = min(starts, key=lambda start: abs(start - hunk.line))
         lines[at : at + len(wrote)] = split_lines(hunk.inserted)
         bound = at
@@ -268,13 +268,17 @@ def _diff_lines(change: Change) -> Iterator[str]:
                     yield "\\ No newline at end of file\n"
 
 
-def _edited_line(hunk: Hunk, wrote: list[bytes], lines: list[bytes]) -> int:
+def _edited_line(hunk: Hunk, lines: list[bytes], places: dict[bytes, list[int]]) -> int:
     """The first line that is not as the job left it, as near as what stands around it tells."""
+    wrote = split_lines(hunk.removed)
     starts = [
         at - shift
-        for shift, known in ((-1, hunk.above), *enumerate(wrote), (len(wrote), hunk.below))
-        for at, line in enumerate(lines)
-        if line == known
+        for shift, known in (
+            (-1, hunk.above),
+            (0, wrote[0] if wrote else None),
+            (len(wrote), hunk.below),
+        )
+        for at in places.get(known or b"", ())
     ]
     start = max(0, min(starts, key=lambda at: abs(at - hunk.line), default=hunk.line))
     same = 0
