@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from memolith.interfaces import Statement
+from memolith.interfaces import Statement, Summary
+from memolith.llm.checking import checked_summary
 from memolith.llm.faithful import find_change
 
 DAY = date(2026, 11, 3)
@@ -82,3 +85,46 @@ def test_most_honest_lines_are_taken() -> None:
     taken = sum(not change(line, record) for line, record in honest)
     assert len(honest) >= 30
     assert taken >= MOST_HONEST * len(honest)
+
+
+class Echo:
+    """Says what it was told, with other words for some."""
+
+    name = "echo"
+
+    def __init__(self, **instead: str) -> None:
+        self._instead = instead
+
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        del max_chars
+        return Summary(
+            statements=tuple(
+                replace(one, text=self._instead.get(one.ids[0], f"{one.text} now"))
+                for one in statements
+            )
+        )
+
+
+def test_one_false_line_is_written_by_the_rules_and_the_others_stay() -> None:
+    notes = [
+        Statement(text=text, ids=(name,), day=DAY)
+        for name, text in (
+            ("a", "Ana decided to use Postgres"),
+            ("b", "Ben paid 120 euros"),
+            ("c", "We found 26 failing tests"),
+        )
+    ]
+    summary, warning = checked_summary(Echo(c="We ignored 26 failing tests"), notes, 2000)
+    assert [line.text for line in summary.statements] == [
+        "Ana decided to use Postgres now",
+        "Ben paid 120 euros now",
+        "We found 26 failing tests",
+    ]
+    assert (
+        warning
+        == "echo: a line says 'ignored', which its records do not. The rules wrote that line."
+    )
+    liar = Echo(b="Ben stole 120 euros", c="We ignored 26 failing tests")
+    refused, warning = checked_summary(liar, notes, 2000)
+    assert [line.text for line in refused.statements] == [note.text for note in notes]
+    assert warning.endswith("The rules wrote the summary.")
