@@ -56,6 +56,13 @@ with Memory(sys.argv[1]) as memory:
 """
 
 
+def search_without_privileges(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*privileges.without(), sys.executable, "-c", SEARCH, folder],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+
 def test_an_unreadable_file_and_an_unreadable_folder_are_warnings(folder: Path) -> None:
     if reason := privileges.why_not():
         pytest.skip(reason)
@@ -63,10 +70,7 @@ def test_an_unreadable_file_and_an_unreadable_folder_are_warnings(folder: Path) 
     (folder / "memory/shut.md").chmod(0)
     (folder / "memory/closed").mkdir(mode=0)
     try:
-        done = subprocess.run(
-            [*privileges.without(), sys.executable, "-c", SEARCH, folder],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        done = search_without_privileges(folder)
     finally:
         (folder / "memory/closed").chmod(0o700)
     assert done.stdout.startswith("['memory/good.md']"), done.stdout
@@ -83,10 +87,7 @@ def test_an_index_that_may_not_be_opened_is_a_warning(folder: Path, closed: str)
         assert memory.search("heron").hits
     (folder / closed).chmod(0)
     try:
-        done = subprocess.run(
-            [*privileges.without(), sys.executable, "-c", SEARCH, folder],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        done = search_without_privileges(folder)
     finally:
         (folder / closed).chmod(0o700)
     assert done.stdout.startswith("['memory/good.md']"), done.stdout
