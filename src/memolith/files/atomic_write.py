@@ -117,7 +117,7 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
         write_all(fd, data)
         os.fchmod(fd, mode)
         sync_data(folder, fd)
-    except BaseException:  # half a file would only take up room, on a full disk of all places
+    except BaseException:  # half a file would only fill the disk; raised again
         with suppress(OSError):
             remove(folder, path)
         raise
