@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from memolith import AsyncMemory, Memory
-from memolith.errors import RefusedError
+from memolith.aio import AsyncJobs
+from memolith.errors import JobNotFoundError, RefusedError
+from memolith.lifecycle import Jobs
 
 
 def methods(cls: type) -> dict[str, object]:
@@ -21,11 +23,53 @@ def methods(cls: type) -> dict[str, object]:
     }
 
 
-def test_it_has_every_public_method_and_no_other() -> None:
-    assert set(methods(AsyncMemory)) == set(methods(Memory))
+PAIRS = [(AsyncMemory, Memory), (AsyncJobs, Jobs)]
 
 
-@pytest.mark.parametrize("name", sorted(methods(Memory)))
+@pytest.mark.parametrize(("awaited", "plain"), PAIRS)
+def test_it_has_every_public_method_and_no_other(awaited: type, plain: type) -> None:
+    assert set(methods(awaited)) == set(methods(plain))
+
+
+@pytest.mark.parametrize(("awaited", "plain"), PAIRS)
+def test_it_has_every_public_property(awaited: type, plain: type) -> None:
+    wanted = {name for name, _ in inspect.getmembers(plain, lambda one: isinstance(one, property))}
+    assert {name for name in wanted if not name.startswith("_")} <= set(dir(awaited))
+
+
+def test_it_takes_what_a_memory_takes_or_an_open_one(root: str) -> None:
+    ours = inspect.signature(AsyncMemory.__init__).parameters
+    theirs = inspect.signature(Memory.__init__).parameters
+    assert [(one.name, one.kind, one.default) for one in ours.values()] == [
+        (one.name, one.kind, one.default) for one in theirs.values()
+    ]
+    opened = AsyncMemory(root, channel="rest", settings={"trim.max_records": 5})
+    assert (opened.root, opened.config.trim.max_records) == (root, 5)
+    assert opened.origins["trim.max_records"] == "argument"
+    assert AsyncMemory(Memory(root)).profile.root == root
+    with pytest.raises(TypeError, match="open already"):
+        AsyncMemory(Memory(root), channel="rest")
+
+
+def test_its_jobs_are_awaited_and_undone(root: str) -> None:
+    async def use() -> None:
+        async with AsyncMemory(root) as memory:
+            await memory.remember("Tea, not coffee")
+            through = await memory.through("rest")
+            assert isinstance(through, AsyncMemory)
+            assert (await memory.jobs.scan()).records == 1
+            assert await memory.jobs.list() == ()
+            assert (await memory.jobs.dream(dry_run=True)).job == "dream"
+            with pytest.raises(JobNotFoundError):
+                await memory.jobs.undo("nothing")
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(set(methods(Memory)) - {"through"}),  # which hands out one of the same kind
+)
 def test_each_method_takes_the_same_arguments_and_is_awaited(name: str) -> None:
     ours, theirs = getattr(AsyncMemory, name), getattr(Memory, name)
     assert inspect.iscoroutinefunction(ours)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memolith import Memory
-from memolith.errors import MemolithError, NotFoundError, ProfileError, RecordNotFoundError
+from memolith.errors import (
+    MemolithError,
+    NotFoundError,
+    ProfileError,
+    RecordNotFoundError,
+    RefusedError,
+)
 from tests.conftest import StoppedTime
 from tests.crash.workers import LiveWorker, Order
 
@@ -313,3 +321,18 @@ def test_two_processes_that_correct_the_same_record_leave_one_chain(tmp_path: Pa
             assert (one.finish(), two.finish()) == (0, 0)
         assert len(memory.records(include_past=True)) == 25
         assert len(memory.records()) == 1
+
+
+@pytest.mark.parametrize("value", [None, 3, b"text", ["text"]])
+def test_what_is_no_text_is_refused_by_the_name_of_its_argument(memory: Memory, value: Any) -> None:
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("text", lambda: memory.remember(value)),
+        ("category", lambda: memory.remember("Ana likes tea", category=value)),
+        ("session", lambda: memory.remember("Ana likes tea", session=value)),
+        ("question", lambda: memory.search(value)),
+        ("message", lambda: memory.context(value)),
+    ]
+    for name, call in calls:
+        with pytest.raises(RefusedError, match=f"The {name} is not text but "):
+            call()
+    assert not Path(memory.root, "MEMORY.md").exists()

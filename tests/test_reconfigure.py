@@ -127,6 +127,19 @@ def test_a_saved_file_is_followed_and_told_once(open_memory: Memory) -> None:
     assert [bool(report.problem) for report in told] == [False, False, True, False]
 
 
+def test_what_waits_for_a_restart_is_told_once(open_memory: Memory) -> None:
+    told: list[Reconfiguration] = []
+    file = Path(open_memory.root, "memolith.toml")
+    following = follow_settings(open_memory, told.append, 0.05)
+    try:
+        for number in (5, 6):
+            replace(file, f"[serve]\nport = 9999\n\n[trim]\nmax_records = {number}\n")
+            until(lambda number=number: len(told) == number - 4)
+    finally:
+        following.close()
+    assert [report.restart for report in told] == [("serve.port",), ()]
+
+
 def test_the_users_file_is_followed_too_even_if_it_does_not_exist_yet(open_memory: Memory) -> None:
     following = follow_settings(open_memory, lambda _: None, 0.05)
     try:

@@ -31,6 +31,11 @@ COMMANDS = {
 
 def imported_by(*arguments: str, code: int = 0) -> set[str]:
     """The top-level modules that a real run of the command imports, to its very end."""
+    return {name.split(".")[0] for name in modules_of(*arguments, code=code)}
+
+
+def modules_of(*arguments: str, code: int = 0) -> set[str]:
+    """All modules that a real run of the command imports."""
     run = subprocess.run(
         [MEMOLITH, *arguments],
         env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
@@ -39,8 +44,7 @@ def imported_by(*arguments: str, code: int = 0) -> set[str]:
         encoding="utf-8",
     )
     assert run.returncode == code, run.stderr[-2000:]
-    names = re.findall(r"^import time: .*\| +([\w.]+)$", run.stderr, flags=re.MULTILINE)
-    return {name.split(".")[0] for name in names}
+    return set(re.findall(r"^import time: .*\| +([\w.]+)$", run.stderr, flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -49,6 +53,13 @@ def test_the_command_imports_nothing_slow(name: str, root: str) -> None:
     imported = imported_by(*COMMANDS[name], "--root", root)
     assert "memolith" in imported
     assert imported & NEVER_IMPORTED == set()
+
+
+def test_a_session_start_imports_nothing_that_writes(root: str) -> None:
+    imported_by("init", "--root", root)
+    modules = modules_of(*COMMANDS["session-start"], "--root", root)
+    assert "memolith.context.session_start" in modules
+    assert modules & {"memolith.memory", "memolith.store", "memolith.files.transaction"} == set()
 
 
 def test_a_settings_file_costs_its_parser_and_nothing_else(root: str) -> None:

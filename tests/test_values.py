@@ -53,6 +53,21 @@ class OursToChange:
     size: int = 3
 
 
+@values.dataclass(frozen=True, slots=True, eq=False)
+class OursAlone:
+    """A value that is equal to itself alone."""
+
+    sizes: list[int]
+
+
+@values.dataclass(frozen=True, slots=True)
+class OursWithTable:
+    """A value of which a part has no hash."""
+
+    name: str
+    table: dict[str, int] = values.field(default_factory=dict, hash=False)
+
+
 USES: list[Callable[[type], object]] = [
     lambda cls: repr(cls("a")).partition("(")[2],
     lambda cls: cls("a") == cls("a", 3, [], "there"),
@@ -90,6 +105,25 @@ def test_equal_values_have_equal_hashes_and_what_may_change_has_none() -> None:
     assert len({Citation("MEMORY.md", 1, 2), Citation("MEMORY.md", 1, 2)}) == 1
     with pytest.raises(TypeError):
         hash(OursToChange())
+
+
+def test_without_eq_a_value_is_equal_to_itself_alone_and_has_a_hash() -> None:
+    value = OursAlone([1])
+    assert value == value  # noqa: PLR0124 - that is what is asked
+    assert value != OursAlone([1])
+    assert len({value, OursAlone([1])}) == 2
+
+
+def test_what_has_no_hash_can_be_left_out_of_it_and_is_compared_all_the_same() -> None:
+    one, other = OursWithTable("a", {"b": 1}), OursWithTable("a", {"b": 2})
+    assert hash(one) == hash(other)
+    assert one != other
+    assert [field.hash for field in dataclasses.fields(OursWithTable)] == [None, False]
+
+
+def test_what_dataclasses_want_to_know_is_worked_out_once() -> None:
+    assert dataclasses.replace(OursByName(name="a"), size=4) == OursByName(name="a", size=4)
+    assert OursByName.__dataclass_fields__ is OursByName.__dataclass_fields__
 
 
 def test_a_value_that_is_not_frozen_can_be_changed() -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from memolith.errors import MemolithError
-from memolith.memory import Memory
-from memolith.types import Citation, Provenance, Record
 from memolith.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
     from memolith.context_types import Recap, SessionContext, TurnContext
+    from memolith.errors import MemolithError
     from memolith.labels import Sensitivity
+    from memolith.memory import Memory
     from memolith.retrieval import Hit, Passage, SearchResult, Turn
+    from memolith.types import Citation, Provenance, Record
 
 __all__ = [
     "AsyncMemory",
@@ -32,13 +32,18 @@ __all__ = [
     "__version__",
 ]
 
-# Imported when they are asked for: asyncio, and classes that writing has no use for, would slow
-# every hook down.
+# Imported when they are asked for: every command imports this package, and a hook that only reads
+# has no use for what writes.
 _LATE = {
     "AsyncMemory": "memolith.aio",
+    "Citation": "memolith.types",
     "Hit": "memolith.retrieval",
+    "MemolithError": "memolith.errors",
+    "Memory": "memolith.memory",
     "Passage": "memolith.retrieval",
+    "Provenance": "memolith.types",
     "Recap": "memolith.context_types",
+    "Record": "memolith.types",
     "SearchResult": "memolith.retrieval",
     "Sensitivity": "memolith.labels",
     "SessionContext": "memolith.context_types",
@@ -53,4 +58,5 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_LATE[name]), name)
+    found = globals()[name] = getattr(import_module(_LATE[name]), name)
+    return found

@@ -1,5 +1,5 @@
 """`python -m memolith`."""
 
-from memolith.cli.main import main
+from memolith.cli.program import program
 
-raise SystemExit(main())
+program()

@@ -22,7 +22,7 @@ from memolith.settings import Limit, Section, Setting, at_least, between, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from memolith.settings import Value
 
@@ -65,6 +65,20 @@ ARCHIVE_PATH = Limit(
     _is_archive_path,
 )
 
+
+_HOST = r"([\w.-]+|\[[0-9a-fA-F:.]+\])"
+
+
+def _each(pattern: str) -> Callable[[Value], bool]:
+    """A check of texts with commas between: brackets or quotes around them would be part of a name."""
+    return lambda value: all(re.fullmatch(pattern, one.strip()) for one in str(value).split(","))
+
+
+HOSTS = Limit("names with commas between, such as memo.local,nas", _each(f"{_HOST}?"))
+ORIGINS = Limit(
+    "origins with commas between, such as http://localhost:5173",
+    _each(rf"([a-zA-Z][\w+.-]*://{_HOST}(:\d+)?|null)?"),
+)
 
 NAME = Limit(
     "a name of at most 100 characters",
@@ -259,11 +273,13 @@ class ServeConfig(Section):
     hosts: str = setting(
         "",
         "Further names requests may be addressed to, with commas between; others are refused.",
+        HOSTS,
         trusted_only=True,
     )
     origins: str = setting(
         "",
         "Web pages that may call, such as `http://localhost:5173`, with commas between.",
+        ORIGINS,
         trusted_only=True,
     )
     allow_secret: bool = setting(

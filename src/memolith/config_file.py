@@ -68,6 +68,26 @@ def toml_value(value: bool | float | str) -> str:
     return repr(value)
 
 
+def line_of(path: str, name: str) -> int | None:
+    """Where a section, or a setting by its full name, stands in a settings file; None if unclear."""
+    try:
+        with open(path, "rb") as file:
+            lines = _decode(path, file.read(MAX_FILE_BYTES + 1)).split("\n")
+    except (OSError, ConfigError):
+        return None
+    section = ""
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text.startswith("["):
+            section = text.partition("]")[0].strip("[ \"'")
+            if section == name:
+                return number
+        key = text.partition("=")[0].strip(" \"'")
+        if name in (key, f"{section}.{key}"):
+            return number
+    return None
+
+
 def _decode(path: str, data: bytes) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise _bad_file(path, f"is larger than {MAX_FILE_BYTES} bytes")

@@ -71,7 +71,8 @@ class CompactConfig(Section):
         0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0)
     )
     after_append: bool = setting(
-        True, "Also soon after MEMORY.md has passed its limits; never while somebody waits."
+        True,
+        "Also within about a minute after MEMORY.md has passed its limits and nothing was remembered for half a minute.",
     )
     max_records: int = setting(
         200,
@@ -118,8 +119,14 @@ class LlmConfig(Section):
     key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
     timeout_seconds: float = setting(
         60.0,
-        "How long one answer may take before the rules write instead.",
+        "How long one answer may take; then the rules write instead, for the rest of the job.",
         between(0.1, 3600),
+        trusted_only=True,
+    )
+    price: float = setting(
+        0.0,
+        "What a million tokens cost, in whichever currency: reports then tell the price. 0 = not known.",
+        at_least(0),
         trusted_only=True,
     )
     retries: int = setting(

@@ -6,7 +6,7 @@ import math
 import os
 
 from memolith.config import DEFAULTS, SECTIONS, SETTINGS, value_of, with_values
-from memolith.config_file import read_toml
+from memolith.config_file import line_of, read_toml
 from memolith.errors import ConfigError
 from memolith.profile import Surroundings, resolve
 from memolith.settings import ENVIRONMENT_PREFIX
@@ -34,17 +34,20 @@ OTHER_VARIABLES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLI
 
 
 class LoadedConfig:
-    """The settings, and where the value of each came from."""
+    """The settings, where the value of each came from, and what in the files was left out."""
 
-    __slots__ = ("config", "origins")
+    __slots__ = ("config", "origins", "problems")
 
-    def __init__(self, *, config: Config, origins: Origins) -> None:
-        """Take both."""
+    def __init__(
+        self, *, config: Config, origins: Origins, problems: tuple[ConfigError, ...] = ()
+    ) -> None:
+        """Take them."""
         self.config = config
         self.origins = origins
+        self.problems = problems
 
 
-def open_profile(
+def open_profile(  # noqa: PLR0913 — where one stands, and three ways to name a memory
     root: str | os.PathLike[str] | None = None,
     profile: str | None = None,
     settings: Mapping[str, object] | None = None,
@@ -52,8 +55,12 @@ def open_profile(
     environ: Mapping[str, str] | None = None,
     cwd: str | None = None,
     create: bool = False,
+    lenient: bool = False,
 ) -> tuple[Profile, LoadedConfig]:
-    """Find the profile and load its settings; see `profile.resolve` for `create`."""
+    """Find the profile and load its settings; see `profile.resolve` for `create`.
+
+    With `lenient`, what is wrong in a settings file is left out and noted: for those who mend it.
+    """
     environ = os.environ if environ is None else environ
     around = Surroundings(
         cwd=_current_folder() if cwd is None else os.path.abspath(cwd),
@@ -65,7 +72,7 @@ def open_profile(
     # Before anything is looked for: a misspelt MEMOLITH_ROT must not lead to the wrong memory.
     variables = dict(_environment_values(environ))
     found = resolve(None if root is None else os.fspath(root), profile, around, create=create)
-    return found, _load(found, variables, settings or {})
+    return found, _load(found, variables, settings or {}, lenient=lenient)
 
 
 def reload_settings(
@@ -95,24 +102,58 @@ def _current_folder() -> str:
 
 
 def _load(
-    profile: Profile, variables: Mapping[str, object], settings: Mapping[str, object]
+    profile: Profile,
+    variables: Mapping[str, object],
+    settings: Mapping[str, object],
+    *,
+    lenient: bool = False,
 ) -> LoadedConfig:
     values: dict[str, Value] = {}
     origins = dict.fromkeys(SETTINGS, DEFAULT)
+    problems: list[ConfigError] = []
+    files = (profile.user_settings_file, profile.settings_file)
     layers: tuple[tuple[str, Iterable[tuple[str, object]]], ...] = (
-        (profile.user_settings_file, _file_values(profile.user_settings_file)),
-        (profile.settings_file, _file_values(profile.settings_file)),
+        *((file, _file_values(file, problems)) for file in files),
         (ENVIRONMENT, variables.items()),
         (ARGUMENT, settings.items()),
     )
     for origin, layer in layers:
         for name, raw in layer:
-            setting = known_setting(name, origin)
-            if origin == profile.settings_file:
-                check_trust(setting, profile)
-            values[name] = checked(setting, raw, origin)
-            origins[name] = origin
-    return LoadedConfig(config=with_values(values) if values else DEFAULTS, origins=origins)
+            try:
+                setting = known_setting(name, origin)
+                if origin == profile.settings_file:
+                    check_trust(setting, profile)
+                values[name] = checked(setting, raw, origin)
+                origins[name] = origin
+            except ConfigError as error:
+                if origin not in files:
+                    raise
+                problems.append(error)
+        if problems and not lenient:
+            raise _mendable(problems[0], profile)
+    return LoadedConfig(
+        config=with_values(values) if values else DEFAULTS,
+        origins=origins,
+        problems=tuple(_mendable(problem, profile) for problem in problems),
+    )
+
+
+def placed(problem: ConfigError) -> str:
+    """The problem with the line of its file, where that can be told."""
+    line = line_of(problem.origin, problem.setting) if problem.setting else None
+    return f"{problem.message} (line {line})" if line else problem.message
+
+
+def _mendable(problem: ConfigError, profile: Profile) -> ConfigError:
+    """The problem, with the command that takes it out of its file, if nothing better is known."""
+    harmless = problem.setting and _shown_name(problem.setting) == problem.setting
+    if harmless and problem.hint in ("", SEE_ALL):
+        import shlex  # only needed once something is wrong
+
+        user = " --user" if problem.origin == profile.user_settings_file else ""
+        out = f"Take it out: memolith config unset {shlex.quote(problem.setting)}{user}"
+        problem.hint = f"{out}; {SEE_ALL.lower()}" if problem.hint else out
+    return problem
 
 
 def known_setting(name: str, origin: str) -> Setting:
@@ -121,7 +162,7 @@ def known_setting(name: str, origin: str) -> Setting:
     if setting is None:
         nearest = _nearest(name, SETTINGS)
         raise ConfigError(
-            f"unknown setting {_shown_name(name)} ({origin})",
+            f"Unknown setting {_shown_name(name)} ({origin})",
             setting=name,
             origin=origin,
             hint=f"Did you mean {nearest}?" if nearest else SEE_ALL,
@@ -246,25 +287,34 @@ def _refuse_misspelt(variable: str) -> None:
     nearest = _nearest(variable.removeprefix(ENVIRONMENT_PREFIX), names, alike=0.75)
     if nearest or "__" in variable:
         raise ConfigError(
-            f"unknown variable {_shown_name(variable)} ({ENVIRONMENT})",
+            f"Unknown variable {_shown_name(variable)} ({ENVIRONMENT})",
             setting=variable,
             origin=ENVIRONMENT,
             hint=f"Did you mean {ENVIRONMENT_PREFIX}{nearest}?" if nearest else SEE_ALL,
         )
 
 
-def _file_values(path: str) -> RawValues:
-    for section, table in read_toml(path).items():
+def _file_values(path: str, problems: list[ConfigError]) -> RawValues:
+    """What the file says, section by section; what cannot be taken so is added to `problems`."""
+    try:
+        tables = read_toml(path)
+    except ConfigError as error:
+        problems.append(error)
+        return
+    for section, table in tables.items():
         if section not in SECTIONS:
-            raise _unknown_in_file(section, table, path)
-        if not isinstance(table, dict):
-            raise ConfigError(
-                f"{section} = {_shown(table)} ({path}): expected a section [{section}]",
-                setting=section,
-                origin=path,
+            problems.append(_unknown_in_file(section, table, path))
+        elif not isinstance(table, dict):
+            problems.append(
+                ConfigError(
+                    f"{section} = {_shown(table)} ({path}): expected a section [{section}]",
+                    setting=section,
+                    origin=path,
+                )
             )
-        for key, raw in table.items():
-            yield f"{section}.{key}", raw
+        else:
+            for key, raw in table.items():
+                yield f"{section}.{key}", raw
 
 
 def _unknown_in_file(name: str, value: object, path: str) -> ConfigError:
@@ -274,7 +324,7 @@ def _unknown_in_file(name: str, value: object, path: str) -> ConfigError:
     else:
         what, nearest = f"setting {_shown_name(name)}", _nearest(name, SETTINGS)
     hint = f"Did you mean {nearest}?" if nearest else SEE_ALL
-    return ConfigError(f"unknown {what} ({path})", setting=name, origin=path, hint=hint)
+    return ConfigError(f"Unknown {what} ({path})", setting=name, origin=path, hint=hint)
 
 
 def _nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.files import gate
 from memolith.late import late
 from memolith.store import Store
 
@@ -28,6 +29,7 @@ class EditableStore(Store):
         """
         from memolith.jobs.edit import read_file
 
+        gate.check_is_text(path=path)
         return read_file(self.profile, path, include_secret=include_secret)
 
     def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
@@ -38,6 +40,7 @@ class EditableStore(Store):
         """
         from memolith.jobs.edit import Edit, write_file
 
+        gate.check_is_text(path=path, content=content, version=version)
         store = self.config.store
         edit = Edit(
             path=path,

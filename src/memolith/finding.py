@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
@@ -14,9 +13,10 @@ from memolith.kept_index import KeptIndex
 from memolith.retrieval import Filters, SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.pipeline import Parts, Question
-from memolith.search.plan import Reader, plan
+from memolith.search.plan import Reader, plan, unread
 from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -33,6 +33,9 @@ _NOTHING = {
     "chat": "There is no chat {!a}.",
 }
 _MOST_NAMES = 20
+_BLIND = (
+    "search.words and search.meaning are both off, so nothing is found by what a question says."
+)
 _DAY_FIRST = {"auto": None, "yes": True, "no": False}
 T = TypeVar("T")
 
@@ -49,9 +52,12 @@ class Finder(KeptIndex):
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:
         """Look at the disk, then search; an index that cannot be used is said in the warnings."""
-        return self.ask(
+        found = self.ask(
             question, [filters], limit, lambda answer: answer(filters, limit), explain=explain
         )
+        if not (told := unread(question)):
+            return found
+        return replace(found, warnings=(*found.warnings, told))
 
     def ask(
         self,
@@ -68,7 +74,10 @@ class Finder(KeptIndex):
         """
 
         def asking() -> T:
-            return self._ask(question, kinds, most, work, explain=explain)
+            found, changed = self._ask(question, kinds, most, work, explain=explain)
+            if changed and self._read_again(changed):
+                found, _ = self._ask(question, kinds, most, work, explain=explain)
+            return found
 
         self._asked = clocks.monotonic()
         with self._at_work():
@@ -88,7 +97,7 @@ class Finder(KeptIndex):
         return work(lambda *_: nothing)
 
     def with_known_names(self, result: SearchResult, filters: Filters) -> SearchResult:
-        """The same result; if there is no such category, session or chat, it says which may be seen."""
+        """The same result; if there is nothing of a name that was asked for, it says which may be seen."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
         said = list[str]()
         for kind, nothing in _NOTHING.items():
@@ -97,11 +106,20 @@ class Finder(KeptIndex):
                 known = self._names(kind, shown)
                 if not any(_is_same(kind, wanted, name) for name in known):
                     said.append(f"{nothing.format(wanted)} {_listed(known)}")
+        if filters.path is not None:
+            paths = self._paths()
+            if not any(map(filters.covers, paths)):
+                places = {path[: path.find("/") + 1] or path for path in paths}
+                said.append(f"No file is {filters.path!a} or lies in it. {_listed(places)}")
         return replace(result, warnings=(*result.warnings, *said)) if said else result
 
     def _names(self, kind: str, shown: Filters) -> set[str]:
         with self._at_work():
             return self._again_if_replaced(lambda: self._open_index().names(kind, shown))
+
+    def _paths(self) -> set[str]:
+        with self._at_work():
+            return self._again_if_replaced(lambda: set(self._open_index().files()))
 
     def _ask(
         self,
@@ -111,7 +129,8 @@ class Finder(KeptIndex):
         work: Callable[[Answer], T],
         *,
         explain: bool,
-    ) -> T:
+    ) -> tuple[T, set[str]]:
+        """Also the files that were not as the index says."""
         self._open_embedder()
         warnings = self._look()
         with self._roots() as roots:
@@ -122,6 +141,7 @@ class Finder(KeptIndex):
                 read_texts=lambda chunks: read_texts(roots, chunks),
                 digest=text_digest,
                 stages=stages(config, self._open_word_vectors(), index.tokens),
+                word_vectors=self._open_word_vectors(),
                 text_stages=text_stages(config),
                 explain=explain,
                 by_words=config.words,
@@ -146,11 +166,13 @@ class Finder(KeptIndex):
                     return result
                 return replace(result, warnings=(*warnings, *result.warnings))
 
-            return work(answer)
+            return work(answer), asked.changed_files()
 
     def _degraded(self) -> tuple[str, ...]:
         """What a search does without."""
         warnings = self._elsewhere()
+        if not (self._config.search.words or self._config.search.meaning):
+            warnings += (_BLIND,)
         if self._config.search.meaning and self._model.problem:
             warnings += (f"{self._model.problem} Searched by words only.",)
         return warnings + self._embed_later()

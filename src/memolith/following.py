@@ -28,10 +28,15 @@ class Following:
     """Watches the files of a memory until it is closed."""
 
     def __init__(
-        self, memory: Memory, debounce: float, on_problem: Callable[[str], object]
+        self,
+        memory: Memory,
+        debounce: float,
+        on_problem: Callable[[str], object],
+        on_change: Callable[[Changed], object],
     ) -> None:
         """Begin to watch."""
         self._memory = memory
+        self._on_change = on_change
         self._stopped = threading.Event()
         self._watches: list[Watch] = []
         daily = os.path.join(memory.root, layout.DAILY_FOLDER)
@@ -52,6 +57,7 @@ class Following:
             self._watches.pop().close()
 
     def _look(self, changed: Changed) -> None:
+        self._on_change(changed)
         finder = self._memory._finder  # noqa: SLF001 - one of us
         if finder is None or not self._memory.config.index.watch:
             return
@@ -64,9 +70,13 @@ def follow_files(
     memory: Memory,
     debounce: float = DEBOUNCE_SECONDS,
     on_problem: Callable[[str], object] = lambda _: None,
+    on_change: Callable[[Changed], object] = lambda _: None,
 ) -> Following:
-    """Index what changes on the disk, from the first search on: a memory nobody searches costs nothing."""
-    return Following(memory, debounce, on_problem)
+    """Index what changes on the disk, from the first search on: a memory nobody searches costs nothing.
+
+    `on_change` is called with the paths, whether or not they are indexed.
+    """
+    return Following(memory, debounce, on_problem, on_change)
 
 
 def _may_be_searched(path: str) -> bool:

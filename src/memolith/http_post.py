@@ -28,6 +28,10 @@ class NoAnswerError(Exception):
     """Nothing whole came, for the reason in the text; asking again may help."""
 
 
+class TooLateError(NoAnswerError):
+    """Nothing whole came in time; asking again would take as long."""
+
+
 class TooLargeError(Exception):
     """The answer is larger than allowed, and asking again will not help."""
 
@@ -42,17 +46,19 @@ class Server:
     most_bytes: int
 
     def post(self, content: Mapping[str, object]) -> Answer:
-        """Send JSON and read the answer; raises NoAnswerError or TooLargeError."""
+        """Send JSON and read the answer; raises NoAnswerError (TooLateError if time is over) or TooLargeError."""
         deadline = clock.monotonic() + self.seconds
         try:
             return self._post(content, deadline)
         except httpx2.HTTPError as error:
             late = clock.monotonic() >= deadline or isinstance(error, httpx2.TimeoutException)
-            raise NoAnswerError(self._late if late else _reason(error)) from error
+            if late:
+                raise TooLateError(self._late) from error
+            raise NoAnswerError(_reason(error)) from error
         except (RuntimeError, ValueError) as error:  # what a client closed in between may raise
             if clock.monotonic() < deadline:
                 raise
-            raise NoAnswerError(self._late) from error
+            raise TooLateError(self._late) from error
 
     def _post(self, content: Mapping[str, object], deadline: float) -> Answer:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -69,7 +75,7 @@ class Server:
                 if size > self.most_bytes:
                     raise TooLargeError(f"the answer is larger than {self.most_bytes:,} bytes")
                 if clock.monotonic() > deadline:
-                    raise NoAnswerError(self._late)
+                    raise TooLateError(self._late)
             wait = response.headers.get("retry-after", "")
             return Answer(
                 status=response.status_code,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memolith.errors import IndexUnavailableError
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 class IndexReplacedError(IndexUnavailableError):
     """The index was damaged, deleted or made anew: open it again and repeat what was being done."""
+
+
+class IndexDamagedError(IndexUnavailableError):
+    """The index is damaged, and whoever has opened it only looks."""
 
 
 class Embedder(Protocol):
@@ -117,6 +121,7 @@ class FileState:
 
     stamp: Stamp
     digest: str
+    flaws: str = ""  # what of it cannot be found, as `ingest.flaws` spells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +217,7 @@ class IndexStats:
     files: int
     chunks: int
     without_vector: int
+    refused: int
     bytes: int
     model: str
 
@@ -283,6 +289,10 @@ class Index(Protocol):
 
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
+        ...
+
+    def refused(self) -> int:
+        """How many chunks the model gave no vector for when it was asked: their vectors are empty."""
         ...
 
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:

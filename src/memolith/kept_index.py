@@ -6,7 +6,6 @@ import math
 import os
 import threading
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith import clock as clocks
@@ -19,16 +18,18 @@ from memolith.files.roots import Roots
 from memolith.files.seen import BELIEVED_SECONDS, SeenFiles
 from memolith.index.choose import open_index
 from memolith.index.temporary import folder_instead, temporary_folder
+from memolith.index_reports import told_of_refused
 from memolith.ingest.background import Background
 from memolith.ingest.model import Model
 from memolith.ingest.settling import Settling
-from memolith.ingest.sources import Days, Sources
+from memolith.ingest.sources import Days, Sources, as_doubtful
 from memolith.ingest.status import index_status
 from memolith.ingest.sync import embed_waiting, sync
 from memolith.interfaces import IndexReplacedError
+from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -52,7 +53,7 @@ _ATTEMPTS = 5
 _SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
 _READ_ONLY = "This memory is read-only and has no index."
-_TEMPORARY = "One is made for this process alone, and again by others."
+_TEMPORARY = "A temporary index is used instead, and made again by the next command."
 T = TypeVar("T")
 
 
@@ -72,6 +73,7 @@ class KeptIndex:
         self._word_vectors: WordVectors | None = None
         self._looked = _NEVER
         self._embedded = False  # whether no chunk waits for a vector, as far as is known
+        self._flaws: tuple[str, ...] = ()  # what of the files cannot be found, as of the last look
         self._asked = _NEVER
         self._seen = SeenFiles()
         self._settling = Settling()
@@ -139,7 +141,8 @@ class KeptIndex:
             self._seen.look_everywhere()
             report = self._again_if_replaced(lambda: self._sync(progress))
             with self._roots() as roots:
-                return replace(report, warnings=(*report.warnings, *not_followed(roots.own)))
+                links = not_followed(roots.own)
+            return replace(report, warnings=(*report.warnings, *links, *self._left_undone()))
 
     def keep_up(self) -> bool:
         """Files may have changed: index them now, unless a search just did or none ever was; never fails.
@@ -157,12 +160,27 @@ class KeptIndex:
         """Throw the index away and make it again from the files."""
         with self._at_work():
             self._again_if_replaced(lambda: self._open_index().clear())
-            return self._again_if_replaced(lambda: self._sync(progress))
+            report = self._again_if_replaced(lambda: self._sync(progress))
+            return replace(report, warnings=(*report.warnings, *self._left_undone()))
 
-    def status(self) -> IndexStatus:
-        """How the index stands to the files; nothing is made or changed."""
+    def status(self, *, ask_model: bool = True) -> IndexStatus:
+        """How the index stands to the files, and whether the model answers; nothing is made or changed."""
         with self._at_work():
-            return self._again_if_replaced(self._status)
+            status = self._again_if_replaced(self._status)
+            problem = self._model.ask() if ask_model and self._config.search.meaning else ""
+            if not problem:
+                return status
+            told = f"{problem} Search goes by words only."
+            return replace(status, warnings=(*status.warnings, told))
+
+    def _left_undone(self) -> Iterator[str]:
+        """What a sync could not do: keep an index, or have the model answer for each text."""
+        yield from self._elsewhere()
+        if self._config.search.meaning:
+            if self._model.problem:
+                yield f"{self._model.problem} Text is found by words only for now."
+            if refused := self._open_index().refused():
+                yield f"{told_of_refused(refused)}."
 
     def _again_if_replaced(self, work: Callable[[], T]) -> T:
         """Repeat what was being done when the index was made anew meanwhile."""
@@ -206,7 +224,17 @@ class KeptIndex:
             )
         if not report.warnings and (self._seen.hint.works or report.files > _FEW_FILES):
             self._looked = clocks.monotonic()
-        return report
+        self._flaws = self._tell_flaws()
+        return replace(report, warnings=report.warnings + self._flaws) if self._flaws else report
+
+    def _tell_flaws(self) -> tuple[str, ...]:
+        files = self._open_index().files()
+        flawed = {path: state.flaws for path, state in files.items() if state.flaws}
+        if not flawed:
+            return ()
+        from memolith.ingest.flaws import told_of  # a memory without flaws need not load it
+
+        return told_of(flawed)
 
     def _may_have_changed(self) -> bool:
         since = clocks.monotonic() - self._looked
@@ -217,7 +245,7 @@ class KeptIndex:
     def _look(self) -> tuple[str, ...]:
         """Index what has changed on the disk, if anything may have; says what could not be done."""
         if not self._may_have_changed():
-            return ()
+            return self._flaws
         try:
             return self._sync(None, _EMBEDDING_SECONDS).warnings
         except IndexReplacedError:
@@ -226,6 +254,23 @@ class KeptIndex:
             if not self._open_index().stats().chunks:
                 raise
             return (f"{error.message} What changed since then is not found yet.",)
+
+    def _read_again(self, paths: Collection[str]) -> bool:
+        """Have the next look read files that are not as the index says, whatever their stamps are.
+
+        False if nothing would come of it: they have been read again already, or nothing can be written.
+        """
+        index = self._open_index()
+        known = index.files()
+        doubtful = [path for path in paths if path not in known or known[path].digest]
+        try:
+            index.replace_files([as_doubtful(known, path) for path in doubtful if path in known])
+        except IndexReplacedError:
+            raise
+        except IndexUnavailableError:
+            return False
+        self.look_everywhere()
+        return bool(doubtful)
 
     def _go_elsewhere(self, why: str) -> None:
         """Do without an index that cannot be used: make one in another place."""
@@ -259,16 +304,17 @@ class KeptIndex:
 
     def _status(self) -> IndexStatus:
         with self._roots() as roots:
-            return index_status(roots, self._index_folder, self._index)
+            return index_status(roots, self._index_folder)
 
     def _embed_later(self) -> tuple[str, ...]:
         """Have chunks without a vector embedded while others search; says how many there are."""
         index = self._open_index()
-        if self._embedded or self._indexed_by is None:
+        if self._indexed_by is None:
             return ()
-        if not index.without_vector(1):
+        if self._embedded or not index.without_vector(1):
             self._embedded = True  # until the disk is looked at again
-            return ()
+            refused = index.refused() if self._model.is_slow else 0
+            return (f"{told_of_refused(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
         self._looked = _NEVER
         self._background.start()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
+from memolith.files import gate
 from memolith.files.secret_marks import marked_secret
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.chat import read_chat
@@ -26,7 +27,7 @@ from memolith.llm.prompt_files import load_prompt
 from memolith.reports import Flushed, FlushReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
@@ -64,14 +65,17 @@ class Jobs:
         job = CompactJob(config, self._place.clock, summariser, by_hand=by_hand)
         return self._validated(self._run(job, dry_run=dry_run))
 
-    def dream(self, *, dry_run: bool = False, progress: Progress | None = None) -> JobReport:
+    def dream(
+        self, *, dry_run: bool = False, again: bool = False, progress: Progress | None = None
+    ) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
 
-        What is known of recalls is brought up to date too. A dry run writes nothing at all. `progress`
+        What is known of recalls is brought up to date too. A dry run writes nothing at all. `again`
+        allows what you undid or declined before (`dream_status` lists it). `progress`
         is told steps done and in all; until files are changed, it may raise to stop the dream.
         """
         place = replace(self._place, progress=progress) if progress else self._place
-        job = DreamJob(place)
+        job = DreamJob(place, again=again)
         report = self._told(run_job(place, job, dry_run=dry_run))
         if dry_run or report.reason == ANOTHER_JOB:
             return report
@@ -85,6 +89,7 @@ class Jobs:
 
     def explain(self, key: str) -> DreamExplanation:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
+        gate.check_is_text(key=key)
         return explain(self._place, key)
 
     def extract_experiences(self, *, dry_run: bool = False) -> JobReport:
@@ -98,7 +103,7 @@ class Jobs:
 
     def flush(
         self,
-        turns: str,
+        turns: str | Sequence[Mapping[str, object]],
         *,
         session: str = "main",
         dry_run: bool = False,
@@ -106,10 +111,12 @@ class Jobs:
     ) -> FlushReport:
         """Save what matters of a chat that is about to be lost, unless it is known already.
 
-        `turns` is a list of messages as JSON, lines of JSON, or text with "User:" and "Assistant:".
+        `turns` is a list of messages (`role` and `content`, or as JSON), lines of JSON, or text with "User:" and
+        "Assistant:". Who said it is in the metadata of a record (`said_by`).
         Whoever may not see secret records must not learn by `known` what they say: for them,
         `include_secret` is false.
         """
+        gate.check_is_text(session=session)
         known = Known(record.text for record in self._store.records(include_secret=include_secret))
         saved: list[Flushed] = []
         refused: list[str] = []
@@ -135,7 +142,10 @@ class Jobs:
         )
 
     def _save(self, found: Finding, session: str) -> str:
-        return self._store.remember(found.text, category=found.category, session=session).id
+        said_by = {"said_by": "user" if found.by_user else "assistant"}
+        return self._store.remember(
+            found.text, category=found.category, session=session, metadata=said_by
+        ).id
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
@@ -178,6 +188,7 @@ class Jobs:
 
     def show(self, job_id: str) -> JobReport:
         """One job; its id may be shortened, and `last` is the newest."""
+        gate.check_is_text(job_id=job_id)
         with self._place.reading() as folder:
             return kept.find_job(folder, job_id)
 
@@ -193,14 +204,17 @@ class Jobs:
 
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""
+        gate.check_is_text(job_id=job_id)
         return self._validated(self._told(apply.apply_proposal(self._place, job_id)))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
+        gate.check_is_text(job_id=job_id)
         return apply.decline_proposal(self._place, job_id)
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
+        gate.check_is_text(job_id=job_id)
         return self._told(apply.undo_job(self._place, job_id))
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:

@@ -10,6 +10,7 @@ from datetime import date
 
 from memolith.clock import Clock
 from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
+from memolith.files import gate
 from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
 from memolith.late import late
@@ -74,11 +75,11 @@ class Memory(TrackedStore):
         category: str | None = None,
         session: str | None = None,
         chat: str | None = None,
-        since: date | None = None,
-        until: date | None = None,
-        path: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        path: str | os.PathLike[str] | None = None,
         include_secret: bool = False,
-        as_of: date | None = None,
+        as_of: date | str | None = None,
         explain: bool = False,
     ) -> retrieval.SearchResult:
         """Find what answers `text`, by words and by meaning, best first.
@@ -86,11 +87,15 @@ class Memory(TrackedStore):
         Files that changed since the last search are looked at first. `as_of` sees the memory as it
         was at the end of that day; `explain` adds what every stage did. What was degraded is in `warnings`.
         """
-        from memolith.retrieval import Filters, SearchResult
+        from memolith import wanted
 
+        gate.check_question(text, limit)
         if not self.profile.exists:
-            return SearchResult(hits=(), warnings=self.profile.missing)
-        filters = Filters(
+            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+        filters = wanted.filters_of(
+            self.root,
+            self.config,
+            self._clock,
             category=category,
             session=session,
             chat=chat,
@@ -99,10 +104,11 @@ class Memory(TrackedStore):
             path=path,
             include_secret=include_secret,
             as_of=as_of,
-            now=self._clock.end_of(as_of) if as_of else self._clock.now(),
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
-        if not result.hits and not (category is session is chat is None):
+        if not result.hits:
+            result = wanted.with_doubts(result, filters)
+        if not result.hits and not (category is session is chat is filters.path is None):
             with suppress(IndexUnavailableError):  # which the result says
                 result = self._open_finder().with_known_names(result, filters)
         self._note_shown(result.hits, text, "search")
@@ -124,6 +130,8 @@ class Memory(TrackedStore):
         """
         from memolith.context.session_start import Start, session_start
 
+        gate.check_is_text(session=session, kind=kind)
+        gate.check_is_number_or_none(max_chars=max_chars, max_tokens=max_tokens)
         start = Start(
             session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook
         )
@@ -148,12 +156,15 @@ class Memory(TrackedStore):
         """
         from memolith.context.turn import Turn
 
+        gate.check_is_text(message=message, session=session, kind=kind)
+        gate.check_is_text_or_none(chat=chat)
+        gate.check_is_number_or_none(max_tokens=max_tokens, limit=limit)
         turn = Turn(
             message=message,
             session=session,
             kind=kind,
             chat=chat,
-            known=tuple(known),
+            known=gate.text_list("known", known),
             max_tokens=max_tokens,
             limit=limit,
             deadline_seconds=deadline_seconds,
@@ -183,9 +194,10 @@ class Memory(TrackedStore):
         category: str | None = None,
         session: str | None = None,
         chat: str | None = None,
-        path: str | None = None,
+        path: str | os.PathLike[str] | None = None,
     ) -> retrieval.SearchResult:
         """A search that answers a repeated question from memory, as long as nothing was written."""
+        gate.check_question(question, limit)
         filters = self._filters(category=category, session=session, chat=chat, path=path)
         return self._open_recaller().recall(question, max(0, limit), filters)
 
@@ -193,10 +205,9 @@ class Memory(TrackedStore):
         self, text: str, limit: int = 5, *, session: str | None = None
     ) -> retrieval.SearchResult:
         """Find past experiences that bear on `text`, best first; of one session, or of all."""
-        from memolith.retrieval import SearchResult
-
+        gate.check_question(text, limit)
         if not self.profile.exists:
-            return SearchResult(hits=(), warnings=self.profile.missing)
+            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
         filters = self._filters(category="experience", session=session)
         found = self._open_finder().search(text, max(0, limit), filters)
         self._note_shown(found.hits, text, "experiences")
@@ -216,6 +227,9 @@ class Memory(TrackedStore):
         """
         from memolith.context.recap import make_recap, turns_about
 
+        gate.check_is_text(chat=chat)
+        gate.check_is_text_or_none(about=about)
+        gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
         config = self.config.chat
         warnings: tuple[str, ...] = ()
         if about is not None:
@@ -268,7 +282,9 @@ class Memory(TrackedStore):
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
         from memolith.jobs.doctor import examine
 
-        return examine(self.profile, self._loaded, fix=fix, index_status=self.index_status)
+        # The model has a check of its own.
+        index = (lambda: self._open_finder().status(ask_model=False)), self.reindex
+        return examine(self.profile, self._loaded, fix=fix, index=index)
 
     def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
@@ -321,12 +337,18 @@ class Memory(TrackedStore):
         category: str | None = None,
         session: str | None = None,
         chat: str | None = None,
-        path: str | None = None,
+        path: str | os.PathLike[str] | None = None,
     ) -> retrieval.Filters:
-        from memolith.retrieval import Filters
+        from memolith.wanted import filters_of
 
-        return Filters(
-            category=category, session=session, chat=chat, path=path, now=self._clock.now()
+        return filters_of(
+            self.root,
+            self.config,
+            self._clock,
+            category=category,
+            session=session,
+            chat=chat,
+            path=path,
         )
 
     def _ask_now(

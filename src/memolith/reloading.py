@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.files.watch import DEBOUNCE_SECONDS, watch
@@ -38,7 +39,9 @@ def follow_settings(
             return
         report = memory.reconfigure()
         before, last = last, report
-        if report.changed or (report.problem, report.restart) != (before.problem, before.restart):
-            tell(report)
+        # What waits for a restart is said once, not again with every later change.
+        waiting = tuple(name for name in report.restart if name not in before.restart)
+        if report.changed or waiting or report.problem != before.problem:
+            tell(replace(report, restart=waiting))
 
     return watch(folders, look, debounce, on_problem=on_problem)

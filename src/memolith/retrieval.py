@@ -6,11 +6,11 @@ Apart from `types`, because every class costs time at import, and writing has no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from memolith.late import late
 from memolith.types import Citation, Record
+from memolith.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ class Filters:
     include_secret: bool = False
     as_of: date | None = None  # see the memory as it was at the end of this day
     now: datetime | None = None  # what has expired by now is left out; None: nothing is
+
+    def covers(self, path: str) -> bool:
+        """Whether a file is the one asked for, or lies in the folder asked for."""
+        wanted = self.path
+        return wanted is None or path == wanted or path.startswith(wanted.rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,7 @@ def dream_status_json(status: DreamStatus) -> Json:
         "promoted_chars": status.promoted_chars,
         "next": [dream_explanation_json(one) for one in status.next],
         "waiting": [dream_explanation_json(one) for one in status.waiting],
+        "undone": [dream_explanation_json(one) for one in status.undone],
         "warnings": list(status.warnings),
     }
 

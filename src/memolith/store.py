@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from memolith.errors import MemolithError, RefusedError
+from memolith.errors import MemolithError
 from memolith.files import gate, layout
 from memolith.files.duplicates import is_same
 from memolith.files.folder import Folder
@@ -63,12 +63,12 @@ class Store(Opened):
         already there comes back, with `reused` set.
         """
         draft = self._draft(text, category, session, sensitivity)
-        if keywords or metadata or expires:
+        if keywords or metadata or expires is not None:
             draft = replace(
                 draft,
                 keywords=gate.keyword_list(keywords),
                 metadata=metadata or {},
-                expires=gate.whole_moment(expires) if expires else None,
+                expires=gate.whole_moment(expires) if expires is not None else None,
             )
         return self._append(draft)
 
@@ -80,6 +80,8 @@ class Store(Opened):
         If the newest of them says the same already, it comes back with `reused` set.
         """
         from memolith.files.lookup import find_newest
+
+        gate.check_is_text(id=record_id)
 
         def successor(folder: Folder) -> Record:
             old = find_newest(folder, record_id, self.config.trim.archive_path)
@@ -100,6 +102,7 @@ class Store(Opened):
         """
         from memolith.files.successors import chosen, take_place
 
+        gate.check_is_text(id=record_id, newer_id=newer_id)
         with self._changing() as transaction:
             old, new = chosen(transaction, record_id, newer_id, self.config.trim.archive_path)
             now, keep = self._clock.now(), self.config.store.backups_kept
@@ -123,6 +126,7 @@ class Store(Opened):
         from memolith.files.notes import check_category, write_note
         from memolith.files.same_note import find_same_note
 
+        gate.check_is_text(text=text, title=title)
         text = text.replace("\r\n", "\n").strip()
         draft = self._draft(text, category, session, sensitivity)
         draft = replace(
@@ -158,6 +162,7 @@ class Store(Opened):
         from memolith.files.notes import notes
         from memolith.files.secret_marks import with_strictest_marks
 
+        gate.check_is_text_or_none(category=category, session=session)
         if not self.profile.exists:
             return Records()
         damages: list[Damage] = []
@@ -192,6 +197,7 @@ class Store(Opened):
         include_secret: bool = False,
     ) -> Records:
         """The newest records first, a page at a time."""
+        gate.check_is_number(limit=limit, offset=offset)
         found = self.records(category=category, include_secret=include_secret)
         page = found[::-1][max(0, offset) : max(0, offset) + max(0, limit)]
         return Records(page, found.warnings)
@@ -211,6 +217,9 @@ class Store(Opened):
         from memolith.files.passages import read_passage
         from memolith.files.roots import Roots
 
+        gate.check_is_text(path=path)
+        gate.check_is_number(first_line=first_line)
+        gate.check_is_number_or_none(lines=lines)
         with self._existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)
 
@@ -221,6 +230,7 @@ class Store(Opened):
         """
         from memolith.jobs.forget import forget
 
+        gate.check_is_text(id=record_id)
         with self._changing() as transaction:
             archive = self.config.trim.archive_path
             return forget(transaction, record_id, archive=archive, now=self._clock.now())
@@ -243,11 +253,12 @@ class Store(Opened):
 
         if not self.config.chat.enabled:
             return None
+        gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
         gate.check_turn(user, assistant, chat, platform)
         log = ConversationLog(self.config.chat)
         with self._writing() as transaction:
             turn = retrieval.Turn(
-                created=said or self._clock.now(),
+                created=gate.whole_moment(said) if said is not None else self._clock.now(),
                 chat=chat,
                 user=log.shorten(without_fenced(gate.whole_characters(user))),
                 assistant=log.shorten(without_fenced(gate.whole_characters(assistant))),
@@ -260,9 +271,17 @@ class Store(Opened):
                 log.rotate(transaction, self._clock.now())
         return turn
 
-    def turns(self, chat: str | None = None) -> tuple[retrieval.Turn, ...]:
-        """The turns of one chat, or of all, oldest first, within the cap of each chat."""
-        return tuple(self._turns_by_line(chat).values())
+    def turns(
+        self, chat: str | None = None, *, limit: int | None = None
+    ) -> tuple[retrieval.Turn, ...]:
+        """The turns of one chat, or of all, oldest first, within the cap of each chat.
+
+        With `limit`, the newest so many of them.
+        """
+        gate.check_is_text_or_none(chat=chat)
+        gate.check_is_number_or_none(limit=limit)
+        found = tuple(self._turns_by_line(chat).values())
+        return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
 
     def _turns_by_line(self, chat: str | None) -> dict[int, retrieval.Turn]:
         from memolith.files.conversation_log import ConversationLog
@@ -294,6 +313,7 @@ class Store(Opened):
         """Put the files of a backup back, byte for byte; what stands there now is saved first."""
         from memolith.jobs.restore import restore
 
+        gate.check_is_text(name=name)
         with self._changing() as transaction:
             keep = self.config.store.backups_kept
             return restore(transaction, name, now=self._clock.now(), keep=keep)
@@ -317,8 +337,7 @@ class Store(Opened):
     def _draft(
         self, text: str, category: str, session: str, sensitivity: labels.Sensitivity
     ) -> Record:
-        if not isinstance(text, str):
-            raise RefusedError(f"The text is not text but {type(text).__name__}.")
+        gate.check_is_text(text=text, category=category, session=session)
         return Record(
             id=gate.new_id(),
             text=gate.own_words(gate.whole_characters(text)),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memolith.editing import EditableStore
 from memolith.errors import FileChangedError, NotFoundError
+from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
 from memolith.late import late
 from memolith.types import Citation, Record
@@ -19,6 +20,17 @@ else:
     retrieval = late("memolith.retrieval")
 
 _FORGET_ATTEMPTS = 20
+
+
+def _only_record(passage: retrieval.Passage) -> str:
+    """The id of the record that the lines are: it stands in a second file too, and may be tracked there."""
+    from memolith.files.record_format import RecordFormatError, parse_line
+
+    try:
+        record = parse_line(passage.text.encode(errors="replace"))
+    except RecordFormatError:
+        return ""
+    return record.id if record is not None else ""
 
 
 class TrackedStore(EditableStore):
@@ -39,7 +51,7 @@ class TrackedStore(EditableStore):
         """
         passage = super().get(path, first_line, lines, include_secret=include_secret)
         if lines is not None or "#L" in path:
-            self._note_used(passage.citation)
+            self._note_used(passage.citation, _only_record(passage))
         return passage
 
     def used(self, citation_or_id: str) -> bool:
@@ -50,6 +62,7 @@ class TrackedStore(EditableStore):
         from memolith.files.lookup import find_record
         from memolith.files.passages import parse_citation
 
+        gate.check_is_text(citation_or_id=citation_or_id)
         place = parse_citation(citation_or_id)
         with self._existing() as folder:
             record_id = "" if place else find_record(folder, citation_or_id).id

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memolith import labels
 
-    Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file
+    Stamp = tuple[int, int, int]  # inode, size and time in nanoseconds of a file
 else:
     labels = late("memolith.labels")
 

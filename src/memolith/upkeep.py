@@ -15,36 +15,56 @@ from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.lifecycle import Jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memolith.memory import Memory
     from memolith.reports import JobReport
     from memolith.types import Stamp
 
 log = logging.getLogger("memolith.jobs")
-# A memory that has passed its limits is compacted soon, but not again and again.
-_GAP_SECONDS = 3600.0
+# A memory that has passed its limits is compacted in a quiet moment: as it was when we looked last. If there is
+# none in so many looks, at once: nobody who remembers something waits for a job.
+_MOST_BUSY_LOOKS = 20
+# What a run left is not looked at again before it has grown so much: until then there is little to gain.
+_GROWN = 1.05
 
 
 def schedules(memory: Memory) -> Iterator[Schedule]:
-    """The jobs that are switched on."""
+    """The jobs that are switched on, in the order they run in when several are due.
+
+    What learns from records comes before what makes them summaries.
+    """
     config = memory.config
     compact, dream, experiences = config.compact, config.dream, config.experiences
-    if compact.enabled:
-        yield Schedule(job="compact", cron=compact.cron, every_hours=compact.every_hours)
-    if dream.enabled:
-        yield Schedule(job="dream", cron=dream.cron)
     if experiences.enabled:
         yield Schedule(job="experiences", cron=experiences.cron)
+    if dream.enabled:
+        yield Schedule(job="dream", cron=dream.cron)
+    if compact.enabled:
+        yield Schedule(job="compact", cron=compact.cron, every_hours=compact.every_hours)
 
 
-def maintain(memory: Memory) -> tuple[JobReport, ...]:
-    """Run every job that is due, once; raises WriterBusyError when another process does that."""
+def maintain(
+    memory: Memory,
+    *,
+    begin: Callable[[Sequence[str]], object] = lambda due: None,
+    tell: Callable[[JobReport], object] = lambda report: None,
+) -> tuple[JobReport, ...]:
+    """Run every job that is due, one after the other; raises WriterBusyError when another process does that.
+
+    `begin` is told the names of those that are due, in their order; `tell` each report when its job has ended.
+    """
+    reports = []
     with Folder(memory.root) as folder:
         try:
             with OwnerLock(folder, SCHEDULE_LOCK):
-                return tuple(_run_due(memory, folder, _Watcher(), memory.jobs.unattended))
+                watcher = _Watcher(waits_for_quiet=False)  # who asks for it has chosen the moment
+                due = _due(memory, folder, watcher)
+                begin(due)
+                for report in _run_all(memory, folder, due, memory.jobs.unattended):
+                    tell(report)
+                    reports.append(report)
+                return tuple(reports)
         except BlockingIOError as error:
             raise WriterBusyError(
                 "Another process keeps the schedule of this memory. Nothing was run.",
@@ -64,18 +84,20 @@ class Scheduler:
         poll_seconds: float = 30.0,
         tell: Callable[[JobReport], object] = lambda report: None,
         turn: Callable[[bool], object] = lambda ours: None,
+        begin: Callable[[Sequence[str]], object] = lambda due: None,
     ) -> None:
-        """`tell` is called with each report, in the thread; `turn` when it is known whether it is
-        ours to keep the schedule, and when that changes.
+        """`begin` is called, in the thread, with the names of jobs that are due, `tell` with each report;
+        `turn` when it is known whether it is ours to keep the schedule, and when that changes.
         """
         self._memory = memory
         self._poll_seconds = poll_seconds
         self._tell = tell
         self._turn = turn
+        self._begin = begin
         self._ours: bool | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._watcher = _Watcher()
+        self._watcher = _Watcher(waits_for_quiet=True)
 
     def start(self) -> None:
         """Begin; a memory that does not exist yet is waited for."""
@@ -105,7 +127,10 @@ class Scheduler:
         with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK):
             self._is_ours(True)
             while not self._stopping.is_set():
-                for report in _run_due(self._memory, folder, self._watcher, self._run_apart):
+                due = _due(self._memory, folder, self._watcher)
+                if due:
+                    self._begin(due)
+                for report in _run_all(self._memory, folder, due, self._run_apart):
                     self._tell(report)
                     if self._stopping.is_set():
                         return
@@ -124,46 +149,67 @@ class Scheduler:
 class _Watcher:
     """Notices that MEMORY.md has passed the limits of compaction, by a look at its size."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, waits_for_quiet: bool) -> None:
+        """Whoever looks only once cannot wait for a quiet moment."""
+        self._waits = waits_for_quiet
         self._seen: Stamp | None = None
+        self._is_over = False
+        self._busy_looks = 0
 
-    def has_passed_limits(self, memory: Memory, folder: Folder) -> bool:
-        """Whether the file has changed and is now larger than it should be."""
-        limits, path = memory.config.compact, memory.config.profile.primary
-        stamp = folder.stamp(path)
-        if stamp is None or stamp == self._seen or not limits.after_append:
+    def wants_compaction(self, memory: Memory, folder: Folder, left: int) -> bool:
+        """Whether the file is over its limits, has grown since a run left so many bytes, and is quiet."""
+        stamp = folder.stamp(memory.config.profile.primary)
+        if stamp is None or not memory.config.compact.after_append:
             return False
-        self._seen = stamp
-        if limits.max_chars and stamp[1] > limits.max_chars:
-            return True
-        if not limits.max_records:
+        has_changed = stamp != self._seen
+        if has_changed:
+            self._seen, self._is_over = stamp, _is_over(memory, folder, stamp[1])
+        if not self._is_over or stamp[1] < left * _GROWN:
+            self._busy_looks = 0
             return False
-        return (folder.read(path) or b"").count(b"\n- {") > limits.max_records
+        is_busy = has_changed and self._waits and self._busy_looks < _MOST_BUSY_LOOKS
+        self._busy_looks = self._busy_looks + 1 if is_busy else 0
+        return not is_busy
 
 
-def _run_due(
-    memory: Memory, folder: Folder, watcher: _Watcher, run: Callable[[str], JobReport]
-) -> Iterator[JobReport]:
-    clock = memory.jobs.clock
+def _is_over(memory: Memory, folder: Folder, size: int) -> bool:
+    limits = memory.config.compact
+    if limits.max_chars and size > limits.max_chars:
+        return True
+    if not limits.max_records:
+        return False
+    data = folder.read(memory.config.profile.primary) or b""
+    return data.count(b"\n- {") > limits.max_records
+
+
+def _due(memory: Memory, folder: Folder, watcher: _Watcher) -> list[str]:
+    """The jobs that are due, in the order in which they run: what is compacted is dreamt of afterwards."""
     last = last_runs(folder)
+    found = []
     for schedule in schedules(memory):
-        job, known = schedule.job, last.get(schedule.job)
-        before = known.at if known else None
-        if schedule.is_due(before, clock) or (
-            job == "compact"
-            and _may_follow(before, clock.now())
-            and watcher.has_passed_limits(memory, folder)
-        ):
-            begun = Run(job=job, at=clock.now())
-            memory.jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
-            report = run(job)
-            memory.jobs.note_run(replace(begun, came_of=_came_of(report)))
-            _log(report)
-            yield report
+        known = last.get(schedule.job)
+        passed = schedule.job == "compact" and watcher.wants_compaction(
+            memory, folder, known.left if known else 0
+        )
+        if passed or schedule.is_due(known.at if known else None, memory.jobs.clock):
+            found.append(schedule.job)
+    return found
 
 
-def _may_follow(before: datetime | None, now: datetime) -> bool:
-    return before is None or (now - before).total_seconds() >= _GAP_SECONDS
+def _run_all(
+    memory: Memory, folder: Folder, due: Iterable[str], run: Callable[[str], JobReport]
+) -> Iterator[JobReport]:
+    def size() -> int:
+        stamp = folder.stamp(memory.config.profile.primary)
+        return stamp[1] if stamp else 0
+
+    for job in due:
+        begun = Run(job=job, at=memory.jobs.clock.now(), left=size())
+        memory.jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
+        report = run(job)
+        memory.jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
+        _log(report)
+        yield report
 
 
 def _came_of(report: JobReport) -> str:

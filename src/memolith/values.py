@@ -29,7 +29,7 @@ _NONE_GIVEN = object()
 class Field:
     """One field of a class; its name is known once the class is made."""
 
-    __slots__ = ("compare", "default", "default_factory", "metadata", "name")
+    __slots__ = ("compare", "default", "default_factory", "hash", "metadata", "name")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Field:
         default_factory: Callable[[], object] | None = None,
         *,
         compare: bool = True,
+        hash: bool = True,  # noqa: A002 - its name in `dataclasses`
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Describe a field."""
@@ -44,6 +45,7 @@ class Field:
         self.default = default
         self.default_factory = default_factory
         self.compare = compare
+        self.hash = hash and compare
         self.metadata = metadata or {}
 
 
@@ -52,17 +54,21 @@ def field(
     default: Any = _NONE_GIVEN,
     default_factory: Callable[[], Any] | None = None,
     compare: bool = True,
+    hash: bool = True,  # noqa: A002 - its name in `dataclasses`
     metadata: Mapping[str, Any] | None = None,
 ) -> Any:
     """What a field is beyond its type and a plain default."""
-    return Field(default, default_factory, compare=compare, metadata=metadata)
+    return Field(default, default_factory, compare=compare, hash=hash, metadata=metadata)
 
 
 @dataclass_transform(field_specifiers=(field,))
 def dataclass(
-    *, frozen: bool = False, slots: bool = True, kw_only: bool = False
+    *, frozen: bool = False, slots: bool = True, kw_only: bool = False, eq: bool = True
 ) -> Callable[[type[T]], type[T]]:
-    """Make a class of its annotated fields; it has slots in any case, and no parents."""
+    """Make a class of its annotated fields; it has slots in any case, and no parents.
+
+    Without `eq` a value is equal to itself alone.
+    """
     assert slots  # noqa: S101 — given only so that a class reads like any dataclass
 
     def decorate(cls: type[T]) -> type[T]:
@@ -77,7 +83,7 @@ def dataclass(
             cls.__name__,
             cls.__bases__,
             {
-                **_shared_methods(tuple(known), frozen=frozen),
+                **_shared_methods(tuple(known), frozen=frozen, eq=eq),
                 **body,
                 "__slots__": tuple(one.name for one in known),
                 "__match_args__": () if kw_only else tuple(one.name for one in known),
@@ -151,7 +157,7 @@ def _compile_init(cls: type, *, kw_only: bool) -> Callable[..., None]:
     return init
 
 
-def _shared_methods(known: tuple[Field, ...], *, frozen: bool) -> Mapping[str, object]:
+def _shared_methods(known: tuple[Field, ...], *, frozen: bool, eq: bool) -> Mapping[str, object]:
     names = [one.name for one in known]
     compared = attrgetter(*(one.name for one in known if one.compare))
 
@@ -171,14 +177,19 @@ def _shared_methods(known: tuple[Field, ...], *, frozen: bool) -> Mapping[str, o
             object.__setattr__(value, name, item)
 
     methods: dict[str, object] = {
-        "__eq__": equal,
         "__repr__": shown,
-        "__hash__": (lambda value: hash(compared(value))) if frozen else None,
         "__getstate__": get_state,
         "__setstate__": set_state,
         "__replace__": replace,
     }
+    if eq:
+        methods |= {"__eq__": equal, "__hash__": _hash_of(known) if frozen else None}
     return {**methods, "__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
+
+
+def _hash_of(known: tuple[Field, ...]) -> Callable[[object], int]:
+    hashed = attrgetter(*(one.name for one in known if one.hash))
+    return lambda value: hash(hashed(value))
 
 
 def _refuse(_: object, name: str, *__: object) -> None:
@@ -197,7 +208,7 @@ class _DataclassFields:
         self._kw_only = kw_only
 
     def __get__(self, _: object, cls: type) -> object:
-        """The fields, as `dataclasses` describes them."""
+        """The fields, as `dataclasses` describes them; from now on they stand in our place."""
         import dataclasses
 
         described = []
@@ -209,8 +220,11 @@ class _DataclassFields:
                 default=default,
                 default_factory=factory,
                 compare=known.compare,
+                hash=None if known.hash else False,
                 metadata=known.metadata,
             )
             described.append((known.name, cls.__annotations__[known.name], of))
         twin = dataclasses.make_dataclass(cls.__name__, described, kw_only=self._kw_only)
-        return vars(twin)["__dataclass_fields__"]
+        found: object = vars(twin)["__dataclass_fields__"]
+        type.__setattr__(cls, "__dataclass_fields__", found)
+        return found

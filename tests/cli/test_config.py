@@ -128,8 +128,8 @@ def test_a_value_that_has_no_effect_here_says_why(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("get", "trim.slak"), "unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
-        (("set", "trim.slak", "1"), "unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
+        (("get", "trim.slak"), "Unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
+        (("set", "trim.slak", "1"), "Unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
         (
             ("set", "trim.max_records", "-1"),
             "trim.max_records = '-1' (argument): expected a whole number, at least 0",

@@ -40,7 +40,7 @@ def test_the_transcript_that_a_hook_names_is_read(memolith: Run, tmp_path: Path)
     path = tmp_path / "chat.jsonl"
     path.write_text("\n".join(map(json.dumps, SAID)), encoding="utf-8")
     saved = memolith("flush", "--json", piped=hook(path)).json["saved"]
-    assert [one["text"] for one in saved] == ["User: We decided to ship on Friday."]
+    assert [one["text"] for one in saved] == ["We decided to ship on Friday."]
     (record,) = memolith("list", "--json").json["records"]
     assert record["session"] == "1"
 
@@ -82,3 +82,8 @@ def test_the_name_of_a_file_is_not_silently_taken_for_a_chat(memolith: Run, tmp_
     chat.write_text("User: We decided to ship on Friday.")
     (warning,) = memolith("flush", "--json", str(chat)).json["warnings"]
     assert f"memolith flush < {chat}" in warning
+
+
+def test_a_hook_without_a_transcript_is_told_so(memolith: Run) -> None:
+    hook = b'{"session_id": "1", "hook_event_name": "PreCompact", "transcript_path": null}'
+    assert "names no transcript" in memolith("flush", piped=hook).err

@@ -10,9 +10,11 @@ import pytest
 
 from memolith.files.record_format import encode_line
 from memolith.types import Record
+from tests.lifecycle.dreams import Life
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
+    from tests.conftest import StoppedTime
 
 
 @pytest.fixture
@@ -100,3 +102,16 @@ def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> 
     assert undone[0].startswith("Undone  compact  ")
     assert "  put back   MEMORY.md" in undone
     assert grown.read_bytes() == before
+
+
+def test_dream_status_says_what_was_undone_and_how_to_allow_it_again(
+    memolith: Run, root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    life.memory.jobs.dream()
+    assert "undone by you" not in memolith("dream", "status").out
+    memolith("jobs", "undo", "--last")
+    told = memolith("dream", "status", "--root", root).out
+    assert f"undone by you; to allow it again: memolith dream --again --root {root}" in told
+    assert "promoted   0 facts" in told

@@ -137,6 +137,12 @@ def test_words_asked_for_are_marked_on_a_terminal_in_any_form_and_language(root:
     assert "\x1b" not in plain + program("search", "perro", "--root", root).out
 
 
+def test_of_a_sentence_without_spaces_only_what_was_asked_for_is_marked(root: str) -> None:
+    program("remember", "東京への出張は来月です", "--root", root)
+    screen = in_terminal("search", "東京出張", "--root", root).out
+    assert "\x1b[1;33m東京\x1b[0mへの\x1b[1;33m出張\x1b[0mは来月です" in screen
+
+
 def test_a_table_on_a_terminal_stays_within_its_width(root: str) -> None:
     program(
         "remember", "Ana owns the release key and " + "very " * 40 + "much more", "--root", root

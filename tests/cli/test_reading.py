@@ -135,6 +135,13 @@ def test_get_beyond_the_end_says_how_long_the_file_is(memolith: Run) -> None:
     assert outcome.err == "Nothing to show: USER.md has 9 lines.\n"
 
 
+def test_lines_are_counted_from_one(memolith: Run) -> None:
+    memolith("init")
+    outcome = memolith("get", "USER.md", "--from", "0")
+    assert outcome.code == 2
+    assert "expected 1, 2, 3 …, not '0'" in outcome.err
+
+
 def test_get_leaves_secrets_out_and_says_so(memolith: Run) -> None:
     memolith("remember", "The door code is 4711", "--sensitivity", "secret")
     outcome = memolith("get", "MEMORY.md")
@@ -224,3 +231,11 @@ def test_status_of_a_memory_that_does_not_exist_yet_makes_nothing(memolith: Run,
 )
 def test_sizes_are_shown_in_units_people_read(size: float, shown: str) -> None:
     assert _size(size) == shown
+
+
+def test_a_finding_is_shown_with_a_command_that_deals_with_it(memolith: Run) -> None:
+    memolith("remember", "Our car is red")
+    memolith("remember", "Our car is blue")
+    (finding,) = memolith("scan", "--json").json["findings"]
+    assert finding["kind"] == "contradiction"
+    assert finding["hint"] in memolith("scan").out

@@ -31,6 +31,18 @@ def test_days_may_be_named_in_words(memolith: Run) -> None:
     assert found(memolith, "--since", str(today - timedelta(days=1))) == ["Tea at five"]
 
 
+@pytest.mark.parametrize("text", ["7d", "2w", "48h", "2020"])
+def test_days_may_be_written_in_short(memolith: Run, text: str) -> None:
+    memolith("remember", "Tea at five")
+    assert found(memolith, "--since", text) == ["Tea at five"]
+    assert found(memolith, "--until", text) == []
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999d", "0000", "7x"])
+def test_what_is_no_time_in_short_is_refused(memolith: Run, text: str) -> None:
+    assert memolith("search", "tea", "--since", text).code == 2
+
+
 @pytest.mark.parametrize(
     "text", ["el martes pasado", "el 3 de abril", "in March", "on Friday", "La semana pasada"]
 )

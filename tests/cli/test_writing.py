@@ -241,3 +241,10 @@ def test_more_than_anybody_can_read_is_refused_and_never_cut(memolith: Run) -> N
 
 def test_a_chat_without_a_name_is_refused(memolith: Run) -> None:
     assert memolith("log", "--user", "hi", "--chat", "").code == 8
+
+
+def test_older_turns_are_told_with_the_chat_they_are_of(memolith: Run) -> None:
+    for number in range(3):
+        memolith("log", "--user", f"Tea {number}?", "--assistant", "Yes.", "--chat", "chat 1")
+    shown = memolith("log", "--chat", "chat 1", "--limit", "2")
+    assert shown.err == "1 older: memolith log --chat 'chat 1' --limit 3\n"

@@ -56,7 +56,8 @@ def test_a_turn_is_embedded_once_and_looked_for_in_one_pass(
     found = memory.context(QUESTION, chat="c1", deadline_seconds=60)
     assert found.hits
     assert found.experiences
-    assert sorted(done) == ["embed", "files", "nominate"]
+    # The files are compared with the disk, and then asked for what cannot be read of them.
+    assert sorted(done) == ["embed", "files", "files", "nominate"]
 
 
 def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> None:

@@ -253,11 +253,9 @@ def test_records_of_the_session_itself_survive_those_of_others(tmp_path: Path) -
 
 
 def test_no_layer_starves_another(tmp_path: Path) -> None:
-    huge = "\n\n".join(f"{'words ' * 30}" for _ in range(500))
-    for name in ("USER.md", "LONGMEMORY.md", "MEMORY.md", "memory/experiences.md"):
-        write(tmp_path, name, huge)
-    write(tmp_path, "memory/2026-11-15.md", huge)
-    write(tmp_path, "memory/2026-11-14.md", huge)
+    prose = ("USER.md", "LONGMEMORY.md", "MEMORY.md", "memory/experiences.md")
+    for name in (*prose, "memory/2026-11-15.md", "memory/2026-11-14.md"):
+        write(tmp_path, name, "\n\n".join(f"{name} {n} {'words ' * 28}" for n in range(500)))
     start = memory_at(tmp_path).session_start()
     assert [layer.name for layer in start.layers if layer.shown >= 3] == [
         "user", "summary", "memory", "today", "yesterday", "experiences",

@@ -110,3 +110,64 @@ def test_right_after_a_change_the_version_is_not_settled(
     assert not version()[1]
     monkeypatch.setattr(clocks, "file_time", lambda: changed + int(TICK * 1e9))
     assert version()[1]
+
+
+def test_a_folder_that_appears_while_a_file_is_looked_at_is_seen(tmp_path: Path) -> None:
+    version = version_of_many(tmp_path)
+    touched = version._hint.take
+
+    def take() -> set[str] | None:
+        found = touched()
+        (tmp_path / "memory/new").mkdir()
+        return found
+
+    (tmp_path / "memory/0.md").unlink()  # this changes the time of the folder, too
+    version._hint.take = take  # type: ignore[method-assign]
+    version()
+    version._hint.take = touched  # type: ignore[method-assign]
+    time.sleep(TICK)
+    (tmp_path / "memory/new/coffee.md").write_text("coffee")
+    before = version()
+    time.sleep(TICK)
+    assert version()[0] == before[0]
+    (tmp_path / "memory/new/coffee.md").write_text("tea")
+    assert version()[0] != before[0]
+
+
+def version_of_many(root: Path) -> StoreVersion:
+    """A version that believes the kernel, having looked at everything."""
+    (root / "memory").mkdir()
+    for number in range(400):
+        (root / f"memory/{number}.md").touch()
+    time.sleep(TICK)
+    version = StoreVersion(str(root))
+    version()
+    version()
+    return version
+
+
+def test_a_link_to_another_folder_that_leads_elsewhere_changes_the_version(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text(name)
+    (tmp_path / "link").symlink_to("one")
+    (tmp_path / "profile").mkdir()
+    time.sleep(TICK)
+    version = StoreVersion(str(tmp_path / "profile"), str(tmp_path / "link"))
+    before = version()
+    assert before == version() == (before[0], True)
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("two")
+    assert version()[0] != before[0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable to root")
+def test_a_folder_that_can_be_read_again_changes_the_version(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/a.md").write_text("tea")
+    (tmp_path / "memory").chmod(0)
+    time.sleep(TICK)
+    version = StoreVersion(str(tmp_path))
+    before = version()
+    (tmp_path / "memory").chmod(0o700)
+    assert version()[0] != before[0]

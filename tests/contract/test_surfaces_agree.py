@@ -123,3 +123,18 @@ def test_the_same_question_gives_the_same_hits_everywhere(root: str, clock: Cloc
     assert by_tool == wanted
     assert by_route == wanted
     assert by_command(root, question) == wanted
+
+
+def test_an_empty_question_has_no_hits_on_any_surface(
+    root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memolith.cli.main import main
+
+    with Memory(root) as memory:
+        memory.remember("Tea at four")
+        assert memory.search("").hits == ()
+        assert Talk(MemoryServer(memory), "legacy")("memory_search", query="").values["hits"] == []
+        with calling(memory) as client:
+            assert client.post("/api/v1/search", json={"text": ""}).json()["hits"] == []
+        assert main(["search", "", "--root", root, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["hits"] == []

@@ -57,7 +57,7 @@ def test_a_hook_of_a_page_answers_a_host(
     assert outcome.returncode == 0, f"{page}: {outcome.stderr}"
     if event == "PreCompact":
         assert [r.text for r in Memory(root).records(session="1")] == [
-            "User: We decided to ship on Friday."
+            "We decided to ship on Friday."
         ]
     else:
         assert "Ana owns the release key" in outcome.stdout

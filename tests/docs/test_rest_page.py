@@ -1,20 +1,16 @@
-"""The table of routes in docs/rest.md is written from the OpenAPI description, and its curl lines run.
+"""The table of routes in docs/rest.md is written from the OpenAPI description; see test_http_example for its curl lines.
 
 To write it anew: python -m tests.docs.test_rest_page
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from memolith import Memory
 from memolith.rest.app import build_api
-from tests.docs.examples import blocks
-from tests.rest.conftest import running
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "rest.md"
@@ -58,33 +54,6 @@ def taken(operation: dict[str, Any], schemas: dict[str, Any]) -> str:
 def test_the_page_shows_the_routes_as_they_are() -> None:
     page = PAGE.read_text("utf-8")
     assert page == page_with_routes(page), "run: python -m tests.docs.test_rest_page"
-
-
-def test_the_curl_lines_of_readme_and_page_work(root: str) -> None:
-    for document in (REPOSITORY / "README.md", PAGE):
-        [block] = [
-            block
-            for block in blocks(document.read_text("utf-8"))
-            if block.language == "text" and any("curl" in line for line in block.lines)
-        ]
-        script = "\n".join(line.removeprefix("$ ") for line in block.lines if line[:2] == "$ ")
-        with running(root) as server:
-            header = Path(root, ".memolith", "header.txt")
-            header.write_text(f"Authorization: {server.client.headers['authorization']}\n")
-            script = script.replace("http://127.0.0.1:8788", server.url)
-            lines = [line for line in script.splitlines() if line.startswith("curl")]
-            assert len(lines) >= 2
-            for line in lines:
-                done = subprocess.run(
-                    ["sh", "-c", line.replace("curl ", "curl -sf ")],
-                    env={**os.environ, "HOME": root},
-                    cwd=root,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-            assert "release key" in done.stdout
 
 
 if __name__ == "__main__":

@@ -176,3 +176,19 @@ def handles_of_the_kernels_notices() -> set[str]:
             if "inotify" in os.readlink(f"/proc/self/fd/{number}"):
                 found.add(number)
     return found
+
+
+def test_what_nobody_closed_is_given_back(tmp_path: Path) -> None:
+    def open_notices() -> int:
+        found = 0
+        for path in os.listdir("/proc/self/fd"):
+            with suppress(OSError):  # the listing itself is gone by now
+                found += "inotify" in os.readlink(f"/proc/self/fd/{path}")
+        return found
+
+    before = open_notices()
+    forgotten = ChangeHint()
+    forgotten.watch(str(tmp_path))
+    assert open_notices() == before + 1
+    del forgotten
+    assert open_notices() == before

@@ -69,7 +69,7 @@ def test_reading_a_cited_passage_is_noted_as_used_and_reading_a_whole_file_is_no
     assert [
         (found.path, found.record_id) for found in events(memory.root) if isinstance(found, Used)
     ] == [
-        ("memory/2026-11-15.md", ""),
+        ("memory/2026-11-15.md", record.id),
         ("", record.id),
         ("memory/2026-11-15.md", ""),
     ]

@@ -73,7 +73,7 @@ def test_each_value_is_written_in_its_own_type(profile: Profile) -> None:
         ("trim.slack = 0.2\n[chat]\n", "trim.slack = 0.5\n[chat]\n"),
         ("trim = { max_chars = 5, slack = 0.2 }\n", "trim = { max_chars = 5, slack = 0.5 }\n"),
         ('[ "trim" ]\r\n"slack" = 0.2\r\n', '[ "trim" ]\r\n"slack" = 0.5\r\n'),
-        ("\ufeff[trim]\nslack = 0.2\n", "[trim]\nslack = 0.5\n"),
+        ("\ufeff[trim]\nslack = 0.2\n", "\ufeff[trim]\nslack = 0.5\n"),
         ("", "[trim]\nslack = 0.5\n"),
     ],
 )
@@ -93,8 +93,8 @@ def test_the_users_file_is_for_all_profiles(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("trim.slak", "0.5", "unknown setting trim.slak (argument)"),
-        ("trim", "0.5", "unknown setting trim (argument)"),
+        ("trim.slak", "0.5", "Unknown setting trim.slak (argument)"),
+        ("trim", "0.5", "Unknown setting trim (argument)"),
         ("trim.slack", "2", "trim.slack = '2' (argument): expected a number, from 0 to 0.9"),
         ("trim.archive_path", "/etc/x.md", "trim.archive_path = '/etc/x.md' (argument): expected"),
     ],

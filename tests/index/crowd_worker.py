@@ -24,7 +24,7 @@ LEAST = 20  # changes or searches of each, however slow the machine is
 # A process that stands still while it writes is not one that writes for too long.
 database._BUSY_MILLISECONDS = 300_000
 # Said of what changed between the look at the disk and the reading of the text: it is not shown.
-OVERTAKEN = "their files changed during the search"
+OVERTAKEN = "changed during the search"
 
 
 def write(root: Path, seconds: float, number: int) -> dict[str, object]:

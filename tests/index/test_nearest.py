@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 
 from memolith.index.nearest import Nearest, normalised, quantise
 
@@ -53,6 +54,21 @@ def test_many_allowed_rows_never_give_one_that_is_not() -> None:
     rows, _ = nearest.search(vectors[0], 50, allowed)
     assert len(rows) == 50
     assert allowed[rows].all()
+
+
+@pytest.mark.parametrize("left_out", [1, 40, 300, 399])
+def test_without_clusters_the_nearest_allowed_are_the_same_however_many_are_not(
+    left_out: int,
+) -> None:
+    vectors = normalised(np.random.default_rng(8).normal(size=(400, 8)).astype(np.float32))
+    nearest = Nearest.build(quantise(vectors))
+    allowed = np.ones(400, np.bool_)
+    allowed[np.random.default_rng(9).choice(400, left_out, replace=False)] = False
+    rows, scores = nearest.search(vectors[0], 20, allowed)
+    every_row, every_score = nearest.search(vectors[0], 400, None)
+    kept = allowed[every_row]
+    assert rows.tolist() == every_row[kept][:20].tolist()
+    assert np.allclose(scores, every_score[kept][:20], atol=1e-6)
 
 
 def test_a_vector_is_nearest_to_itself_while_there_are_few() -> None:

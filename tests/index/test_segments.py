@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from memolith.index import recent as recent_module
 from memolith.index import segments as module
 from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment, tokens_of
@@ -151,6 +152,27 @@ def test_replaced_chunks_of_a_file_are_found_no_more_before_and_after_merging(
         assert texts_at(index, "old3") == {("3.md", 1)}
         assert len(keys_of(index, "all")) == 30
         index.maintain()
+    index.close()
+
+
+@pytest.mark.usefixtures("small")
+def test_however_many_small_changes_there_were_a_search_visits_few_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_module, "NEWEST", 3)
+    index = SqliteIndex(str(tmp_path), MODEL)
+    put(index, *(make_chunk(f"all first{line}", "large.md", line) for line in range(400)))
+    index.maintain()
+    visited = []
+    for number in range(120):
+        put(index, make_chunk(f"all n{number}", f"{number % 40}.md"))
+        index.maintain()
+        visited.append(len(index._segments.current()))
+    # Each file is four times as large as the next (400, 40), and the newest are two.
+    assert max(visited) <= 4
+    assert visited[0] == 2
+    assert len(keys_of(index, "all")) == 100
+    assert texts_at(index, "n119") == {("39.md", 1)}
     index.close()
 
 

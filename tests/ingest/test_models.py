@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from memolith import Memory
-from memolith.embed import endpoint
 from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
-from memolith.ingest import model
-from tests.embed.model_server import model_server, openai_answer, vector_of
+from tests.embed.model_server import openai_answer, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,15 +23,6 @@ if TYPE_CHECKING:
 
     from memolith.interfaces import Vectors
     from tests.embed.model_server import ModelServer
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(endpoint, "_REST_SECONDS", 0.0)
-    monkeypatch.setattr(model, "_AGAIN_SECONDS", 0.0)
-    with model_server() as made:
-        yield made
 
 
 def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
@@ -129,8 +118,12 @@ def test_one_text_that_is_refused_is_not_asked_for_again_by_a_new_process(
     server.behave = lambda texts: (400, b"") if "bad" in str(texts) else openai_answer(texts)
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("a bad text")
-        assert memory.sync().warnings == ()
+        assert "the model refused the text" in memory.sync().warnings[0]
         assert memory.index_status().without_vector == 0
+    asked = len(sent(server))
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.sync()
+    assert len(sent(server)) == asked
 
 
 def test_what_is_forgotten_leaves_no_vector(tmp_path: Path, server: ModelServer) -> None:

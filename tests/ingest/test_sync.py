@@ -151,7 +151,7 @@ def test_a_file_over_the_cap_is_left_out_with_a_warning(
     write(folder / "memory/small.md", "grebe\n")
     assert found(memory, "heron")
     monkeypatch.setattr(taking_in, "MAX_FILE_BYTES", 1000)
-    os.utime(folder / "memory/large.md", (LONG_AGO + 9, LONG_AGO + 9))
+    write(folder / "memory/large.md", "heron\n" + "x " * 700)
     report = memory.sync()
     assert "memory/large.md" in report.warnings[0]
     assert found(memory, "heron") == []
@@ -190,7 +190,7 @@ def test_a_model_that_fails_leaves_words(
 ) -> None:
     write(folder / "memory/a.md", "heron\n")
     model = FailingModel(answers=answers)
-    monkeypatch.setattr("memolith.ingest.model.choose_embedder", lambda *_: model)
+    monkeypatch.setattr("memolith.embed.choose.choose_embedder", lambda *_: model)
     assert found(memory, "heron") == ["memory/a.md#L1"]
     assert bool(memory.search("heron").warnings) is not answers
 

@@ -52,6 +52,29 @@ def test_an_index_is_off_until_a_search_makes_it_then_in_line_then_behind(
     assert (found.status, found.message) == ("info", "1 file changed since the last look.")
 
 
+def test_a_damaged_index_is_named_left_as_it_is_and_made_anew_by_fixing(
+    files: Path, memory: Memory
+) -> None:
+    memory.remember("Tea at four")
+    for number in range(300):
+        memory.remember(f"Tea number {number} is {number * 7919} years old")
+    memory.search("tea")
+    memory.close()
+    [index] = (files / ".memolith" / "index").glob("*.db")
+    data = index.read_bytes()
+    index.write_bytes(data[: 3 * 4096] + bytes(range(255, -1, -1)) * 16 * 5 + data[8 * 4096 :])
+    before = {path: path.read_bytes() for path in index.parent.iterdir()}
+    for _ in range(2):
+        assert memory.index_status().damaged
+        [found] = findings(memory, "index")
+        assert (found.status, "damaged" in found.message) == ("warn", True)
+        assert {path: path.read_bytes() for path in index.parent.iterdir()} == before
+    assert "index" in "".join(memory.doctor(fix=True).mended)
+    assert memory.doctor(fix=True).mended == ()
+    assert statuses(memory, "index") == ["ok"]
+    assert memory.index_status().current
+
+
 def test_an_index_that_cannot_be_opened_is_an_error(files: Path, memory: Memory) -> None:
     (files / ".memolith" / "index").write_text("not a folder")
     [found] = findings(memory, "index")
@@ -112,12 +135,19 @@ def test_servers_of_projects_addresses_and_plugins_count_and_others_do_not() -> 
     assert servers({"mcpServers": {"other": {"command": "other", "args": ["mcp"]}}}) == []
 
 
-def test_fixing_does_not_hide_that_a_token_was_open_to_others(files: Path, memory: Memory) -> None:
-    server_token(str(files), memory.config.store)
+def test_a_token_that_others_could_read_is_replaced_by_fixing_and_closed(
+    files: Path, memory: Memory
+) -> None:
+    known = server_token(str(files), memory.config.store)
     (files / TOKEN).chmod(0o644)
-    for _ in range(2):
-        [found] = findings(memory, "server", fix=True)
-        assert (found.status, "memolith token --rotate" in found.hint) == ("error", True)
+    [found] = findings(memory, "server")
+    assert (found.status, "memolith token --rotate" in found.hint) == ("error", True)
+    assert TOKEN in findings(memory, "modes")[0].message
+    assert "token" in "".join(memory.doctor(fix=True).mended)
+    assert (files / TOKEN).stat().st_mode & 0o777 == 0o600
+    assert server_token(str(files), memory.config.store) not in ("", known)
+    again = memory.doctor(fix=True)
+    assert (again.mended, findings(memory, "server"), findings(memory, "modes")) == ((), [], [])
 
 
 def test_every_part_of_a_memory_has_its_check(home: Path, memory: Memory) -> None:

@@ -48,6 +48,9 @@ def maintained(memory: Memory) -> object:
     for hour in range(48):
         if hour == 30:
             live(past, time, 1, records=10)
+        if hour == 32:
+            for number in range(10):
+                past.remember(f"letter {number}")
         ran.append([report.job for report in maintain(past)])
         time.advance(hours=1)
     return ran
@@ -72,6 +75,16 @@ def memory_settings(memory: Memory) -> dict[str, Value]:
     return {name: value_of(memory.config, name) for name in SETTINGS}
 
 
+def price_told(memory: Memory) -> object:
+    """Whether a compaction says what the model cost."""
+    with Endpoint("good").running() as endpoint:
+        settings = {**memory_settings(memory), "llm.url": endpoint.url}
+        time = StoppedTime(datetime(2026, 1, 1, tzinfo=UTC))
+        past = Memory(memory.root, clock=Clock("UTC", now=time), settings=settings)
+        live(past, time, 40)
+        return [line for line in past.jobs.compact().lines if line.startswith("price")]
+
+
 _SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast"}
 _ONCE: dict[str, Value] = {**_SMALL, "llm.retries": 0, "llm.timeout_seconds": 300.0}
 _MODEL: dict[str, Value] = {**_ONCE, "llm.url": "http://127.0.0.1/v1"}
@@ -92,6 +105,7 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "llm.model": (asked_of_a_model, "small", "large", _MODEL),
     "llm.key": (asked_of_a_model, "", "env:HOME", _MODEL),
     "llm.timeout_seconds": (asked_of_a_model, 0.1, 300.0, _MODEL),
+    "llm.price": (price_told, 0.0, 5.0, _MODEL),
     "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 300.0}),
     "dream.enabled": (maintained, False, True, {}),
     "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),

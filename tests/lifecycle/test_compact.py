@@ -281,7 +281,8 @@ def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     job = CompactJob(lived.config, lived._clock, Hostile(way))
     report = run_job(lived._workplace(), job)
     assert report.status == "done"
-    assert report.counts == by_rules.counts
+    assert by_rules.counts.items() <= report.counts.items()
+    assert report.counts["model_lines"] == 0
     assert [change.after for change in report.changes] == [
         change.after for change in by_rules.changes
     ]

@@ -131,3 +131,29 @@ def test_of_nothing_but_small_talk_there_is_no_summary(
     ]
     assert (report.counts["summaries"], report.counts["after"]) == (0, 1)
     assert memory.records(category="compaction") == ()
+
+
+def test_old_records_of_strangers_that_stay_are_counted(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    user, stranger = (Memory(root, clock=clock, channel=name) for name in ("cli", "email"))
+    for day in range(20):
+        user.remember(f"I decided to sell boat {day} to Ben")
+        user.remember(f"I decided to buy boat {day} of Ana")
+        if day % 9 == 0:
+            stranger.remember(f"A shop offers boat {day}")
+        stopped_time.advance(days=1)
+    stopped_time.advance(days=30)
+    *_, last = plan(user, compact__max_records=40)
+    assert last.startswith("3 old records from outside → as before")
+
+
+def test_a_category_that_no_record_has_is_named(mixed: Memory) -> None:
+    settings = {**OFF, "compact.max_records": 5, "compact.categories": "evnt"}
+    with Memory(mixed.root, clock=mixed.jobs.clock, settings=settings) as other:
+        reason = other.jobs.compact().reason
+    assert reason == "no record is of evnt (compact.categories); there are: note"
+    with Memory(
+        mixed.root, clock=mixed.jobs.clock, settings={**settings, "compact.categories": "NOTE"}
+    ) as other:
+        assert other.jobs.compact().status == "done"

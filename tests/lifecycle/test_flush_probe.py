@@ -49,7 +49,7 @@ def test_the_probe_is_large_enough_to_tell() -> None:
 )
 def test_who_speaks_is_read_and_not_saved(chat: str) -> None:
     found = [one.text for one in extract(read_chat(chat).messages)]
-    assert found == ["User: I prefer tea.", "We agreed on 900 euros."]
+    assert found == ["I prefer tea.", "We agreed on 900 euros."]
 
 
 def test_a_word_before_a_colon_is_no_speaker() -> None:
@@ -58,10 +58,10 @@ def test_a_word_before_a_colon_is_no_speaker() -> None:
 
 
 def test_every_language_has_every_section() -> None:
-    files = cue_files()
+    files = cue_files("cues")
     assert {language.name for language in languages()} == set(files) >= {"en", "es", "de"}
     for name, sections in files.items():
-        assert set(sections) - {"before names"} == set(files["en"]), name
+        assert set(sections) >= set(files["en"]), name
 
 
 @pytest.mark.parametrize(

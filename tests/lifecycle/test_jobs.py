@@ -119,14 +119,31 @@ def test_a_proposal_that_no_longer_fits_is_refused_then_planned_anew(full: Memor
     asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask"})
     proposal = asking.jobs.trim()
     path = Path(full.root, "MEMORY.md")
-    path.write_text("Edited by hand\n" + path.read_text())
-    with pytest.raises(FileChangedError):
+    oldest = full.records()[0].text
+    path.write_text(path.read_text().replace(oldest, f"{oldest}, edited by hand"))
+    with pytest.raises(FileChangedError, match=r"MEMORY\.md#L") as refused:
         asking.jobs.apply(proposal.id)
+    assert refused.value.hint.endswith("memolith trim")
     newer = asking.jobs.trim()
     assert newer.id != proposal.id
     assert [report.id for report in asking.jobs.list()] == [newer.id]
     assert asking.jobs.decline("last").status == "declined"
     assert asking.jobs.list() == ()
+
+
+def test_a_proposal_is_applied_around_edits_of_other_lines_and_can_be_undone(full: Memory) -> None:
+    asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask"})
+    proposal = asking.jobs.trim()
+    path = Path(full.root, "MEMORY.md")
+    path.write_text("Edited by hand\n" + path.read_text() + "And below\n")
+    edited = memory_md(full)
+    assert asking.jobs.trim().id == proposal.id  # it still fits
+    assert asking.jobs.apply(proposal.id).status == "done"
+    assert len(full.records()) == 3
+    assert memory_md(full).startswith("Edited by hand\n")
+    assert memory_md(full).endswith("And below\n")
+    asking.jobs.undo("last")
+    assert memory_md(full) == edited
 
 
 def test_records_appended_while_the_text_is_written_stay(full: Memory) -> None:

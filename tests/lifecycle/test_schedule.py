@@ -16,7 +16,7 @@ from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs.schedule import Schedule, last_runs
-from memolith.upkeep import Scheduler, maintain
+from memolith.upkeep import Scheduler, _Watcher, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 
@@ -113,13 +113,54 @@ def test_passing_the_limits_makes_it_due_before_its_time(
     grown: Memory, stopped_time: StoppedTime
 ) -> None:
     maintain(grown)
-    stopped_time.advance(hours=2)
+    stopped_time.advance(minutes=2)
     assert maintain(grown) == ()
     for number in range(60):
         grown.remember(f"letter {number}")
     assert [report.job for report in maintain(grown)] == ["compact"]
     grown.remember("one more")
-    assert maintain(grown) == ()  # it was looked at a moment ago
+    assert maintain(grown) == ()  # all are young: there is nothing to gain yet
+    for number in range(60):
+        grown.remember(f"postcard {number}")
+    assert [report.job for report in maintain(grown)] == ["compact"]
+
+
+def test_whoever_looks_on_waits_for_a_quiet_moment_but_not_for_ever(grown: Memory) -> None:
+    with Folder(grown.root) as folder:
+        watcher = _Watcher(waits_for_quiet=True)
+
+        def looks() -> bool:
+            return watcher.wants_compaction(grown, folder, left=0)
+
+        assert [looks(), looks()] == [False, True]
+        grown.remember("a letter")
+        assert [looks(), looks()] == [False, True]
+        never_quiet = []
+        for number in range(25):
+            grown.remember(f"letter {number}")
+            never_quiet.append(looks())
+        assert never_quiet.index(True) == 20
+        quiet = _Watcher(waits_for_quiet=False)
+        assert quiet.wants_compaction(grown, folder, left=0)
+        size = Path(grown.root, "MEMORY.md").stat().st_size
+        assert not quiet.wants_compaction(grown, folder, left=size)
+
+
+def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
+    root: str, clock: Clock
+) -> None:
+    settings = {**ON, "dream.enabled": True, "experiences.enabled": True}
+    memory = Memory(root, clock=clock, settings=settings)
+    memory.remember("tea")
+    told: list[str] = []
+    reports = maintain(
+        memory,
+        begin=lambda due: told.append(f"due {' '.join(due)}"),
+        tell=lambda report: told.append(report.job),
+    )
+    assert told == ["due experiences dream compact", "experiences", "dream", "compact"]
+    assert [report.job for report in reports] == told[1:]
+    assert maintain(memory) == ()
 
 
 def test_while_another_process_keeps_the_schedule_nothing_is_run(grown: Memory) -> None:

@@ -26,7 +26,7 @@ def test_sc1_settings_switch_compaction_and_experiences_on_and_off_and_are_docum
     assert maintain(memory) == ()
     on = {"compact.enabled": True, "experiences.enabled": True}
     switched_on = Memory(root, clock=clock, settings=on)
-    assert [report.job for report in maintain(switched_on)] == ["compact", "experiences"]
+    assert [report.job for report in maintain(switched_on)] == ["experiences", "compact"]
     assert undocumented_settings("compact", "long_memory", "experiences") == []
 
 

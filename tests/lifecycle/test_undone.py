@@ -12,7 +12,7 @@ from memolith.errors import FileChangedError, JobNotFoundError
 from memolith.jobs.undone import UNDONE
 from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
-from tests.lifecycle.dreams import COOKIE, Life
+from tests.lifecycle.dreams import COOKIE, LOG, Life
 from tests.lifecycle.life import live, text_of
 
 if TYPE_CHECKING:
@@ -134,3 +134,64 @@ def test_an_undo_that_a_hand_edit_prevents_names_the_line_and_what_to_do(grown: 
     lines[at] = written
     path.write_bytes(b"\n".join(lines))
     assert grown.jobs.undo(report.id).status == "undone"
+
+
+def test_undone_experiences_come_back_when_asked_for_by_hand(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("The deploy failed because the disk was full")
+    memory.jobs.extract_experiences()
+    stopped_time.advance(days=9)
+    memory.jobs.undo("last")
+    assert memory.jobs.extract_experiences(dry_run=True).counts["added"] == 1
+    memory.jobs.extract_experiences()
+    assert len(memory.experiences()) == 1
+
+
+def test_an_undone_dream_is_listed_and_comes_back_only_when_it_is_allowed_again(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    assert life.memory.jobs.dream().status == "done"
+    assert life.memory.jobs.dream_status().undone == ()
+    life.memory.jobs.undo("last")
+    (undone,) = life.memory.jobs.dream_status().undone
+    assert undone.snippet == COOKIE
+    assert undone.reason.startswith("you undid or declined it")
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    report = life.memory.jobs.unattended("dream")
+    assert report.status == "skipped"
+    assert "you undid" in report.reason
+    assert life.memory.jobs.dream().reason == report.reason
+    assert life.memory.jobs.dream(again=True).status == "done"
+    assert len(life.promoted()) == 1
+    assert life.memory.jobs.dream_status().undone == ()
+
+
+def test_a_pattern_of_several_days_is_cited_where_it_stands_now(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    life.ask("what does Cookie weigh?", "does it rain in the valley?")
+    kept = [line for line in life.read(LOG).splitlines() if "rained" not in line]
+    life.write(LOG, "\n".join(["A new first line", "", *kept]) + "\n")
+    life.memory.jobs.dream()
+    section = life.read("DREAMS.md").split("### Multi-Day Patterns")[1].split("##")[0]
+    where = life.read(LOG).splitlines().index(f"- {COOKIE}") + 1
+    assert f"{LOG}#L{where}**" in section
+    assert section.count("recalled") == 1
+
+
+def test_reading_a_record_in_either_of_its_files_counts_as_using_it(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    record = life.memory.remember("The boiler of the cabin was built in 1987")
+    life.ask("when was the boiler of the cabin built?", days=1)
+    lines = life.read().splitlines()
+    number = next(at for at, line in enumerate(lines, 1) if record.id in line)
+    life.memory.get(f"MEMORY.md#L{number}")
+    life.memory.get(str(record.citation))
+    one = life.memory.jobs.explain(record.id)
+    assert (one.used, one.shown) == (2, 1)

@@ -41,8 +41,9 @@ def model(endpoint: Endpoint, **settings: float) -> OpenAiCompatible:
 
 def test_a_good_answer_is_taken_with_its_cost() -> None:
     with Endpoint("good").running() as endpoint:
-        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
-    assert warning == ""
+        checked = checked_summary(model(endpoint), NOTES, 2000)
+    assert (checked.problem, checked.taken, checked.refused.total()) == ("", len(NOTES), 0)
+    summary = checked.summary
     assert [line.text for line in summary.statements] == [note.text for note in NOTES]
     assert summary.tokens == 321
     path, headers, asked = endpoint.asked[0]
@@ -52,8 +53,8 @@ def test_a_good_answer_is_taken_with_its_cost() -> None:
 
 def test_a_cost_of_which_only_the_parts_are_named_is_their_sum() -> None:
     with Endpoint("parts of the cost").running() as endpoint:
-        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
-    assert (warning, summary.tokens) == ("", 321)
+        checked = checked_summary(model(endpoint), NOTES, 2000)
+    assert (checked.problem, checked.summary.tokens) == ("", 321)
 
 
 MANY = [
@@ -95,16 +96,16 @@ def test_answers_to_parts_that_are_no_summaries_are_not_asked_for_again() -> Non
 
 def test_words_around_the_lines_are_left_out() -> None:
     with Endpoint("chatty").running() as endpoint:
-        summary, warning = checked_summary(model(endpoint), NOTES, 2000)
-    assert (warning, len(summary.statements)) == ("", len(NOTES))
+        checked = checked_summary(model(endpoint), NOTES, 2000)
+    assert (checked.problem, len(checked.summary.statements)) == ("", len(NOTES))
 
 
 @pytest.mark.parametrize("busy", ["429", "503", "hangs up"])
 def test_a_busy_endpoint_is_asked_again(busy: str) -> None:
     with Endpoint(busy, busy, "good").running() as endpoint:
-        summary, warning = checked_summary(model(endpoint, retries=2), NOTES, 2000)
-    assert (warning, len(endpoint.asked)) == ("", 3)
-    assert len(summary.statements) == len(NOTES)
+        checked = checked_summary(model(endpoint, retries=2), NOTES, 2000)
+    assert (checked.problem, len(endpoint.asked)) == ("", 3)
+    assert len(checked.summary.statements) == len(NOTES)
 
 
 BAD_WAYS = [
@@ -119,21 +120,22 @@ def test_a_bad_answer_is_not_taken_and_the_rules_write(way: str) -> None:
     with Endpoint(way).running() as endpoint:
         patience = 0.4 if way in ("silent", "drips", "drips headers") else 300.0
         writer = model(endpoint, retries=0, timeout_seconds=patience)
-        summary, warning = checked_summary(writer, NOTES, 600)
+        checked = checked_summary(writer, NOTES, 600)
         endpoint.wait_until_asked()
-    assert summary.statements == RuleBased().summarise(NOTES, 600).statements
-    assert warning.startswith("small: ")
-    assert warning.endswith("The rules wrote the summary.")
-    assert "the-key" not in warning
+    assert checked.summary.statements == RuleBased().summarise(NOTES, 600).statements
+    assert checked.taken == 0
+    assert checked.problem.startswith("small: ")
+    assert checked.problem.endswith("The rules wrote the summary.")
+    assert "the-key" not in checked.problem
     assert len(endpoint.asked) == 1
 
 
 @pytest.mark.parametrize("way", ["half", "invented ids", "invented number", "wrong day"])
 def test_what_a_refused_answer_cost_is_counted(way: str) -> None:
     with Endpoint(way).running() as endpoint:
-        summary, warning = checked_summary(model(endpoint, retries=0), NOTES, 600)
-    assert warning
-    assert summary.tokens == 321
+        checked = checked_summary(model(endpoint, retries=0), NOTES, 600)
+    assert checked.problem
+    assert checked.summary.tokens == 321
 
 
 def test_an_endpoint_that_is_not_there_is_given_up_soon() -> None:
@@ -141,8 +143,17 @@ def test_an_endpoint_that_is_not_there_is_given_up_soon() -> None:
     for _ in range(2):
         with pytest.raises(SummariserError, match="No answer"):
             writer.summarise(NOTES, 600)
-    with pytest.raises(SummariserError, match="did not answer before"):
+    with pytest.raises(SummariserError, match="had failed before"):
         writer.summarise(NOTES, 600)
+
+
+def test_a_model_that_is_too_slow_once_is_not_asked_again() -> None:
+    with Endpoint("silent").running() as endpoint:
+        writer = model(endpoint, retries=5, timeout_seconds=0.4)
+        for reason in ("nothing whole came", "was too slow"):
+            with pytest.raises(SummariserError, match=reason):
+                writer.summarise(NOTES, 600)
+    assert len(endpoint.asked) <= 1
 
 
 def test_a_whole_compaction_with_a_model(
@@ -165,6 +176,10 @@ def test_a_whole_compaction_with_a_model(
         report = memory.jobs.compact()
     assert report.status == "done"
     assert report.counts["tokens"] >= 321
+    assert 1 <= report.counts["model_summaries"] < report.counts["summaries"]
+    assert report.counts["model_lines"] >= report.counts["model_summaries"]
+    assert report.counts["refused_lines"] >= 1
+    assert memory.jobs.show("last").counts == report.counts
     assert any("The rules wrote the summary." in warning for warning in report.warnings)
     assert "xyzzy" not in str(endpoint.asked)
     holders = [p for p in Path(root).rglob("*") if p.is_file() and b"the-key" in p.read_bytes()]

@@ -42,7 +42,8 @@ def _installed() -> bool:
 def inspect(target: list[str], method: str, *words: str) -> Any:
     """What the official inspector prints for one request."""
     script = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-    done = _node(script, "--cli", *target, "--method", method, *words)
+    patience = ("--connect-timeout", "300000")  # of a machine that is busy
+    done = _node(script, "--cli", *target, "--method", method, *patience, *words)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 

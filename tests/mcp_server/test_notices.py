@@ -104,6 +104,86 @@ def test_a_client_of_2026_hears_of_other_tools_when_it_listens(root: str) -> Non
     assert len(heard) == 1
 
 
+def test_a_client_of_2026_hears_of_changed_settings_with_its_next_call_if_it_wants_to(
+    root: str,
+) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    heard = Heard()
+
+    async def run() -> None:
+        server = program(root)
+        async with Client(server, mode="auto", log_level="info", message_handler=heard) as client:
+            await client.list_tools()
+            set_tools(root, "memory_get")
+            with anyio.fail_after(300):
+                while not logs(heard.messages):
+                    await client.list_tools(cache_mode="bypass")
+                    await anyio.sleep(0.1)
+
+    anyio.run(run)
+    assert logs(heard.messages) == [("info", "Settings changed: mcp.tools")]
+
+
+def test_a_client_of_2026_hears_of_files_it_listens_to(root: str) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    heard: list[Any] = []
+
+    async def run() -> None:
+        uri = "memolith://file/MEMORY.md"
+        async with (
+            Client(program(root), mode="auto") as client,
+            client.listen(resource_subscriptions=[uri], resources_list_changed=True) as news,
+        ):
+
+            async def write() -> None:
+                for number in range(300):  # whoever watches may have only just begun
+                    with Memory(root) as memory:
+                        memory.remember(f"Tea at {number}")
+                        memory.save_note(f"A note on tea {number}")
+                    await anyio.sleep(1)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(write)
+                with anyio.fail_after(300):
+                    async for event in news:
+                        heard.append(event)
+                        if len({type(one) for one in heard}) == 2:
+                            break
+                tasks.cancel_scope.cancel()
+
+    anyio.run(run)
+    assert {type(one).__name__ for one in heard} == {"ResourceUpdated", "ResourcesListChanged"}
+
+
+def test_what_can_change_is_promised_and_nothing_else(root: str, mode: str) -> None:
+    async def ask(client: Client) -> types.ServerCapabilities:
+        return client.server_capabilities
+
+    with Memory(root) as memory:
+        found = Talk(MemoryServer(memory), mode).with_client(ask)
+    assert found.tools.list_changed
+    assert found.resources.list_changed
+    assert not found.prompts.list_changed
+    assert bool(found.resources.subscribe) == (mode == "auto")
+
+
+def test_a_list_of_files_that_groups_may_not_see_is_told_to_be_another(root: str) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    heard = Heard()
+
+    async def run() -> None:
+        async with Client(program(root), mode="legacy", message_handler=heard) as client:
+            assert (await client.list_resources()).resources
+            save(root, '[mcp]\nsession_kind = "group"\n')
+            await heard.until(lambda _: "notifications/resources/list_changed" in heard.kinds())
+            assert not (await client.list_resources(cache_mode="bypass")).resources
+
+    anyio.run(run)
+
+
 def test_long_work_tells_how_far_it_is(agent_memory: Memory, mode: str) -> None:
     for number in range(30):
         agent_memory.save_note(f"note {number}")

@@ -19,7 +19,7 @@ from tests.mcp_server.conftest import PROGRAM, Talk
 
 
 def remembered_by_a_client_in(
-    folder: Path, *words: str, env: dict[str, str], started_in: Path
+    folder: Path, *words: str, env: dict[str, str], started_in: Path, mode: str
 ) -> None:
     async def roots(_: Any) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri())])
@@ -28,7 +28,7 @@ def remembered_by_a_client_in(
         server = StdioServerParameters(
             command=PROGRAM, args=["mcp", *words], env=env, cwd=str(started_in)
         )
-        async with Client(server, mode="legacy", list_roots_callback=roots) as client:
+        async with Client(server, mode=mode, list_roots_callback=roots) as client:
             said = await client.call_tool("remember_this", {"text": "Tea at four"})
             assert not said.is_error
 
@@ -40,7 +40,7 @@ def texts(root: Path | str) -> list[str]:
         return [record.text for record in memory.records()]
 
 
-def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path) -> None:
+def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path, mode: str) -> None:
     project = tmp_path / "a project"
     below = project / "src"
     below.mkdir(parents=True)
@@ -49,15 +49,15 @@ def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path) 
     env = {"MEMOLITH_HOME": str(home), "HOME": str(tmp_path / "home")}
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    remembered_by_a_client_in(below, env=env, started_in=elsewhere)
+    remembered_by_a_client_in(below, env=env, started_in=elsewhere, mode=mode)
     assert texts(project) == ["Tea at four"]
     assert not (home / "profiles" / "default").exists()
     named = tmp_path / "named"
-    remembered_by_a_client_in(below, "--root", str(named), env=env, started_in=elsewhere)
+    remembered_by_a_client_in(below, "--root", str(named), env=env, started_in=elsewhere, mode=mode)
     assert texts(named) == ["Tea at four"]
     assert texts(project) == ["Tea at four"]
     nowhere = tmp_path / "nowhere"
-    remembered_by_a_client_in(nowhere, env=env, started_in=elsewhere)
+    remembered_by_a_client_in(nowhere, env=env, started_in=elsewhere, mode=mode)
     assert texts(home / "profiles" / "default") == ["Tea at four"]
 
 
@@ -84,3 +84,77 @@ def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_rea
                 talk.with_client(ask, list_roots_callback=roots)
             assert (caught.value.error.code, caught.value.error.message) == (-32603, "No. Mend it.")
     assert "Traceback" not in caplog.text
+
+
+def two_projects(tmp_path: Path) -> list[Path]:
+    """Two folders with a memory each, which holds a note of its own."""
+    found = [tmp_path / "one", tmp_path / "two"]
+    for folder in found:
+        folder.mkdir()
+        (folder / "memolith.toml").write_text("", encoding="utf-8")
+        (folder / f"{folder.name}.md").write_text("# Note\n", encoding="utf-8")
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
+def test_a_client_that_moves_is_served_the_memory_of_its_new_folder_and_told_so(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
+    places = two_projects(tmp_path)
+    heard: list[Any] = []
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=places[0].as_uri())])
+
+    async def hear(message: Any) -> None:
+        heard.append(message)
+
+    async def use(client: Client) -> None:
+        for place in list(places):
+            await client.call_tool("remember_this", {"text": "Tea at four"})
+            assert texts(place) == ["Tea at four"]
+            places.pop(0)
+            await client.send_roots_list_changed()
+
+    with Memory(root) as memory:
+        talk = Talk(MemoryServer(memory, ClientRoots(Memory)), "legacy")
+        talk.with_client(use, list_roots_callback=roots, message_handler=hear)
+    said = [str(getattr(getattr(one, "params", None), "data", "")) for one in heard]
+    assert f"The memory served is {tmp_path / 'two'}" in said
+
+
+def test_a_client_of_2026_sees_no_files_before_its_folder_is_known(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
+    place = two_projects(tmp_path)[0]
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=place.as_uri())])
+
+    async def use(client: Client) -> list[list[str]]:
+        seen = []
+        for _ in range(2):
+            listed = await client.list_resources(cache_mode="bypass")
+            seen.append([one.name for one in listed.resources])
+            await client.call_tool("session_start", {})
+        return seen
+
+    with Memory(root) as memory:
+        memory.init()
+        talk = Talk(MemoryServer(memory, ClientRoots(Memory)), "auto")
+        assert talk.with_client(use, list_roots_callback=roots) == [[], ["one.md"]]
+
+
+def test_the_instructions_say_which_memory_is_served(root: str, mode: str) -> None:
+    with Memory(root) as memory:
+        for chosen, words in ((None, f"the one in {root}"), (ClientRoots(Memory), "first root")):
+
+            async def ask(client: Client) -> str:
+                return client.instructions or ""
+
+            talk = Talk(MemoryServer(memory, chosen), mode)
+            assert words in talk.with_client(ask)

@@ -118,7 +118,7 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a misspelt argument": ("memory_search", {"qeury": "tea"}, "Did you mean query?"),
     "an unknown argument": ("memory_search", {"query": "tea", "x": 1}, "It takes: query"),
     "a number for a text": ("memory_search", {"query": 5}, "a text"),
-    "an empty question": ("memory_search", {"query": ""}, "a text"),
+    "no text": ("remember_this", {"text": ""}, "a text that is not empty"),
     "a huge question": ("memory_search", {"query": "x" * 9000}, "8000"),
     "too many results": ("memory_search", {"query": "x", "maxResults": 101}, "from 1 to 100"),
     "no results": ("memory_search", {"query": "x", "maxResults": 0}, "from 1 to 100"),

@@ -28,6 +28,8 @@ class Made:
     chat: int = 0
     dated: date | None = None
     superseded: bool = False
+    record_id: str = ""
+    supersedes: str = ""
     votes: tuple[float, ...] = ()
     group: tuple[float, ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
@@ -68,7 +70,15 @@ def candidates(*made: Made) -> Candidates:
         group_voters=np.array([len(item.group) for item in made], float),
         superseded=np.array([item.superseded for item in made], bool),
         chunks=tuple(
-            Chunk(kind="record", text="", path="MEMORY.md", first_line=item.key, last_line=item.key)
+            Chunk(
+                kind="record",
+                text="",
+                path="MEMORY.md",
+                first_line=item.key,
+                last_line=item.key,
+                record_id=item.record_id,
+                supersedes=item.supersedes,
+            )
             for item in made
         ),
         texts=tuple(item.text for item in made),

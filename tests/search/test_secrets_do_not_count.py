@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from memolith.retrieval import SearchResult
 
-SHOWN = "# Kitchen\n\nBruno eats carrots and rice every morning.\n\n# Garden\n\nThe heron stands in the pond.\n"
-# Whoever wrote it may have meant a secret record; as prose it belongs to the file around it.
-BROKEN = '\n# Vault\n\n- {"text": "carrots carrots carrots heron vault", "sensitivity": "secret",\n'
+SHOWN = "# Kitchen\n\nBruno eats carrots and rice every morning.\n\n# Garden\n\nThe heron stands in the pond.\n\n# Vault\n"
+# Whoever wrote it may have meant a secret record.
+BROKEN = '\n- {"text": "carrots carrots carrots heron vault", "sensitivity": "secret",\n'
 QUESTIONS = ("carrots", "what does Bruno eat?", "heron in the pond", "the vault", "carrots vault")
 
 
@@ -41,7 +41,9 @@ def told(result: SearchResult) -> object:
         ]
         for stage in result.trace
     ]
-    return hits, result.warnings, stages
+    # That a line is damaged is told to everybody, whatever they ask.
+    warnings = [warning for warning in result.warnings if "line 11 is damaged" not in warning]
+    return hits, warnings, stages
 
 
 @pytest.mark.parametrize(

@@ -252,3 +252,21 @@ def test_chats_without_vectors_are_ranked_by_what_they_say() -> None:
 
 def test_without_chats_no_chat_is_ranked() -> None:
     assert rank_sessions(candidates(candidate(1, votes=(1.0,)))) == []
+
+
+def test_history_stands_just_below_its_successor_and_above_what_has_no_word_in_common() -> None:
+    old = candidate(1, 2.0, superseded=True, record_id="a", words=3.0)
+    new = candidate(2, 0.9, record_id="b", supersedes="a", words=1.0)
+    noise = candidate(3, 1.1)
+    assert order(demote_superseded(SITUATION, candidates(old, noise, new))) == [2, 1, 3]
+    assert order(demote_superseded(SITUATION, candidates(old, noise))) == [1, 3]
+
+
+def test_of_a_chain_of_records_the_newest_stands_first() -> None:
+    made = [
+        candidate(1, 2.0, superseded=True, record_id="a"),
+        candidate(2, 1.0, superseded=True, record_id="b", supersedes="a"),
+        candidate(3, 0.1, record_id="c", supersedes="b"),
+        candidate(4, 1.5),
+    ]
+    assert order(demote_superseded(SITUATION, candidates(*made))) == [3, 1, 4, 2]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.budget import cut, estimate_tokens
+from memolith.text.budget import estimate_tokens
+from memolith.text.cut import cut
 from tests.pace import cpu_seconds
 from tests.text.fuzz import texts
 

@@ -33,6 +33,8 @@ def test_spanish_is_read_word_for_word(text: str, read: str) -> None:
         "Der Hund hei\u00dft Rocco",
         "def on_red(pie): return pie",
         "2026-11-15 12:00",
+        "Dolores",
+        "Rosa Tom\u00e1s",
         "",
     ],
 )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from memolith.cli import output
+from memolith.cli import exit_codes, output
+from memolith.cli.opening import here
 from memolith.config import SETTINGS, value_of
 from memolith.config_file import toml_value
-from memolith.config_loading import ARGUMENT, known_setting, open_profile, settings_from_flags
+from memolith.config_loading import (
+    ARGUMENT,
+    known_setting,
+    open_profile,
+    placed,
+    settings_from_flags,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +20,7 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
     from memolith.config_loading import LoadedConfig
+    from memolith.errors import ConfigError
     from memolith.profile import Profile
     from memolith.shapes import Json
 
@@ -60,21 +68,44 @@ def run(args: Arguments) -> int:
         _unset(args, profile, loaded)
     else:
         _path(args, profile)
-    return 0
+    return _tell_problems(args)
 
 
 def _open(args: Arguments) -> tuple[Profile, LoadedConfig]:
-    return open_profile(args.root, args.profile, settings_from_flags(args.set))
+    """What is wrong in the files is left out: how else could one look at it here, and mend it."""
+    return open_profile(args.root, args.profile, settings_from_flags(args.set), lenient=True)
+
+
+def _tell_problems(args: Arguments) -> int:
+    """Say what is wrong in the files now; who only reads learns it by the exit code too."""
+    _, loaded = _open(args)
+    for problem in loaded.problems:
+        output.note(f"memolith: {placed(problem)}")
+        output.note(here(args, problem.hint))
+    if not loaded.problems or args.action not in ("show", "get"):
+        return exit_codes.OK
+    return exit_codes.kind_of(loaded.problems[0])[1]
 
 
 def _show(args: Arguments, loaded: LoadedConfig) -> None:
     if args.json:
-        output.say_json({"settings": [_setting_json(loaded, name) for name in SETTINGS]})
+        problems = [_problem_json(args, problem) for problem in loaded.problems]
+        settings = [_setting_json(loaded, name) for name in SETTINGS]
+        output.say_json({"settings": settings, "problems": problems})
     elif args.origin:
         output.table([_line(loaded, name), loaded.origins[name]] for name in SETTINGS)
     else:
         for name in SETTINGS:
             output.say(_line(loaded, name))
+
+
+def _problem_json(args: Arguments, problem: ConfigError) -> Json:
+    return {
+        "name": problem.setting,
+        "file": problem.origin,
+        "message": placed(problem),
+        "hint": here(args, problem.hint),
+    }
 
 
 def _setting_json(loaded: LoadedConfig, name: str) -> Json:
@@ -124,8 +155,12 @@ def _unset(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
     removed = remove_setting(profile, loaded.config.store, args.key, for_user=args.user)
     file = profile.user_settings_file if args.user else profile.settings_file
     _, now = _open(args)
+    known = args.key in SETTINGS
     if args.json:
-        output.say_json({**_setting_json(now, args.key), "removed": removed, "file": file})
+        now_json = _setting_json(now, args.key) if known else {"name": args.key}
+        output.say_json({**now_json, "removed": removed, "file": file})
+    elif removed and not known:
+        output.say(output.bold("Unset"), f"  {args.key}  in {file}")
     elif removed:
         output.say(output.bold("Unset"), f"  {args.key}  in {file}")
         output.say(f"It is now: {_line(now, args.key)}  ({now.origins[args.key]})")

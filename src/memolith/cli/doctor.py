@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memolith.cli import exit_codes, output
-from memolith.cli.opening import here, open_memory
+from memolith.cli.opening import here, open_for_mending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,22 +42,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print what was found, worst first; the exit code tells whether anything is an error."""
-    with open_memory(args) as memory:
+    with open_for_mending(args) as memory:
         report = memory.doctor(fix=args.fix)
     if args.json:
-        output.say_json(_json(report))
+        output.say_json(_json(args, report))
     else:
         _print(args, report)
     return exit_codes.OK if report.healthy else exit_codes.UNHEALTHY
 
 
-def _json(report: DoctorReport) -> dict[str, object]:
+def _json(args: Arguments, report: DoctorReport) -> dict[str, object]:
     return {
         "root": report.root,
         "healthy": report.healthy,
         "mended": list(report.mended),
         "checks": [
-            {name: getattr(check, name) for name in check.__slots__} for check in report.checks
+            {
+                **{name: getattr(check, name) for name in check.__slots__},
+                "hint": here(args, check.hint),
+            }
+            for check in report.checks
         ],
     }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.jobs import print_report
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError
 from memolith.shapes import dream_explanation_json, dream_status_json
 from memolith.text.cleaning import one_line
+from memolith.text.cut import cut
 from memolith.text.wording import counted
 
 TYPE_CHECKING = False
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from memolith.memory import Memory
     from memolith.reports import DreamExplanation
     from memolith.settings import Value
+
+_SHORT = 60  # characters of a statement, in a list
 
 HELP = """\
 Dreaming puts into MEMORY.md what the memory is asked for again and again: whole facts, with their
@@ -49,6 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--dry-run", action="store_true", help="show what would be changed, and change nothing"
     )
+    parser.add_argument(
+        "--again", action="store_true", help="also what you undid or declined (status lists it)"
+    )
     how.add_argument("--apply", action="store_true", help="do it now, whatever jobs.review says")
 
 
@@ -64,18 +70,18 @@ def run(args: Arguments) -> int:
     settings: dict[str, Value] = {"jobs.review": "auto"} if args.apply else {}
     with open_memory(args, settings=settings) as memory:
         if args.action == "run":
-            report = memory.jobs.dream(dry_run=args.dry_run)
+            report = memory.jobs.dream(dry_run=args.dry_run, again=args.again)
             print_report(report, args, with_diff=args.dry_run)
         elif args.action == "status":
-            _status(memory, as_json=args.json)
+            _status(memory, args)
         else:
             _explain(memory.jobs.explain(args.key), as_json=args.json)
     return 0
 
 
-def _status(memory: Memory, *, as_json: bool) -> None:
+def _status(memory: Memory, args: Arguments) -> None:
     status = memory.jobs.dream_status()
-    if as_json:
+    if args.json:
         output.say_json(dream_status_json(status))
         return
     output.say(output.bold("Dreaming"), f"  last dream: {status.last_dream or 'none yet'}")
@@ -84,19 +90,26 @@ def _status(memory: Memory, *, as_json: bool) -> None:
     output.say(
         f"  tracked    {status.tracked:,}, noted since the last dream: {status.noted_since:,}"
     )
-    output.say(f"  promoted   {status.promoted:,} facts, {status.promoted_chars:,} characters")
+    facts = counted(status.promoted, "fact")
+    output.say(f"  promoted   {facts}, {counted(status.promoted_chars, 'character')}")
     _print_list("would be promoted now", status.next)
     _print_list("would not be promoted", status.waiting)
+    undone = f"undone by you; to allow it again: {again(args, 'dream --again')}"
+    _print_list(undone, status.undone, with_reasons=False)
     for warning in status.warnings:
         output.note("warning: ", warning)
 
 
-def _print_list(title: str, found: tuple[DreamExplanation, ...]) -> None:
+def _print_list(
+    title: str, found: tuple[DreamExplanation, ...], *, with_reasons: bool = True
+) -> None:
     if found:
         output.say(f"  {title}:")
     for one in found:
-        reason = f"  ({one.reason})" if one.reason else ""
-        output.say(f"    {one.score:.2f}  {one.citation}  {one_line(one.snippet)[:60]}{reason}")
+        reason = f"  ({one.reason})" if one.reason and with_reasons else ""
+        short = cut(one_line(one.snippet), _SHORT)
+        text = f"{short.text} …" if short.left_out else short.text
+        output.say(f"    {one.score:.2f}  {one.citation}  {text}{reason}")
 
 
 def _explain(one: DreamExplanation, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.cli.jobs import print_report
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import hit_json, record_json
 from memolith.text.cleaning import one_line
@@ -25,6 +25,8 @@ EXAMPLE = """\
 memolith experiences extract --dry-run
 memolith experiences query "how did the last release go?"
 memolith experiences list --limit 5"""
+
+_NONE_YET = "No experiences yet. Take some in: memolith experiences extract"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +69,7 @@ def run(args: Arguments) -> int:
         elif args.action == "query":
             _query(memory, text, args)
         else:
-            _list(memory, args.limit, as_json=args.json)
+            _list(memory, args)
     return 0
 
 
@@ -81,13 +83,13 @@ def _query(memory: Memory, text: str, args: Arguments) -> None:
     for warning in found.warnings:
         output.note("warning: ", warning)
     if not found.hits:
-        output.note("No experiences yet. Take some in: memolith experiences extract")
+        output.note(here(args, _NONE_YET))
 
 
-def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
+def _list(memory: Memory, args: Arguments) -> None:
     found = memory.experiences()
-    newest = found[::-1][:limit]
-    if as_json:
+    newest = found[::-1][: args.limit]
+    if args.json:
         records = [record_json(record) for record in newest]
         output.say_json({"count": len(found), "experiences": records})
         return
@@ -96,4 +98,4 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
         for record in newest
     )
     if not found:
-        output.note("No experiences yet. Take some in: memolith experiences extract")
+        output.note(here(args, _NONE_YET))

@@ -17,7 +17,8 @@ def parse_expiry(text: str, zone: str) -> datetime:
     """The moment from which the record no longer holds. A day counts to its end, in the user's zone."""
     now = Clock(zone).now()
     try:
-        moment = _from_now(text, now) or _moment(text, zone)
+        length = duration(text)
+        moment = _moment(text, zone) if length is None else now + length
     except (ValueError, OverflowError) as error:
         raise UsageError(f"--expires {text[:40]!a} is no time.", hint=_HINT) from error
     if moment <= now:
@@ -25,11 +26,12 @@ def parse_expiry(text: str, zone: str) -> datetime:
     return moment
 
 
-def _from_now(text: str, now: datetime) -> datetime | None:
+def duration(text: str) -> timedelta | None:
+    """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
     amount, unit = text[:-1], _UNITS.get(text[-1:])
     if not unit or not (amount.isascii() and amount.isdecimal()):
         return None
-    return now + timedelta(**{unit: int(amount)})
+    return timedelta(**{unit: int(amount)})
 
 
 def _moment(text: str, zone: str) -> datetime:

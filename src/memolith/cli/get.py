@@ -6,7 +6,7 @@ import sys
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import line_number, whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
     parser.add_argument("path", metavar="PATH", help="a file, or a citation such as MEMORY.md#L12")
     parser.add_argument(
-        "--from", dest="first", metavar="N", type=whole_number, default=1, help="the first line"
+        "--from", dest="first", metavar="N", type=line_number, default=1, help="the first line"
     )
     parser.add_argument("--lines", metavar="N", type=whole_number, help="how many lines")
     parser.add_argument("--include-secret", action="store_true", help="show secret records too")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import again, open_memory
+from memolith.index_reports import told_of_refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,10 +38,12 @@ def run(args: Arguments) -> int:
             {
                 "folder": status.folder,
                 "exists": status.exists,
+                "damaged": status.damaged,
                 "current": status.current,
                 "files": status.files,
                 "chunks": status.chunks,
                 "without_vector": status.without_vector,
+                "refused": status.refused,
                 "changed": status.changed,
                 "bytes": status.bytes,
                 "model": status.model or None,
@@ -48,14 +51,16 @@ def run(args: Arguments) -> int:
             }
         )
         return 0
-    _show(status)
+    _show(args, status)
     return 0
 
 
-def _show(status: IndexStatus) -> None:
+def _show(args: Arguments, status: IndexStatus) -> None:
     output.say(output.bold("Index"), f"  {status.folder}")
     if not status.exists:
         output.say("  there is none yet; the first search or `memolith sync` makes it")
+    elif status.damaged:
+        output.say("  damaged: the next search makes it anew, or now: ", again(args, "reindex"))
     else:
         held = f"{output.counted(status.files, 'file')}, {output.counted(status.chunks, 'chunk')}"
         output.say(f"  {held}, {status.bytes / 1e6:,.1f} MB")
@@ -63,9 +68,11 @@ def _show(status: IndexStatus) -> None:
     if status.without_vector:
         count = output.counted(status.without_vector, "chunk")
         output.say(f"  {count} not embedded yet: found by words only")
-    if status.changed:
+    if status.refused:
+        output.say(f"  {told_of_refused(status.refused)}")
+    if status.changed and not status.damaged:
         output.say(f"  {output.counted(status.changed, 'file')} changed since the last sync")
-    elif status.exists:
+    elif status.exists and not status.damaged:
         output.say("  in line with the files")
     for warning in status.warnings:
         output.note(f"memolith: {warning}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import again, open_memory
+from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.shapes import job_json, jobs_json
 
@@ -86,7 +86,7 @@ def print_report(
     for label, text in _followed_by(report, args):
         output.say(f"  {label:<11}", text)
     for warning in report.warnings:
-        output.note("warning: ", warning)
+        output.note("warning: ", here(args, warning))
     if with_diff:
         from memolith.jobs.readable import readable_diff
 
@@ -113,7 +113,7 @@ def _followed_by(report: JobReport, args: Arguments) -> Iterator[tuple[str, str]
 
 def _told(report: JobReport, args: Arguments, most_lines: int) -> Iterator[str]:
     if report.reason:
-        yield report.reason
+        yield here(args, report.reason)
     if report.status not in ("undone", "declined"):  # what was planned holds no longer
         counts = {_LABELS.get(name, name): number for name, number in report.counts.items()}
         width = max(map(len, counts), default=0)
@@ -131,6 +131,9 @@ _LABELS = {
     "before": "records before",
     "after": "records after",
     "findings": "new findings",
+    "model_summaries": "summaries with lines of the model",
+    "model_lines": "lines of the model",
+    "refused_lines": "lines of the model refused, by rules instead",
     "tokens": "tokens of the model",
     "tracked": "statements tracked",
 }

@@ -78,7 +78,10 @@ def _show(memory: Memory, args: Arguments) -> int:
     for turn in newest:
         _print(turn)
     if len(turns) > len(newest):
-        older = again(args, f"log --limit {len(turns)}")
+        from shlex import quote  # slow, and only people are told commands
+
+        of_chat = "" if args.chat is None else f" --chat {quote(args.chat)}"
+        older = again(args, f"log{of_chat} --limit {len(turns)}")
         output.note(f"{len(turns) - len(newest):,} older: {older}")
     elif not turns:
         output.note("No turns.")

@@ -10,7 +10,7 @@ from memolith.shapes import job_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memolith.cli.usage import Arguments
     from memolith.memory import Memory
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are
-due, until stopped by Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer. A run that was missed is
-made up for once. Of many processes, `memolith serve` included, one at a time keeps the schedule."""
+due, one after the other, until stopped by Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer.
+A job that never ran is due; a run that was missed is made up for once. Of many processes, `memolith serve` included, one at a time keeps the schedule."""
 EXAMPLE = """\
 memolith maintain --once
 memolith config set compact.enabled true"""
@@ -37,7 +37,10 @@ def run(args: Arguments) -> int:
     with open_memory(args) as memory:
         on = [schedule.job for schedule in schedules(memory)]
         if args.once or not on or not memory.profile.exists:
-            reports = maintain(memory) if on and memory.profile.exists else ()
+            begin, tell = _telling(args)
+            reports = (
+                maintain(memory, begin=begin, tell=tell) if on and memory.profile.exists else ()
+            )
             _print(reports, on, args)
             return 0
         _keep(memory, on, args)
@@ -48,12 +51,26 @@ def _print(reports: Sequence[JobReport], on: Sequence[str], args: Arguments) -> 
     if args.json:
         output.say_json({"jobs": [job_json(report) for report in reports]})
         return
-    for report in reports:
-        print_report(report, args)
     if not on:
         output.note("No job is switched on. Try: ", again(args, "config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
+
+
+def _telling(
+    args: Arguments,
+) -> tuple[Callable[[Sequence[str]], object], Callable[[JobReport], object]]:
+    """Who tells which jobs are due and in which order, and what came of each as soon as it has ended."""
+
+    def begin(due: Sequence[str]) -> None:
+        if len(due) > 1:
+            output.note(f"Due, one after the other: {', '.join(due)}.")
+
+    def tell(report: JobReport) -> None:
+        if not args.json:
+            print_report(report, args)
+
+    return begin, tell
 
 
 def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
@@ -75,7 +92,10 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
             )
         output.note(text)
 
-    scheduler = Scheduler(memory, tell=lambda report: print_report(report, args), turn=say)
+    begin, _ = _telling(args)
+    scheduler = Scheduler(
+        memory, tell=lambda report: print_report(report, args), turn=say, begin=begin
+    )
     scheduler.start()
     try:
         ended.wait()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 
 from memolith.cli import output
 from memolith.text.choices import choices
+from memolith.text.scripts import has_words_without_spaces
 from memolith.text.stopwords import keywords, language_of
 from memolith.text.terms import stems
 from memolith.text.tokens import words
@@ -19,7 +22,10 @@ class Marker:
     """Knows the words of one question, their stems and what else they may be called."""
 
     def __init__(self, question: str) -> None:
-        """Understand the question as a search does."""
+        """Understand the question as a search does; where nothing can be marked, not at all."""
+        self._terms = frozenset[str]()
+        if not output.is_styled():
+            return
         text = question[:_MOST_CHARS]
         asked = keywords(text)[:_MOST_WORDS]
         found = choices(asked, language=language_of(words(text)))
@@ -27,9 +33,27 @@ class Marker:
 
     def parts(self, line: str) -> list[str]:
         """The line in parts to print, with these words marked where the output is a terminal."""
-        return [
-            output.mark(part) if self._is_asked_for(part) else part for part in _SPACE.split(line)
-        ]
+        if not self._terms:
+            return [line]
+        return [marked for part in _SPACE.split(line) for marked in self._marked(part)]
+
+    def _marked(self, stretch: str) -> list[str]:
+        if not self._is_asked_for(stretch):
+            return [stretch]
+        if stretch.isascii() or not has_words_without_spaces(stretch):
+            return [output.mark(stretch)]
+        # A whole sentence may stand between two spaces: only the characters asked for are meant.
+        is_meant = [False] * len(stretch)
+        for term in self._terms:
+            at = stretch.find(term) if not term.isascii() else -1
+            while at >= 0:
+                is_meant[at : at + len(term)] = [True] * len(term)
+                at = stretch.find(term, at + 1)
+        if not any(is_meant):  # written in another form
+            return [output.mark(stretch)]
+        runs = groupby(zip(stretch, is_meant, strict=True), key=itemgetter(1))
+        parts = ((meant, "".join(letter for letter, _ in run)) for meant, run in runs)
+        return [output.mark(part) if meant else part for meant, part in parts]
 
     def _is_asked_for(self, stretch: str) -> bool:
         return any(self._terms.intersection(stems(word)) for word in words(stretch))

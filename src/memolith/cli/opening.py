@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.config_loading import settings_from_flags
+from memolith.config_loading import open_profile, settings_from_flags
 from memolith.memory import Memory
 
 TYPE_CHECKING = False
@@ -32,11 +32,10 @@ def chosen_options(args: Arguments) -> str:
 
 
 def here(args: Arguments, hint: str) -> str:
-    """A hint for people: the command at its end, if there is one, leads to the same memory."""
-    _, colon, command = hint.rpartition(": memolith ")
-    if not colon or any(option in command for option in ("--root", "--profile", "--help")):
-        return hint
-    return f"{hint}{chosen_options(args)}"
+    """A hint, whose commands lead to the same memory as the one just run."""
+    from memolith.text.commands import leading
+
+    return leading(hint, chosen_options(args))
 
 
 def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
@@ -45,6 +44,14 @@ def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
         output.note(f"memolith: {warning}")
     if warnings:
         output.note(f"Look closer: {again(args, 'doctor')}")
+
+
+def open_for_mending(args: Arguments) -> Memory:
+    """The memory, even if a settings file is wrong: what is, is left out and noted."""
+    profile, loaded = open_profile(
+        args.root, args.profile, settings_from_flags(args.set), lenient=True
+    )
+    return Memory._taken_over(profile, loaded, "cli")  # noqa: SLF001 - one of us
 
 
 def open_memory(

@@ -41,17 +41,17 @@ class Styled(str):
 
 def bold(text: str) -> str:
     """The text cleaned, and bold on a terminal."""
-    return Styled(f"{_BOLD}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+    return Styled(f"{_BOLD}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
 
 
 def dim(text: str) -> str:
     """The text cleaned, and dim on a terminal."""
-    return Styled(f"{_DIM}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+    return Styled(f"{_DIM}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
 
 
 def mark(text: str) -> str:
     """The text cleaned, and in a colour of its own on a terminal."""
-    return Styled(f"{_MARK}{clean(text)}{_PLAIN}") if _styles(sys.stdout) else clean(text)
+    return Styled(f"{_MARK}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
 
 
 def say(*parts: str) -> None:
@@ -174,9 +174,10 @@ def _width(text: str) -> int:
     )
 
 
-def _styles(stream: TextIO) -> bool:
+def is_styled() -> bool:
+    """Whether the output is a terminal that shows colours."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return stream.isatty() and not plain
+    return sys.stdout.isatty() and not plain
 
 
 def _cleaned(parts: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import relationships_json
 from memolith.text.cleaning import one_line
@@ -18,6 +18,8 @@ HELP = "Show experiences, preferences and decisions in groups: by name, by categ
 EXAMPLE = """\
 memolith relationships
 memolith relationships --by category"""
+
+_NOTHING_YET = "Nothing to group yet. Take experiences in: memolith experiences extract"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,5 +48,5 @@ def run(args: Arguments) -> int:
         for record in groups[name][-3:]:
             output.say(f"  {record.created.date()}  {one_line(record.text)[:100]}")
     if not groups:
-        output.note("Nothing to group yet. Take experiences in: memolith experiences extract")
+        output.note(here(args, _NOTHING_YET))
     return 0

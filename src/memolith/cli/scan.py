@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 
 from memolith.cli import output
-from memolith.cli.opening import chosen_options, open_memory
+from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import scan_json
 
@@ -23,7 +23,6 @@ EXAMPLE = """\
 memolith scan
 memolith scan --kind contradiction"""
 
-_COMMAND = re.compile(r"^memolith ")
 _KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret")
 
 
@@ -41,14 +40,17 @@ def run(args: Arguments) -> int:
     """Print the findings."""
     with open_memory(args) as memory:
         report = memory.jobs.scan()
-    found = [one for one in report.findings if args.kind in (None, one.kind)]
+    found = [
+        replace(one, hint=here(args, one.hint))
+        for one in report.findings
+        if args.kind in (None, one.kind)
+    ]
     if args.json:
         output.say_json(scan_json(report, found[: args.limit]))
         return 0
-    options = chosen_options(args).replace("\\", r"\\")
     for one in found[: args.limit]:
         output.say(output.bold(one.kind), f"  {one.id}  {one.message}")
-        output.say(f"  {_COMMAND.sub(f'memolith{options} ', one.hint)}")
+        output.say(f"  {one.hint}")
     for warning in report.warnings:
         output.note("warning: ", warning)
     files = output.counted(report.files, "file")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.marking import Marker
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.clock import Clock
 from memolith.shapes import hit_json, trace_json
-from memolith.text.budget import cut
 from memolith.text.cleaning import clean, one_line
+from memolith.text.cut import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,10 +46,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="only this session")
     parser.add_argument("--chat", metavar="ID", help="only this chat")
     parser.add_argument(
-        "--since", metavar="DAY", help='not older: 2026-01-31, yesterday, "last week"'
+        "--since", metavar="DAY", help='not older: 2026-01-31, 2026, 7d, yesterday, "last week"'
     )
     parser.add_argument("--until", metavar="DAY", help="not newer than the last of these days")
-    parser.add_argument("--as-of", metavar="DAY", help="the memory as it was on this day")
+    parser.add_argument(
+        "--as-of",
+        metavar="DAY",
+        help="the memory as it was on this day; text without a date as it is now",
+    )
     parser.add_argument("--path", metavar="PATH", help="only this file, or files in this folder")
     parser.add_argument("--include-secret", action="store_true", help="also secret ones")
     parser.add_argument("--explain", action="store_true", help="show what every stage did")
@@ -87,25 +91,24 @@ def run(args: Arguments) -> int:
         return 0
     marker = Marker(text)
     for number, hit in enumerate(result.hits, 1):
-        _show(number, hit, marker)
+        _show(args, number, hit, marker)
     if not result.hits:
-        output.note("Nothing found." if is_there else _NOTHING_YET)
+        output.note("Nothing found." if is_there else here(args, _NOTHING_YET))
     _show_trace(result)
     for warning in result.warnings:
         output.note(f"memolith: {warning}")
     return 0
 
 
-def _show(number: int, hit: Hit, marker: Marker) -> None:
+def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
     where = str(hit.citation)
     output.say(f"{number:>2}  ", output.bold(where), "  ", output.dim(_why(hit)))
     lines = clean(hit.text).strip().splitlines()
     for line in lines[:_SHOWN_LINES]:
         output.say("    ", *marker.parts(line))
     if len(lines) > _SHOWN_LINES:
-        output.say(
-            "    ", output.dim(f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'")
-        )
+        rest = f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'"
+        output.say("    ", output.dim(here(args, rest)))
     if hit.other_side:
         other = "assistant" if hit.role == "user" else "user"
         said = cut(one_line(hit.other_side), _OTHER_SIDE)
@@ -144,13 +147,32 @@ def _days(text: str | None, option: str, config: Config) -> tuple[date | None, d
     from memolith.text.dates import LIKELY, find_days, without_days
 
     southern = is_southern(config.profile.timezone, config.search.seasons)
-    today = Clock(config.profile.timezone).today()
+    clock = Clock(config.profile.timezone)
+    if short := _in_short(text, clock):
+        return short
+    today = clock.today()
     day_first = {"yes": True, "no": False}.get(config.search.day_first)
     named = find_days(text, today, day_first=day_first, southern=southern)
     rest = without_days(text, named).casefold().split()
     if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):
         raise UsageError(
             f"{option} {text!a} is not a day.",
-            hint='Write it like 2026-01-31, yesterday, "last week" or "hace 3 días".',
+            hint='Write it like 2026-01-31, 2026, 7d, yesterday, "last week" or "hace 3 días".',
         )
     return named[0].first, named[0].last
+
+
+def _in_short(text: str, clock: Clock) -> tuple[date, date] | None:
+    """A whole year, as 2026, or the day of so long ago, as 7d; as `remember --expires` counts on."""
+    from datetime import MAXYEAR, date
+
+    from memolith.cli.expiry import duration
+
+    if len(text) == len(str(MAXYEAR)) and text.isascii() and text.isdecimal() and int(text):
+        return date(int(text), 1, 1), date(int(text), 12, 31)
+    try:
+        ago = duration(text)
+        day = None if ago is None else clock.day_of(clock.now() - ago)
+    except (OverflowError, ValueError):
+        return None  # longer than there are days
+    return None if day is None else (day, day)

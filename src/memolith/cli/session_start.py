@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
+from memolith.clock import Clock
+from memolith.config_loading import open_profile, settings_from_flags
+from memolith.context.session_start import Start, session_start
 from memolith.context_types import SESSION_KINDS
 
 TYPE_CHECKING = False
@@ -41,14 +43,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the text."""
-    with open_memory(args) as memory:
-        context = memory.session_start(
-            session=args.session,
-            kind=args.kind,
-            max_chars=args.max_chars,
-            max_tokens=args.max_tokens,
-            hook=args.hook,
-        )
+    # As `Memory.session_start` does it, without importing what writes: every session waits for this.
+    profile, loaded = open_profile(
+        args.root, args.profile, settings_from_flags(args.set), create=False
+    )
+    start = Start(
+        session=args.session,
+        kind=args.kind,
+        max_chars=args.max_chars,
+        max_tokens=args.max_tokens,
+        hook=args.hook,
+    )
+    clock = Clock(loaded.config.profile.timezone)
+    context = session_start(profile, clock, loaded.config, start)
     if args.json:
         from memolith.shapes import session_json
 

@@ -18,7 +18,7 @@ Show the token that callers of `memolith serve` must send; it is made when there
 --rotate it is replaced: servers that are running take the new one at once, and refuse the old one."""
 EXAMPLE = """\
 memolith token
-memolith token --header > ~/.memolith/header.txt
+memolith token --header | curl -H @- http://127.0.0.1:8788/api/v1/status
 memolith token --rotate"""
 
 

@@ -18,6 +18,8 @@ def read_transcript(path: str) -> tuple[str, str]:
 
     Only a regular file of this user is read: the path comes from outside.
     """
+    if not path:
+        return "", "The hook names no transcript (transcript_path): nothing was saved."
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError) as error:

@@ -244,6 +244,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(word[:40], list(known), n=1)), "")
 
 
+def line_number(text: str) -> int:
+    """An argument that names a line, as editors count them: 1, 2, 3 …"""
+    number = whole_number(text)
+    if not number:
+        raise argparse.ArgumentTypeError("expected 1, 2, 3 …, not '0'")
+    return number
+
+
 def whole_number(text: str) -> int:
     """An argument that counts something: 0, 1, 2 …"""
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memolith.text.budget import cut
+from memolith.text.cut import cut
 
 # A message up to here is a question as it stands. Of a longer one: its beginning, what it asks
 # further down, and the names it mentions there.

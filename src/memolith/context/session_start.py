@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memolith.context.sharing import Piece, choose
+from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
+from memolith.context.sharing import choose
 from memolith.context.window import Window, read_window
 from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs_of, secret_in
-from memolith.text.quotation import fence, quoted, quoted_line, source
+from memolith.text.quotation import fence
+from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
-from memolith.types import policy
 from memolith.values import dataclass
-from memolith.visibility import current, may_see, trust_in_file, trust_label
+from memolith.visibility import current, may_see, trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from memolith.config import Config
     from memolith.config_context import ContextConfig
+    from memolith.context.sharing import Piece
     from memolith.labels import SessionKind
     from memolith.profile import Profile
     from memolith.types import Record
 
 # Hosts cut injected text at about 10,000 characters.
 HOOK_CHARS = 9_499
-# How the budget is divided when there is not enough for all.
+# How the budget is divided when there is not enough for all; in the order in which it is shown.
 _WEIGHTS = {
     "user": 0.12,
     "summary": 0.20,
@@ -43,18 +45,14 @@ _WEIGHTS = {
     "experiences": 0.05,
 }
 _RULE = "\n\n---\n\n"
-_MOST_OF_A_PIECE = 1_200
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
 _BYTES = {"memory": 2.5, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
 _FEWEST_BYTES = 16_384
-_MOST_SUMMARY = 8_000
+_CAPS = {"summary": 8_000}
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
 _NOTE = "[truncated - {} more left out; to find them: memory_search, or memolith search TEXT]"
-# What a record is worth at first, and after how many days half of it: protected, plain, repeating.
-_WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
-_SAME_SESSION = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,17 +83,18 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         _WEIGHTS,
         budget - cost(_around([label for label, pieces in layers.values() if pieces])),
         cost,
+        _CAPS,
     )
     made = tuple(
         ContextLayer(
             name=name,
-            label=label,
-            text="\n".join(piece.text for piece in chosen[name]),
-            shown=len(chosen[name]),
-            left_out=len(pieces) - len(chosen[name]) + reader.unread.get(name, 0),
+            label=layers[name][0],
+            text="\n".join(piece.text for piece in chosen[name].pieces),
+            shown=len(chosen[name].pieces),
+            left_out=chosen[name].left_out + reader.unread.get(name, 0),
         )
-        for name, (label, pieces) in layers.items()
-        if pieces or reader.unread.get(name)
+        for name in _WEIGHTS
+        if chosen[name].pieces or chosen[name].left_out or reader.unread.get(name)
     )
     left_out = sum(layer.left_out for layer in made)
     return SessionContext(
@@ -158,44 +157,49 @@ class _Reader:
         self._start = start
         self._now = clock.now()
         self._today = clock.day_of(self._now)
-        self._day_of = clock.day_of
+        self._maker = PieceMaker(self._now, clock.day_of, start.session)
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
         self._secret: set[str] = set()
-        self._said: set[str] = set()  # an experience repeats the record it was made of
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
 
     def layers(self, primary: str) -> Mapping[str, tuple[str, list[Piece]]]:
-        """Each layer's label and pieces, in the order they are shown."""
+        """Each layer's label and pieces; what several retell is told by the first of them."""
         yesterday = self._today - timedelta(days=1)
-        # What is read first is not repeated: a day before MEMORY.md, and the record itself before the
-        # experience that was made of it.
         today = self._records("today", (layout.daily_log(self._today),))
         before = self._records("yesterday", (layout.daily_log(yesterday),))
         both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
         memory = self._records("memory", (primary, *(path for path in both if path != primary)))
         experiences = self._records("experiences", (layout.EXPERIENCES,))
-        # Somebody who marks a record as secret may do so in one of its files alone.
-        for pieces in (today, before, experiences, memory):
-            pieces[:] = [piece for piece in pieces if piece.record_id not in self._secret]
-        return {
-            "user": ("About the user (USER.md):", self._prose(layout.USER)),
-            "summary": ("Long-term summary (LONGMEMORY):", self._summary()),
-            "memory": ("Long-term memory (MEMORY.md):", memory),
+        layers = {
+            "user": ("About the user (USER.md):", of_prose(self._prose("user", layout.USER))),
             "today": (f"Daily memory ({self._today}):", today),
             "yesterday": (f"Daily memory ({yesterday}):", before),
+            "summary": ("Long-term summary (LONGMEMORY):", self._summary()),
+            "memory": ("Long-term memory (MEMORY.md):", memory),
             "experiences": ("Past experiences:", experiences),
         }
+        # Somebody who marks a record as secret may do so in one of its files alone.
+        secret, replaced = set(map(short_id, self._secret)), set(map(short_id, self._replaced))
+        for _, pieces in layers.values():
+            pieces[:] = [
+                piece
+                for piece in pieces
+                if piece.record_id not in self._secret
+                and not (piece.retells and _is_taken_back(piece, secret, replaced))
+            ]
+        return layers
 
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
-        pieces = list[Piece]()
+        pieces: list[Piece] = []
         for path in paths:
             window = self._window(path, _BYTES[name])
             if name == "memory" or not window.records:  # records of a day are counted there
                 self.unread[name] = self.unread.get(name, 0) + window.unread
-            pieces += self._prose_pieces(window, newest_last=name != "memory")
+            if self._start.kind != "group":
+                pieces += of_prose(window.prose, newest_last=name != "memory")
             # The newest files are read first, so whatever takes a record's place is known by now.
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
@@ -203,9 +207,8 @@ class _Reader:
             if name == "memory":
                 self._secret |= secret_in(self._folder, daily_logs_of(window.records))
             for record in current(window.records, self._now, self._replaced):
-                if record.text not in self._said and self._may_see(record):
-                    self._said.add(record.text)
-                    pieces.append(self._piece(record))
+                if self._may_see(record):
+                    pieces += self._maker.of_record(record)
         return pieces
 
     def _may_see(self, record: Record) -> bool:
@@ -217,56 +220,18 @@ class _Reader:
             return False
         return True
 
-    def _piece(self, record: Record) -> Piece:
-        text = quoted_line(record.text, _MOST_OF_A_PIECE)
-        mark = source(
-            record.id[:8],
-            trust_label(record.provenance.channel),
-            str(self._day_of(record.created)),
-        )
-        line = f"- [{quoted_line(record.category, 40)}] {text} {mark}"
-        return Piece(line, self._worth(record), record.id)
-
-    def _worth(self, record: Record) -> float:
-        rules = policy(record.category)
-        kind = "protected" if rules.protected else "repeats" if rules.repeats else "plain"
-        worth, half_life = _WORTH[kind]
-        days = max(0.0, (self._now - record.created).total_seconds() / 86_400)
-        same = _SAME_SESSION if record.session == self._start.session else 1.0
-        faded: float = 0.5 ** min(days / half_life, 1000.0)
-        return worth * same * faded
-
-    def _prose(self, path: str) -> list[Piece]:
-        return self._prose_pieces(self._window(path))
-
-    def _prose_pieces(self, window: Window, *, newest_last: bool = False) -> list[Piece]:
-        """Paragraphs a person wrote, of which a group sees none. The first are worth most, but of a
-        log the last.
-        """
+    def _prose(self, name: str, path: str) -> list[str]:
+        """Paragraphs of a file, of which a group sees none."""
         if self._start.kind == "group":
             return []
-        pieces = list[Piece]()
-        before = 0
-        for paragraph in reversed(window.prose) if newest_last else window.prose:
-            pieces.append(Piece(_short(paragraph), 1.5 / (1 + before / 2_000)))
-            before += len(paragraph)
-        return pieces[::-1] if newest_last else pieces
+        window = self._window(path)
+        self.unread[name] = window.unread
+        return window.prose
 
     def _summary(self) -> list[Piece]:
-        """The newest blocks of LONGMEMORY.md: they stand at the end."""
-        if not self._config.long_memory or self._start.kind == "group":
+        if not self._config.long_memory:
             return []
-        pieces = list[Piece]()
-        room = _MOST_SUMMARY
-        prose = self._window(layout.LONG_MEMORY).prose
-        for age, paragraph in enumerate(reversed(prose)):
-            text = _short(paragraph)
-            room -= len(text)
-            if room < 0:
-                self.unread["summary"] = len(prose) - age
-                break
-            pieces.append(Piece(text, 1.2 / (1 + age / 10)))
-        return pieces[::-1]
+        return of_long_memory(self._prose("summary", layout.LONG_MEMORY))
 
     def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
         most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))
@@ -277,6 +242,8 @@ class _Reader:
             return Window()
 
 
-def _short(paragraph: str) -> str:
-    text = quoted(paragraph[: _MOST_OF_A_PIECE * 4])
-    return text if len(text) <= _MOST_OF_A_PIECE else f"{text[: _MOST_OF_A_PIECE - 2]} …"
+def _is_taken_back(piece: Piece, secret: set[str], replaced: set[str]) -> bool:
+    """Whether what is told again became a secret, or does not hold any more."""
+    if not piece.names:
+        return False
+    return not secret.isdisjoint(piece.names) or replaced.issuperset(piece.names)

@@ -1,4 +1,7 @@
-"""One budget for several layers: none starves another, and what one does not need goes to the rest."""
+"""One budget for several layers: none starves another, and what one does not need goes to the rest.
+
+What two layers have is shown by one of them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,17 @@ class Piece:
     text: str
     value: float
     record_id: str = ""
+    names: tuple[str, ...] = ()  # the records it is or tells of, by short ids
+    retells: bool = False  # whether it tells what other records say
+    says: str = ""  # its words, in a form that can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is shown of a layer, and how many of its pieces are told nowhere."""
+
+    pieces: list[Piece]
+    left_out: int
 
 
 def shares(wanted: Mapping[str, int], weights: Mapping[str, float], budget: int) -> dict[str, int]:
@@ -46,34 +60,91 @@ def choose(
     weights: Mapping[str, float],
     budget: int,
     cost: Callable[[str], int],
-) -> dict[str, list[Piece]]:
-    """The pieces of each layer that fit into the budget together, in their own order."""
+    caps: Mapping[str, int] | None = None,
+) -> dict[str, Chosen]:
+    """The pieces of each layer that fit into the budget together, in their own order.
+
+    What several layers tell is the first one's that has it itself, or else the first one's that
+    retells it; if that has no room, whoever has.
+    """
     costs = {name: [cost(f"{piece.text}\n") for piece in pieces] for name, pieces in layers.items()}
-    given = shares({name: sum(each) for name, each in costs.items()}, weights, budget)
-    chosen: dict[str, set[int]] = {}
-    left = budget
-    for name, pieces in layers.items():
-        chosen[name] = set()
-        room = given[name]
-        for at in _by_value(pieces):
-            if costs[name][at] <= room:
-                chosen[name].add(at)
-                room -= costs[name][at]
-                left -= costs[name][at]
-    rest = [
-        (-pieces[at].value, name, at)
-        for name, pieces in layers.items()
-        for at in range(len(pieces))
-        if at not in chosen[name]
-    ]
-    for _, name, at in sorted(rest):  # what the shares could not be filled with exactly
-        if costs[name][at] <= left:
+    order = [(name, at) for name, pieces in layers.items() for at in _by_value(pieces)]
+    caps = {name: (caps or {}).get(name, budget) for name in layers}
+    own = _own(layers, order)
+    wanted = {name: sum(costs[name][at] for at in own[name]) for name in layers}
+    given = shares({name: min(wanted[name], caps[name]) for name in layers}, weights, budget)
+    chosen: dict[str, set[int]] = {name: set() for name in layers}
+    used = dict.fromkeys(layers, 0)
+    told = _Told()
+
+    def take(name: str, at: int, room: int) -> None:
+        piece, price = layers[name][at], costs[name][at]
+        if price <= min(room, caps[name]) - used[name] and not told.has_any_of(piece):
             chosen[name].add(at)
-            left -= costs[name][at]
+            used[name] += price
+            told.add(piece)
+
+    for name, at in order:
+        if at in own[name]:
+            take(name, at, given[name])
+    rest = [(-layers[name][at].value, name, at) for name, at in order]
+    for _, name, at in sorted(rest):  # what the shares could not be filled with exactly
+        if at not in chosen[name]:
+            take(name, at, budget - sum(used.values()) + used[name])
+    left_out = dict.fromkeys(layers, 0)
+    for name, at in order:
+        if at not in chosen[name] and not told.has(layers[name][at]):
+            left_out[name] += 1
+            told.add(layers[name][at])
     return {
-        name: [piece for at, piece in enumerate(pieces) if at in chosen[name]]
+        name: Chosen([pieces[at] for at in sorted(chosen[name])], left_out[name])
         for name, pieces in layers.items()
     }
+
+
+def _own(
+    layers: Mapping[str, Sequence[Piece]], order: Sequence[tuple[str, int]]
+) -> dict[str, set[int]]:
+    """Which pieces each layer would show if there were room for everything."""
+    told = _Told()
+    own: dict[str, set[int]] = {name: set() for name in layers}
+    for retells in (False, True):
+        for name, at in order:
+            piece = layers[name][at]
+            if piece.retells is retells and not told.has_any_of(piece):
+                own[name].add(at)
+                told.add(piece)
+    return own
+
+
+class _Told:
+    """What is shown so far, by its words and by the records that say it."""
+
+    def __init__(self) -> None:
+        self._texts: set[str] = set()
+        self._retold: set[str] = set()
+        self._records: set[str] = set()
+
+    def add(self, piece: Piece) -> None:
+        if piece.says:
+            self._texts.add(piece.says)
+        (self._retold if piece.retells else self._records).update(piece.names)
+
+    def has_any_of(self, piece: Piece) -> bool:
+        """Whether a part of it would be shown twice."""
+        if piece.says in self._texts or not self._retold.isdisjoint(piece.names):
+            return True
+        # Two records are never told apart by short ids alone: some ids begin with the time.
+        return piece.retells and not self._records.isdisjoint(piece.names)
+
+    def has(self, piece: Piece) -> bool:
+        """Whether all of it is shown."""
+        if piece.says in self._texts:
+            return True
+        shown = [
+            n for n in piece.names if n in self._retold or (piece.retells and n in self._records)
+        ]
+        return bool(shown) and len(shown) == len(piece.names)
 
 
 def _by_value(pieces: Sequence[Piece]) -> list[int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.files.change_hint import ChangeHint
-from memolith.files.folder import close_quietly, stamp_of
+from memolith.files.folder import change_stamp_of, close_quietly
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.roots import split_paths
@@ -39,12 +39,12 @@ class StoreVersion:
         """`root` is the profile, the others are settings; nothing is looked at yet."""
         self.root = root
         self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""
-        self._extra = [
-            os.path.realpath(os.path.expanduser(path)) for path in split_paths(extra_paths)
-        ]
+        self._named = [os.path.expanduser(path) for path in split_paths(extra_paths)]
+        self._extra: list[str] = []  # where they lead
         self._guard = threading.Lock()
         self._folders: dict[str, int] = {}
         self._files: dict[str, Stamp] = {}
+        self._in_doubt = False  # whether a folder may have a new one in it that nobody has listed
         self._hint = ChangeHint()
         self._walked = float("-inf")
         self._seen = (0, 0)  # what the files look like, and when the newest was changed
@@ -54,6 +54,10 @@ class StoreVersion:
         now = clock.file_time()
         with self._guard:
             written = _last_write(self.root)
+            extra = list(map(os.path.realpath, self._named))  # a link may lead elsewhere by now
+            if extra != self._extra:
+                self._extra, self._in_doubt = extra, True
+                self._walked = float("-inf")
             if not self._is_quiet():
                 self._look()
             digest, newest = self._seen
@@ -89,9 +93,12 @@ class StoreVersion:
         for path in touched:
             folder, name = os.path.split(path)
             try:
-                self._folders[folder] = os.stat(folder).st_mtime_ns
+                modified = os.stat(folder).st_mtime_ns
             except OSError:
                 return False
+            # What came after the notices were read has its own notice, but changed this time as well.
+            self._in_doubt |= modified != self._folders.get(folder)
+            self._folders[folder] = modified
             if name.endswith(_SEARCHED):
                 stamp = _stamp_or_none(path)
                 if stamp is None:
@@ -111,14 +118,14 @@ class StoreVersion:
 
     def _unchanged_folders(self) -> bool:
         """Whether the folders are as they were; then the stamps of the files are brought up to date."""
-        if not self._folders:
+        if not self._folders or self._in_doubt:
             return False
         try:
             for path, modified in self._folders.items():
                 if os.stat(path).st_mtime_ns != modified or modified > clock.file_time() - _TICK:
                     return False
             for path in self._files:
-                self._files[path] = stamp_of(os.lstat(path))
+                self._files[path] = change_stamp_of(os.lstat(path))
         except OSError:
             return False
         return True
@@ -126,6 +133,7 @@ class StoreVersion:
     def _look_at_all(self) -> None:
         """List every folder: its time is taken first, so that what appears meanwhile is seen later."""
         self._folders, self._files = dict.fromkeys(self._extra, _MISSING), {}
+        self._in_doubt = False
         waiting = [self.root, *self._extra]
         while waiting:
             folder = waiting.pop()
@@ -143,14 +151,14 @@ class StoreVersion:
                                 waiting.append(entry.path)
                         elif entry.name.endswith(_SEARCHED):
                             found = entry.stat(follow_symlinks=False)
-                            self._files[entry.path] = stamp_of(found)
-            except OSError:
-                continue
+                            self._files[entry.path] = change_stamp_of(found)
+            except OSError:  # it may be readable a moment later, without another time
+                self._in_doubt |= folder in self._folders
 
 
 def _stamp_or_none(path: str) -> Stamp | None:
     try:
-        return stamp_of(os.lstat(path))
+        return change_stamp_of(os.lstat(path))
     except (OSError, ValueError):
         return None
 

@@ -73,10 +73,10 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             _, end_of_line, whole = tail.partition(b"\n")
             start += len(tail) - len(whole)
             tail = whole if end_of_line else b""
-            _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
+            head = _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
             far = max(0, start - _FAR)
             _read_far(os.pread(fd, start - far, far), window, most_bytes // _BYTES_FOR_ONE)
-            window.unread = _lines_before(start, tail) - len(window.records)
+            window.unread = max(0, _lines_in(start - head, tail) - len(window.records))
         _read_lines(_without_template(tail, path) if not start else tail, window)
     except OSError as error:
         raise storage_error(error, path) from error
@@ -94,8 +94,9 @@ def _is_marked_secret(head: bytes) -> bool:
     return is_broken_secret(head)
 
 
-def _lines_before(start: int, tail: bytes) -> int:
-    return start * max(1, tail.count(b"\n")) // max(1, len(tail))
+def _lines_in(size: int, tail: bytes) -> int:
+    """How many lines so many bytes are, if they are as long as those at the end."""
+    return size * max(1, tail.count(b"\n")) // max(1, len(tail))
 
 
 def _without_template(data: bytes, path: str) -> bytes:
@@ -104,10 +105,13 @@ def _without_template(data: bytes, path: str) -> bytes:
     return data.removeprefix(load_template(path))
 
 
-def _read_head(data: bytes, path: str, window: Window) -> None:
-    data = _without_template(data, path)
-    end = data.find(b"\n- {")
-    _read_lines(data[: end + 1] if end >= 0 else data[: data.rfind(b"\n") + 1], window)
+def _read_head(data: bytes, path: str, window: Window) -> int:
+    """Read what stands above the records; returns how many bytes that are."""
+    own = _without_template(data, path)
+    end = own.find(b"\n- {")
+    end = end + 1 if end >= 0 else own.rfind(b"\n") + 1
+    _read_lines(own[:end], window)
+    return len(data) - len(own) + end
 
 
 def _read_far(data: bytes, window: Window, most: int) -> None:

@@ -33,6 +33,25 @@ def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedde
     return OpenAiEmbedder(config, key)
 
 
+def try_embedder(config: EmbedConfig, key: str = "") -> str:
+    """The name of the configured model, which has answered just now; raises EmbeddingError.
+
+    A server is asked once, for one word, and nothing is kept.
+    """
+    embedder = choose_embedder(type(config)(**{**config.values(), "retries": 0}), key)
+    check_dimensions(embedder)
+    return embedder.name
+
+
+def check_dimensions(embedder: Embedder) -> None:
+    """Raise EmbeddingError unless the model gives vectors."""
+    if not embedder.dimensions:
+        raise EmbeddingError(
+            f"The vectors of the model {embedder.name} have no numbers.",
+            hint="Check the settings of [embed]; embed.kind = default needs none.",
+        )
+
+
 def choose_word_vectors(embedder: Embedder | None) -> WordVectors | None:
     """What single words mean: the default model knows, whichever one embeds whole texts."""
     if embedder is None:

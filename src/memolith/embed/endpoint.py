@@ -27,6 +27,7 @@ _LONGEST_TEXT = 8_000  # characters; what models take is less than that
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 # The text may be at fault, so a batch is asked again in halves.
 _REFUSED = (400, 413, 422)
+_KEY = (401, 403)
 _PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE = 10.0
 # After a failure nobody waits for the endpoint again before this time has passed.
@@ -133,6 +134,7 @@ class EndpointEmbedder(ABC):
             if answer.status == 200:
                 return self._parsed(answer.body)
             problem = f"it answered with status {answer.status}"
+            problem += " (is embed.key right?)" if answer.status in _KEY else ""
             if answer.status in _REFUSED:
                 raise _RefusedError(problem)
             if answer.status not in _AGAIN:

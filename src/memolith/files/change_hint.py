@@ -120,6 +120,11 @@ class ChangeHint:
         self._folders.clear()
         self._watched.clear()
 
+    def __del__(self) -> None:
+        """Give the notices back if nobody did: the kernel has 128 of them for all of a user's programs."""
+        if self._fd >= 0:
+            self.close()
+
 
 @cache
 def _library() -> ctypes.CDLL | None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # 400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
+# Part of every file's mark in the index: another number, and what was cut before is cut again.
+CUT = 3
 # A message shorter than this is explained by the next one; a longer one speaks for itself, and would
 # only be diluted.
 SHORT_CHARS = 200
@@ -243,8 +245,10 @@ def _follow_ups(turns: Sequence[Turn | None]) -> dict[int, str]:
 
 def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
     day = file_date(path)
-    for heading, section in _sections(lines):
-        for piece in _pieces(section):
+    for above, own, section in _sections(lines):
+        runs = _apart(section)
+        pieces = ((piece, broken) for run, broken in runs for piece in _pieces(run))
+        for number, (piece, is_broken) in enumerate(pieces):
             data = _between(piece)
             if not data.strip():
                 continue
@@ -257,10 +261,10 @@ def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
                     last_line=piece[-1].number,
                     offset=piece[0].offset + start,
                     size=len(part),
-                    heading=heading,
+                    heading=own if number or start else above,  # the first begins with its title
                     dated=day,
                     # A broken record may have been meant to be secret, and we cannot tell.
-                    sensitivity="secret" if _may_be_secret(piece) else "private-user",
+                    sensitivity="secret" if is_broken else "private-user",
                 )
 
 
@@ -275,12 +279,33 @@ def _between(lines: Sequence[_Line]) -> bytes:
     return b"".join(parts)
 
 
-def _may_be_secret(lines: Sequence[_Line]) -> bool:
-    return any(claims_to_be_record(line.data) for line in lines)
+def _apart(section: list[_Line]) -> Iterator[tuple[list[_Line], bool]]:
+    """The lines of a section, each broken record apart, so that it hides nothing but itself."""
+    start = at = 0
+    while at < len(section):
+        if claims_to_be_record(section[at].data):
+            if start < at:
+                yield section[start:at], False
+            start = _end_of_broken(section, at)
+            yield section[at:start], True
+            at = start
+        else:
+            at += 1
+    if start < len(section):
+        yield section[start:], False
 
 
-def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:
-    """The lines from one heading to the next, with the titles above them."""
+def _end_of_broken(section: list[_Line], at: int) -> int:
+    """Behind a broken record, and behind what an editor that breaks long lines has made of its rest."""
+    while not section[at].data.rstrip().endswith(b"}"):
+        at += 1
+        if at == len(section) or not (rest := section[at].data.lstrip()) or rest.startswith(b"- "):
+            return at
+    return at + 1
+
+
+def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, str, list[_Line]]]:
+    """The lines from one heading to the next, with the titles above them, and with their own as well."""
     titles: dict[int, str] = {}
     above = ""
     section: list[_Line] = []
@@ -291,7 +316,7 @@ def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:
         found = None if in_code else _HEADING.fullmatch(text)
         if found:
             if has_text:
-                yield above, section
+                yield above, " > ".join(titles.values()), section
                 section, has_text = [], False
             level = len(found[1])
             titles = {depth: title for depth, title in titles.items() if depth < level}
@@ -301,7 +326,7 @@ def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, list[_Line]]]:
             has_text = True
         section.append(line)
     if section:
-        yield above, section
+        yield above, " > ".join(titles.values()), section
 
 
 def _pieces(section: list[_Line]) -> Iterator[list[_Line]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from memolith.files import layout
 from memolith.files.record_format import (
@@ -14,6 +13,7 @@ from memolith.files.record_format import (
     parse_time,
 )
 from memolith.retrieval import Turn
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

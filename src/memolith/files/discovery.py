@@ -7,7 +7,7 @@ import stat
 
 from memolith.errors import MemolithError
 from memolith.files import layout
-from memolith.files.folder import DEEPEST, SECOND_NAME, stamp_of, storage_error
+from memolith.files.folder import DEEPEST, SECOND_NAME, change_stamp_of, storage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def look_again(folder: Folder, found: dict[str, Stamp], paths: Iterable[str]) ->
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             return False  # it may be a second name of a file that was found
         if (name.endswith(".md") or path == layout.CONVERSATIONS) and not _is_left_out(path):
-            found[path] = stamp_of(status)
+            found[path] = change_stamp_of(status)
     return True
 
 
@@ -117,7 +117,7 @@ def _note_files(
                 if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
                     warnings.append(f"{prefix}{name} {SECOND_NAME} It is left out of search.")
                 elif stat.S_ISREG(status.st_mode):
-                    found[prefix + name] = stamp_of(status)
+                    found[prefix + name] = change_stamp_of(status)
     return below
 
 

@@ -274,6 +274,13 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+def change_stamp_of(found: os.stat_result) -> Stamp:
+    """The same by the later of a file's two times: who writes and puts the old time back cannot put
+    back the other one. For those who only look; a rename or a new mode changes it too.
+    """
+    return (found.st_ino, found.st_size, max(found.st_mtime_ns, found.st_ctime_ns))
+
+
 def storage_error(
     error: OSError, path: str
 ) -> StorageError | PathOutsideProfileError | FileFormatError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import UTC
+from datetime import UTC, datetime
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
 from memolith.files import layout
@@ -20,12 +20,12 @@ from memolith.types import SENSITIVITIES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
 _MAX_NAME = 200
+_LARGEST = 10**15
 # A text of this size fits into a line even if every byte has to be spelled with six.
 _SURELY_SHORT = MAX_LINE_BYTES // 7
 
@@ -111,6 +111,48 @@ def check_record(record: Record, max_bytes: int) -> None:
     check_name("session", record.session)
 
 
+def check_is_text(**values: object) -> None:
+    """Raise RefusedError for a value of another type, by the name of its argument."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise RefusedError(f"The {name} is not text but {type(value).__name__}.")
+
+
+def check_is_text_or_none(**values: object) -> None:
+    """The same for values that may be left out."""
+    check_is_text(**{name: value for name, value in values.items() if value is not None})
+
+
+def check_is_number(**values: object) -> None:
+    """Raise RefusedError for what is no whole number, by the name of its argument."""
+    for name, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise RefusedError(f"{name} is not a whole number but {value!r:.60}.")
+        if abs(value) > _LARGEST:
+            raise RefusedError(f"{name} is larger than any number that makes sense.")
+
+
+def check_is_number_or_none(**values: object) -> None:
+    """The same for values that may be left out."""
+    check_is_number(**{name: value for name, value in values.items() if value is not None})
+
+
+def check_question(question: object, limit: object) -> None:
+    """Raise RefusedError for what cannot be asked."""
+    check_is_text(question=question)
+    check_is_number(limit=limit)
+
+
+def text_list(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    """The texts; refused if it is a single one, or something else."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise RefusedError(f"{name} is not a list of texts but {values!r:.60}.")
+    found = tuple(values)
+    for value in found:
+        check_is_text(**{name: value})
+    return found
+
+
 def check_name(name: str, value: str) -> None:
     """Raise RefusedError for what cannot be the name of a category, session, chat or platform."""
     if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
@@ -156,6 +198,10 @@ def _check_spelling(record: Record, size: int) -> None:
 
 def whole_moment(moment: datetime) -> datetime:
     """A moment in UTC and whole milliseconds, as records keep it."""
+    if not isinstance(moment, datetime):
+        raise RefusedError(
+            f"This is no moment: {moment!r:.60}.", hint="Give a datetime, best with a time zone."
+        )
     try:
         moment = moment.astimezone(UTC)
     except (OverflowError, ValueError) as error:

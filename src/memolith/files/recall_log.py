@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 
 from memolith.errors import MemolithError
@@ -20,6 +19,7 @@ from memolith.text.digests import blake2b, sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -82,6 +82,22 @@ class Roots:
                     found[f"{root_id}/{path}"] = stamp
         return found, warnings + self._problems
 
+    def called(self, place: str) -> str:
+        """What a file or folder at a full path is called here, "" for the profile's own folder.
+
+        What lies in none of the folders keeps its full path.
+        """
+        real = os.path.realpath(place)
+        own = os.path.realpath(self.own.root)
+        roots = {"": own, **{root_id: folder.root for root_id, folder in self._others().items()}}
+        for root_id, root in roots.items():
+            if real == root:
+                return root_id
+            if real.startswith(root.rstrip("/") + "/"):
+                inside = real[len(root.rstrip("/")) + 1 :]
+                return f"{root_id}/{inside}" if root_id else inside
+        return real
+
     def _place(self, path: str) -> tuple[Folder, str]:
         if self._named and path.startswith(MARK):
             root_id, _, inside = path.partition("/")

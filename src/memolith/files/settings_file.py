@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 
-from memolith.config_file import parse_toml, toml_value
+from memolith.config import SECTIONS
+from memolith.config_file import parse_toml, read_toml, toml_value
 from memolith.config_loading import ARGUMENT, check_trust, checked, known_setting
 from memolith.errors import ConfigError
+from memolith.files.byte_marks import BOM
 from memolith.files.folder import Folder
 from memolith.files.handles import Handles
 from memolith.files.transaction import Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memolith.config import StoreConfig
     from memolith.profile import Profile
     from memolith.settings import Value
@@ -36,10 +40,15 @@ def write_setting(
 def remove_setting(
     profile: Profile, store: StoreConfig, name: str, *, for_user: bool = False
 ) -> bool:
-    """Take a setting out of the file that `write_setting` puts it into; False if it is not in it."""
-    known_setting(name, ARGUMENT)
+    """Take a setting out of the file that `write_setting` puts it into; False if it is not in it.
+
+    What we do not know, be it a whole section, is taken out too if it stands there.
+    """
     path = profile.user_settings_file if for_user else profile.settings_file
-    return os.path.exists(path) and _write(profile, store, name, None, for_user=for_user)
+    if not _stands_in(path, name):
+        known_setting(name, ARGUMENT)
+        return False
+    return _write(profile, store, name, None, for_user=for_user)
 
 
 def _write(
@@ -62,18 +71,27 @@ def _write(
     return True
 
 
+def _stands_in(path: str, name: str) -> bool:
+    tables = read_toml(path)
+    section, _, key = name.partition(".")
+    table = tables.get(section)
+    if name == section:  # a section that is as it should be is more than one setting
+        return name in tables and not (name in SECTIONS and isinstance(table, dict))
+    return isinstance(table, dict) and key in table
+
+
 def _changed(path: str, before: bytes, name: str, value: Value | None) -> bytes:
-    section, key = name.split(".")
+    section, _, key = name.partition(".")
     tables = parse_toml(path, before)
-    table = tables.get(section, {})
-    if isinstance(table, dict):
-        if value is None and key not in table:
-            return before
-        after = _edited(before.decode("utf-8-sig"), section, key, value).encode()
+    mark = BOM if before.startswith(BOM) else b""
+    text = before.removeprefix(mark).decode()
+    wanted = _wanted(tables, section, key, value)
+    if wanted == tables:
+        return before
+    if wanted is not None:
+        after = mark + _edited(text, section, key, value).encode()
         # The editor is checked by the parser that will read the file: an unusual layout may fool it.
-        others = {other: kept for other, kept in table.items() if other != key}
-        wanted = others if value is None else {**table, key: value}
-        if parse_toml(path, after) == {**tables, section: wanted}:
+        if parse_toml(path, after) == wanted:
             return after
     by_hand = f"remove {key}" if value is None else f"write {key} = {toml_value(value)}"
     raise ConfigError(
@@ -84,18 +102,36 @@ def _changed(path: str, before: bytes, name: str, value: Value | None) -> bytes:
     )
 
 
+def _wanted(
+    tables: Mapping[str, object], section: str, key: str, value: Value | None
+) -> Mapping[str, object] | None:
+    """What the file should say; None if something else stands in the place of the section."""
+    if not key:
+        return {other: kept for other, kept in tables.items() if other != section}
+    table = tables.get(section, {})
+    if not isinstance(table, dict):
+        return None
+    if value is not None:
+        return {**tables, section: {**table, key: value}}
+    if key not in table:
+        return tables
+    return {**tables, section: {other: kept for other, kept in table.items() if other != key}}
+
+
 def _edited(text: str, section: str, key: str, value: Value | None) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         document = tomlkit.parse(text)
-        if value is None:
+        if value is not None:
+            if section not in document:
+                document[section] = tomlkit.table()
+            document[section][key] = value
+        elif key:
             del document[section][key]
-            return tomlkit.dumps(document)
-        if section not in document:
-            document[section] = tomlkit.table()
-        document[section][key] = value
+        else:
+            del document[section]
         return tomlkit.dumps(document)
     except TOMLKitError:
         return text

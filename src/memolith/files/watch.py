@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import watchfiles
 
-from memolith.files.folder import stamp_of
+from memolith.files.folder import change_stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +119,7 @@ class Watch:
                 for name in names:
                     path = os.path.join(folder, name)
                     with suppress(OSError):  # it is gone again
-                        found[path] = stamp_of(os.lstat(path))
+                        found[path] = change_stamp_of(os.lstat(path))
                 if not self._recursive:
                     break
         return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.index.postings import term_hash
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
-
-from memolith.errors import IndexUnavailableError
 
 if TYPE_CHECKING:
     from memolith.interfaces import Embedder, Index
@@ -18,6 +15,13 @@ def open_index(folder: str, embedder: Embedder | None) -> Index:
     return SqliteIndex(folder, (embedder.name, embedder.dimensions) if embedder else None)
 
 
+def look_at_index(folder: str) -> Index:
+    """Open the index in a folder only to look at it: a damaged one is an IndexDamagedError."""
+    from memolith.index.sqlite import SqliteIndex
+
+    return SqliteIndex(folder, None, mends=False)
+
+
 def has_index(folder: str) -> bool:
     """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
     from memolith.index import generations
@@ -25,9 +29,6 @@ def has_index(folder: str) -> bool:
     try:
         return generations.newest(folder) > 0
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise IndexUnavailableError(
-            f"The search index cannot be used: {reason[:1].lower()}{reason[1:]}.",
-            path=folder,
-            hint=f"Check who owns it: ls -ld {quote(folder)}. It may be deleted at any time.",
-        ) from error
+        from memolith.index.unavailable import unavailable
+
+        raise unavailable(error, folder) from error

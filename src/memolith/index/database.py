@@ -12,7 +12,8 @@ import apsw
 from memolith.errors import IndexUnavailableError
 from memolith.index import generations
 from memolith.index.sqlite_schema import TABLES, VERSION
-from memolith.interfaces import IndexReplacedError
+from memolith.index.unavailable import NOT_NOW, unavailable
+from memolith.interfaces import IndexDamagedError, IndexReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,21 +22,6 @@ _BUSY_MILLISECONDS = 5_000
 _ATTEMPTS = 4
 _READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
-# What SQLite says when the database is well but cannot be used right now; all else is damage.
-_NOT_NOW = {
-    apsw.BusyError: "another process has been writing to it for too long",
-    apsw.LockedError: "another process has been writing to it for too long",
-    apsw.ReadOnlyError: "it is read-only here",
-    apsw.FullError: "the disk is full",
-    apsw.IOError: "the disk reported an error",
-    apsw.CantOpenError: "it cannot be opened",
-    apsw.PermissionsError: "permission denied",
-    apsw.ProtocolError: "its locks do not work here",
-    apsw.NoMemError: "there is no memory left",
-    apsw.InterruptError: "it was interrupted",
-}
-
-
 # Input and output errors that tell of a file cut short or unreadable, not of a full disk.
 _UNREADABLE = {
     apsw.SQLITE_IOERR_READ,
@@ -64,8 +50,12 @@ def checksum(*values: object) -> int:
 class Database:
     """The newest generation of an index, open in this process."""
 
-    def __init__(self, folder: str) -> None:
-        """Open it, or make it; raises IndexUnavailableError when neither can be done."""
+    def __init__(self, folder: str, *, mends: bool = True) -> None:
+        """Open it, or make it; raises IndexUnavailableError when neither can be done.
+
+        Without `mends` a damaged one stays as it is and is an IndexDamagedError; all of it is checked.
+        """
+        self._mends = mends
         self.folder = os.path.realpath(folder)
         self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
         for _ in range(_ATTEMPTS):
@@ -86,11 +76,7 @@ class Database:
                 raise self._unavailable(error) from error
             else:
                 return
-        raise IndexUnavailableError(
-            f"The search index in {self.folder} is damaged and cannot be replaced.",
-            path=self.folder,
-            hint=f"Move the folder away: {self.folder}",
-        )
+        raise self._damaged(" and cannot be replaced")
 
     def close(self) -> None:
         """Let go of the files."""
@@ -185,6 +171,8 @@ class Database:
         try:
             self.writable = not self.connection.readonly("main")
             self.salt = self._read_salt()
+            if not self._mends:
+                self._check_pages()
         except BaseException:  # nobody else has the connection to close it; raised again
             self.close()
             raise
@@ -198,6 +186,10 @@ class Database:
         if not isinstance(salt, str) or not salt:
             raise DamageError("tables without content")
         return salt
+
+    def _check_pages(self) -> None:
+        if self.connection.pragma("quick_check") != "ok":
+            raise DamageError("pages that do not fit together")
 
     def _identities(self) -> list[tuple[int, int] | None]:
         return [generations.identity(self._path + part) for part in ("", "-wal", "-shm")]
@@ -228,7 +220,17 @@ class Database:
                 generations.discard(unfinished + part)
         generations.clean(self.folder, generations.newest(self.folder))
 
+    def _damaged(self, more: str = "") -> IndexUnavailableError:
+        kind = IndexUnavailableError if self._mends else IndexDamagedError
+        return kind(
+            f"The search index in {self.folder} is damaged{more}.",
+            path=self.folder,
+            hint=f"Move the folder away: {self.folder}",
+        )
+
     def _abandon(self) -> None:
+        if not self._mends:
+            raise self._damaged()
         with suppress(OSError, apsw.Error):  # then the damaged one stays the newest, and says so
             if generations.newest(self.folder) == self.generation:
                 self._make()
@@ -243,20 +245,13 @@ class Database:
         )
 
     def _unavailable(self, error: Exception) -> IndexUnavailableError:
-        reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), None)
-        if reason is None:
-            reason = getattr(error, "strerror", None) or str(error)
-        return IndexUnavailableError(
-            f"The search index cannot be used: {reason}.",
-            path=self.folder,
-            hint="The memory itself is not touched by this. Run: memolith doctor",
-        )
+        return unavailable(error, self.folder)
 
 
 def _is_damage(error: apsw.Error) -> bool:
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _UNREADABLE
-    return not isinstance(error, tuple(_NOT_NOW))
+    return not isinstance(error, tuple(NOT_NOW))
 
 
 def _connect(path: str) -> apsw.Connection:

@@ -7,7 +7,6 @@ a term stands in a group is added up from the postings of its chunks; the rest i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from memolith.index.matches import together
 from memolith.index.nearest import first_of_each, stretches
 from memolith.index.postings import K1, B
 from memolith.interfaces import USER
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,12 @@ chunks, and who may see none of the secret ones must get it as if they were not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.interfaces import USER
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

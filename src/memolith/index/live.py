@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from memolith.index.hidden import Hidden
 from memolith.index.nearest import distinct
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,11 +6,12 @@ they are sorted into clusters, and a search looks only into the nearest of these
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,14 @@ _CLUSTERS_FROM = 20_000
 _PROBES = 32
 # Few allowed rows are scanned exactly: clusters would miss most of them.
 _EXACT_UP_TO = 10_000
+# Of what is scanned anyway so many are picked out faster than the others are passed over afterwards.
+_PICKED_OUT = 0.5
 # So many vectors are multiplied at once.
 _AT_ONCE = 128
+
+
+# Instead of a vector: the model was asked for one and gave none that can be used.
+REFUSED: Floats = np.zeros(0, np.float32)
 
 
 def quantise(vectors: Floats) -> Bytes:
@@ -101,7 +108,8 @@ class Nearest:
             else:
                 probed = places, scores = probed or self._probed(query)
                 if allowed is not None:
-                    inside = np.flatnonzero(allowed.take(self.rows.take(places)))
+                    rows = self.rows.take(places) if len(self.rows) else places
+                    inside = np.flatnonzero(allowed.take(rows))
                     places, scores = places[inside], scores[inside]
             found.append(self._best(places, scores, limit))
         return found
@@ -150,10 +158,11 @@ class Nearest:
         return self.places[rows] if len(self.places) else rows
 
     def _few(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.integer[Any]] | None:
-        """The allowed places, if they are few enough to look at each; None: they are many, or all."""
+        """The allowed places, if they are few enough to pick them out; None: they are many, or all."""
         if allowed is None:
             return None
-        if not len(self.centroids) or int(np.count_nonzero(allowed)) <= _EXACT_UP_TO:
+        most = _EXACT_UP_TO if len(self.centroids) else _PICKED_OUT * len(allowed)
+        if int(np.count_nonzero(allowed)) <= most:
             return self._places(np.flatnonzero(allowed))
         return None
 

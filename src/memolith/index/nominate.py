@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from memolith.index.live import Nominees
 from memolith.index.matches import Matches
 from memolith.index.nearest import distinct
 from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from memolith.interfaces import Vectors
 
     Floats = NDArray[np.float32]
+
+# A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
+# that must not decide between copies, least of all if it is a secret.
+_DIGITS = 5
 
 
 def nominate(
@@ -70,6 +74,7 @@ class _Ranked:
     def of(cls, parts: Sequence[Nominees], limit: int) -> _Ranked:
         """Those of all segments in one order."""
         found = Nominees.together(parts)
+        np.round(found.meaning, _DIGITS, out=found.meaning)
         words = _ranks(found.words, found.keys, limit)
         meaning = _ranks(found.meaning, found.keys, limit)
         kept = (words | meaning).nonzero()[0]

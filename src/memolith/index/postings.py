@@ -8,13 +8,13 @@ arrays are built, and kept in one byte.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.text.digests import blake2b
 from memolith.text.terms import is_second_form
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,10 +6,10 @@ together, and only the few chunks that came last are put together anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.index.segment import Segment
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -114,7 +114,8 @@ class Rows:
 
     def file(self, number: int, path: str, state: FileState, chunks: int) -> tuple[Any, ...]:
         """A row of the table of files."""
-        row = (number, os.fsencode(path), _STAMP.pack(*state.stamp), state.digest, chunks)
+        known = f"{state.digest}\n{state.flaws}" if state.flaws else state.digest
+        row = (number, os.fsencode(path), _STAMP.pack(*state.stamp), known, chunks)
         return (*row, self.sum(*row))
 
     def file_state(self, row: tuple[Any, ...]) -> tuple[str, FileState]:
@@ -122,7 +123,8 @@ class Rows:
         if self.sum(*row[:5]) != row[5]:
             raise DamageError(f"file {row[0]}")
         inode, size, mtime = _STAMP.unpack(row[2])
-        return os.fsdecode(row[1]), FileState((inode, size, mtime), row[3])
+        digest, _, flaws = row[3].partition("\n")
+        return os.fsdecode(row[1]), FileState((inode, size, mtime), digest, flaws)
 
     def name(self, number: int, name: str) -> tuple[int, str, int]:
         """A row of the table of names."""
@@ -135,7 +137,7 @@ class Rows:
 
 def pack_vector(vector: Vectors) -> bytes:
     """A vector as bytes with its checksum."""
-    return with_sum(quantise(vector[None])[0].tobytes())
+    return with_sum(quantise(vector[None])[0].tobytes() if vector.size else b"")
 
 
 def with_sum(data: bytes) -> bytes:

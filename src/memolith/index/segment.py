@@ -8,7 +8,6 @@ import os
 import stat
 import struct
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -18,6 +17,7 @@ from memolith.index.groups import Groups
 from memolith.index.nearest import Nearest, distinct
 from memolith.index.postings import Postings
 from memolith.index.tokens import TokenLists
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from memolith.index.live import LiveSegment
 from memolith.index.recent import Recent
 from memolith.index.rows import SEARCHED, Rows
 from memolith.index.segment import Segment
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

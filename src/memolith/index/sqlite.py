@@ -71,12 +71,13 @@ def _going_on(
 class SqliteIndex:
     """The index of one profile, open in one process."""
 
-    def __init__(self, folder: str, model: tuple[str, int] | None) -> None:
+    def __init__(self, folder: str, model: tuple[str, int] | None, *, mends: bool = True) -> None:
         """Open the index in `folder`, or make it; `model` is the name and size of the vectors.
 
-        Vectors of another model are thrown away; without a model they are kept as they are.
+        Vectors of another model are thrown away; without a model they are kept as they are. Without
+        `mends` a damaged index is an error, and stays.
         """
-        self._database = Database(folder)
+        self._database = Database(folder, mends=mends)
         self._db = self._database.connection
         self._rows = Rows(self._database.salt)
         self._files = FileTable(self._database, self._rows)
@@ -202,6 +203,11 @@ class SqliteIndex:
             )
             self._segments.outdate(vectors)
 
+    @_going_on
+    def refused(self) -> int:
+        """How many chunks the model gave no vector for when it was asked."""
+        return self._refused()
+
     @_guarded
     def maintain(self) -> bool:
         """Write and merge segment files, if it is worth it."""
@@ -228,9 +234,13 @@ class SqliteIndex:
             files=one("SELECT count(*) FROM files"),
             chunks=one("SELECT count(*) FROM chunks"),
             without_vector=one("SELECT count(*) FROM chunks WHERE vector IS NULL"),
+            refused=self._refused(),
             bytes=self._database.size(),
             model=self._model,
         )
+
+    def _refused(self) -> int:
+        return int(self._database.one("SELECT count(*) FROM chunks WHERE length(vector) = 4"))
 
     def _adopt(self, model: tuple[str, int] | None) -> tuple[str, int]:
         there = self._database.stored_model()
@@ -332,10 +342,6 @@ class SqliteIndex:
         number = {name: key for key, name in by_number.items()}
         files = None
         if filters.path is not None:
-            folder = filters.path.rstrip("/") + "/"
-            files = [
-                number
-                for number, path in self._files.paths().items()
-                if path == filters.path or path.startswith(folder)
-            ]
+            paths = self._files.paths()
+            files = [number for number, path in paths.items() if filters.covers(path)]
         return NumberedFilters.of(filters, number, files)

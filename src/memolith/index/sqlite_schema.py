@@ -1,7 +1,7 @@
 """The tables of the index. A changed number means a new index: everything in it can be made again."""
 
 # Part of the file's name, so that two versions of the program never touch each other's index.
-VERSION = 5
+VERSION = 6
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -39,6 +39,7 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of_a_file ON chunks (file);
 CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';
 CREATE INDEX chunks_without_vector ON chunks (key) WHERE vector IS NULL;
+CREATE INDEX chunks_refused ON chunks (key) WHERE length(vector) = 4;  -- its checksum alone
 
 -- Chunks that stand in a segment file but no longer count.
 CREATE TABLE removed (number INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL) STRICT;

@@ -67,7 +67,8 @@ class CachedEmbedder:
             self._keep({text: row for text, row in made.items() if row.any()})
         # A model that was asked for nothing yet does not know how long the row of a blank text is.
         size = len(known[said[0]]) if said else self.dimensions
-        if any(len(row) != size for row in known.values()):
+        before = len(self._look_up([_DIMENSIONS]).get(_DIMENSIONS, ())) or size
+        if any(len(row) != before for row in known.values()):
             raise EmbeddingError(
                 f"The model {self.name} gives vectors of another size than before.",
                 hint=f"Delete {self._path}; vectors are made again.",

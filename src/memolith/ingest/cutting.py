@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith.files.chunking import chunk_appended, chunk_file
+from memolith.ingest.flaws import Flaws, without_noise
 from memolith.ingest.settling import settled
 from memolith.interfaces import FileState
 from memolith.text.digests import blake2b
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from memolith.retrieval import Chunk
     from memolith.types import Stamp
 
-# Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
-_MOST_ODD = 0.3
-_FEW_ODD = 64
-
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -27,7 +24,6 @@ class Cut:
     state: FileState
     chunks: list[Chunk] | None
     is_appended: bool = False  # the chunks come behind those that were there
-    left_out: int = 0  # how many passages are no text
 
 
 def cut_file(
@@ -47,15 +43,11 @@ def cut_file(
     digest.update(view[before:])
     state = FileState(settled(stamp), days.mark(digest))
     if known is not None and known.digest == state.digest:
-        return Cut(state, None)
+        return Cut(replace(state, flaws=known.flaws), None)
     appended = chunk_appended(path, data, before, days.of) if grew else None
     chunks = chunk_file(path, data, days.of) if appended is None else appended
-    readable = [chunk for chunk in chunks if chunk.kind != "prose" or not _is_noise(chunk.text)]
-    left_out = len(chunks) - len(readable)
-    return Cut(state, readable, is_appended=appended is not None, left_out=left_out)
-
-
-def _is_noise(text: str) -> bool:
-    """Whether bytes were no text in UTF-8: a picture, a program, another encoding of Unicode."""
-    odd = text.count("\ufffd") + text.count("\0")
-    return odd > max(_FEW_ODD, _MOST_ODD * len(text))
+    readable, flaws = without_noise(path, data, chunks)
+    if known is not None and appended is not None:
+        flaws = flaws.behind(Flaws.spelled(known.flaws))
+    state = replace(state, flaws=str(flaws))
+    return Cut(state, readable, is_appended=appended is not None)

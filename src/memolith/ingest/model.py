@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.config_loading import key_from
-from memolith.embed.choose import choose_embedder
+from memolith.embed import choose
 from memolith.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
@@ -39,19 +39,26 @@ class Model:
             try:
                 self._embedder, self.problem = self.another(), ""
             except (EmbeddingError, ConfigError) as error:
-                self.problem = error.message
+                self.problem = _told(error)
         return self._embedder
 
     def another(self) -> Embedder:
         """One more, for another thread; raises EmbeddingError or ConfigError."""
-        embedder = choose_embedder(self._config, key_from(self._config.key, "embed.key"))
+        embedder = choose.choose_embedder(self._config, key_from(self._config.key, "embed.key"))
         if self.is_slow:
             from memolith.index.vector_cache import CachedEmbedder
 
             embedder = CachedEmbedder(embedder, self._cache_path)
-        if not embedder.dimensions:
-            raise EmbeddingError("The model's vectors have no numbers.")
+        choose.check_dimensions(embedder)
         return embedder
+
+    def ask(self) -> str:
+        """What is wrong with the model right now, "" if it answers; nothing is opened or kept."""
+        try:
+            choose.try_embedder(self._config, key_from(self._config.key, "embed.key"))
+        except (EmbeddingError, ConfigError) as error:
+            return _told(error)
+        return ""
 
     def close(self) -> None:
         """Let go of the vectors that are kept; the embedder opens them again when it is asked."""
@@ -65,3 +72,7 @@ class Model:
 
             if isinstance(embedder, CachedEmbedder):
                 embedder.close()
+
+
+def _told(error: EmbeddingError | ConfigError) -> str:
+    return f"{error.message} {error.hint}".rstrip()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memolith.errors import EmbeddingError
-from memolith.index.nearest import normalised
+from memolith.index.nearest import REFUSED, normalised
 from memolith.index.vocabulary import Vocabulary
 from memolith.text.in_english import in_english
 
@@ -78,9 +78,14 @@ def embed(
                 "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
                 for chunk in chunks
             ]
-            return list(normalised(embedder.embed(texts)))
+            rows = list(normalised(embedder.embed(texts)))
+            if not embedder.sends:
+                return rows
+            pairs = zip(texts, rows, strict=True)
+            return [row if row.any() or not text.strip() else REFUSED for text, row in pairs]
         except EmbeddingError as error:
-            warnings.append(f"{error.message} New text is found by words only for now.")
+            told = f"{error.message} {error.hint}".rstrip()
+            warnings.append(f"{told} New text is found by words only for now.")
     return [None] * len(chunks)
 
 

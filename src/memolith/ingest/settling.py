@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memolith.ingest.sources import Sources
     from memolith.types import Stamp
 
+UNCERTAIN = -1  # the time of a stamp that nothing has
 _TICK = 50_000_000  # nanoseconds within which two changes may get the same time
 _CALM = 2_000_000_000  # who has not been written for so long is not written all the time
 _MOST = 1_000
@@ -28,7 +29,7 @@ def settled(stamp: Stamp) -> Stamp:
 
     File systems stamp files by a clock that ticks some hundred times a second.
     """
-    return stamp if stamp[2] < clock.file_time() - _TICK else (*stamp[:2], -1)
+    return stamp if stamp[2] < clock.file_time() - _TICK else (*stamp[:2], UNCERTAIN)
 
 
 class Settling:
@@ -40,7 +41,7 @@ class Settling:
 
     def is_as_held(self, sources: Sources, path: str, stamp: Stamp, held: FileState | None) -> bool:
         """Whether a fresh file is as the index holds it; for others the index itself has to say."""
-        if held is None or held.stamp != (*stamp[:2], -1):
+        if held is None or held.stamp != (*stamp[:2], UNCERTAIN) or not sources.days.tell(held):
             return False
         now = FileState(stamp, held.digest)
         if self._known.get(path) == now:

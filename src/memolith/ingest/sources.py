@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memolith.ingest.settling import Settling
-from memolith.interfaces import FileChange
+from memolith.files.chunking import CUT
+from memolith.ingest.settling import UNCERTAIN, Settling
+from memolith.interfaces import FileChange, FileState
 from memolith.text.digests import blake2b
+from memolith.values import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from memolith.files.roots import Roots
     from memolith.files.seen import SeenFiles
-    from memolith.interfaces import FileState, IndexedChunk, WordVectors
+    from memolith.interfaces import IndexedChunk, WordVectors
     from memolith.retrieval import Turn
     from memolith.types import Record
 
@@ -33,8 +34,8 @@ class Days:
 
     @property
     def ending(self) -> str:
-        """What the digest of every file ends with that was cut by these days."""
-        return f"@{self.zone}"
+        """What the digest of every file ends with that was cut as we do, and by these days."""
+        return f".{CUT}@{self.zone}"
 
     def mark(self, digest: blake2b) -> str:
         """The digest of a file that was cut by these days."""
@@ -67,6 +68,12 @@ def as_seen(
     """A change that is only made if no other process was there since we looked."""
     seen = known.get(path)
     return FileChange(path, state, chunks, seen=seen, if_as_seen=True, is_appended=is_appended)
+
+
+def as_doubtful(known: Mapping[str, FileState], path: str) -> FileChange:
+    """A change after which a file is read and cut again: what the index holds of it is not so."""
+    state = known[path]
+    return as_seen(known, path, FileState((*state.stamp[:2], UNCERTAIN), ""), None)
 
 
 def text_digest(text: str) -> bytes:

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from memolith.index.choose import has_index, open_index
+from memolith.index.choose import has_index, look_at_index
 from memolith.index_reports import IndexStatus
+from memolith.ingest.settling import UNCERTAIN
+from memolith.interfaces import IndexDamagedError
 
 if TYPE_CHECKING:
     from memolith.files.roots import Roots
-    from memolith.interfaces import Index
 
 
-def index_status(roots: Roots, folder: str, opened: Index | None) -> IndexStatus:
-    """What the index in a folder holds; `opened` is that index, if it is open already."""
+def index_status(roots: Roots, folder: str) -> IndexStatus:
+    """What the index in a folder holds. It is opened anew: one that is in use mends itself."""
     on_disk, warnings = roots.discover()
     if not has_index(folder):
         return IndexStatus(
             folder=folder, exists=False, changed=len(on_disk), warnings=tuple(warnings)
         )
-    index = opened or open_index(folder, None)
     try:
-        known = {path: state.stamp for path, state in index.files().items()}
-        stats = index.stats()
-    finally:
-        if index is not opened:
-            index.close()
+        with closing(look_at_index(folder)) as index:
+            known = {path: state.stamp for path, state in index.files().items()}
+            stats = index.stats()
+    except IndexDamagedError:
+        return IndexStatus(
+            folder=folder,
+            exists=True,
+            damaged=True,
+            changed=len(on_disk),
+            warnings=tuple(warnings),
+        )
     # Files that were indexed just after they were written have no certain stamp; see `sync`.
     changed = sum(
-        known.get(path) not in (stamp, (*stamp[:2], -1)) for path, stamp in on_disk.items()
+        known.get(path) not in (stamp, (*stamp[:2], UNCERTAIN)) for path, stamp in on_disk.items()
     )
     return IndexStatus(
         folder=folder,
@@ -36,6 +43,7 @@ def index_status(roots: Roots, folder: str, opened: Index | None) -> IndexStatus
         files=stats.files,
         chunks=stats.chunks,
         without_vector=stats.without_vector,
+        refused=stats.refused,
         bytes=stats.bytes,
         model=stats.model,
         changed=changed + sum(path not in on_disk for path in known),

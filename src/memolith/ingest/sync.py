@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith import clock
@@ -13,6 +12,7 @@ from memolith.index_reports import SyncReport
 from memolith.ingest.sources import as_seen, text_digest
 from memolith.ingest.turns import turn
 from memolith.interfaces import FileState
+from memolith.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

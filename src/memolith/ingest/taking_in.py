@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
-from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.ingest.cutting import cut_file
 from memolith.ingest.helper import HelperError, start_helper
-from memolith.ingest.preparing import MOST_CHARS, Prepared, Preparer, Said
+from memolith.ingest.preparing import Prepared, Preparer, Said
 from memolith.ingest.sources import as_seen, text_digest
 from memolith.interfaces import IndexedChunk
 from memolith.text.digests import blake2b
@@ -116,8 +115,6 @@ class Work:
         data = self._read(path, stamp)
         if data is None:
             return
-        if is_utf16(data):
-            self._warnings.append(not_utf8(path, "it is left out of search").message)
         cut = cut_file(path, data, stamp, self._known.get(path), self._sources.days)
         if cut.chunks is None:
             self._touched.append(as_seen(self._known, path, cut.state, None))
@@ -126,14 +123,6 @@ class Work:
             self.indexed += 1
             self.chunks += len(cut.chunks)
             self._waiting += len(cut.chunks)
-            if cut.left_out:
-                part = f"{cut.left_out:,} passages of it are" if cut.chunks else "it is"
-                self._warnings.append(f"{path} is no UTF-8 text; {part} left out of search.")
-            self._warnings += (
-                f"{chunk.citation} has {len(chunk.text):,} characters; the first {MOST_CHARS:,} are searched."
-                for chunk in cut.chunks
-                if len(chunk.text) > MOST_CHARS
-            )
         if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
             self._store_batch()
 
@@ -187,7 +176,10 @@ class Work:
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
-            self._warnings.append(f"{path} has {stamp[1]:,} bytes and is left out of search.")
+            self._warnings.append(
+                f"{path} has {stamp[1]:,} bytes and is left out of search: files of more than"
+                f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
+            )
             if path in self._known:
                 self._replace([as_seen(self._known, path)])
             return None

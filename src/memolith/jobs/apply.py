@@ -15,12 +15,12 @@ from memolith.files import layout
 from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.changes import applied, only_appends, undone
+from memolith.jobs.changes import applied, merged, only_appends, undone
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
 from memolith.jobs.undone import note_undone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from memolith.files.folder import Folder
     from memolith.jobs.job import Job, P, Reader, Workplace
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 
 
-def apply_changes(place: Workplace, report: JobReport, job: Job[P] | None = None) -> JobReport:
+def apply_changes(place: Workplace, report: JobReport, job: Job[P]) -> JobReport:
     """Backup, archive, replace, verify, else restore. Raises FileChangedError when a file no longer
     begins with what the plan was made on; nothing was changed then.
     """
@@ -49,7 +49,12 @@ def apply_planned(
             return report
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
-        after = _contents_after(report.changes, before)
+        make = (
+            applied if job else merged
+        )  # who is not planning now has waited, and others have edited
+        after = {
+            change.path: _after(change, before[change.path], make) for change in report.changes
+        }
         _judge(job, folder, before, after)
         # An archive only grows: a copy of it at each run would fill the disk.
         rewritten = {change.path for change in report.changes if not _is_archived(change)}
@@ -95,7 +100,10 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
     with place.writing() as transaction:
         folder = transaction.folder
         before: Contents = {change.path: folder.read(change.path) for change in report.changes}
-        _judge(job, folder, before, _contents_after(report.changes, before))
+        after = {
+            change.path: _after(change, before[change.path], applied) for change in report.changes
+        }
+        _judge(job, folder, before, after)
         job_id = new_job_id(folder, report.job, report.created)
         report = replace(report, id=job_id, status="proposed")
         transaction.replace(job_path(report), encode_report(report), None)
@@ -106,19 +114,24 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
 
 
 def apply_proposal(place: Workplace, job_id: str) -> JobReport:
-    """Apply a proposal as it stands; raises FileChangedError when its files were edited since."""
+    """Apply a proposal as it stands; raises FileChangedError when lines that would go were edited since."""
     with place.reading() as folder, _alone(folder):
         report = find_job(folder, job_id, "proposed")
         if report.status != "proposed":
             raise _wrong_state(report, "only a proposal can be applied")
-        return apply_changes(place, report)
+        try:
+            return apply_planned(place, lambda _: report, None)
+        except FileChangedError as error:
+            command = "experiences extract" if report.job == "experiences" else report.job
+            hint = f"Have it planned anew, in the place of this proposal: memolith {command}"
+            raise FileChangedError(error.message, path=error.path, hint=hint) from error
 
 
 def still_fits(folder: Folder, report: JobReport) -> bool:
     """Whether a proposal could be applied right now."""
     try:
         for change in report.changes:
-            _after(change, folder.read(change.path))
+            _after(change, folder.read(change.path), merged)
     except FileChangedError:
         return False
     return True
@@ -192,10 +205,6 @@ def _is_archived(change: Change) -> bool:
     return only_appends(change) and change.path not in _EDITED_BY_HAND
 
 
-def _contents_after(changes: Iterable[Change], before: Contents) -> dict[str, bytes]:
-    return {change.path: _after(change, before[change.path]) for change in changes}
-
-
 def _contents_before(report: JobReport, now: Contents) -> dict[str, bytes]:
     try:
         return {change.path: undone(change, now[change.path]) for change in report.changes}
@@ -208,13 +217,15 @@ def _contents_before(report: JobReport, now: Contents) -> dict[str, bytes]:
         ) from error
 
 
-def _after(change: Change, current: bytes | None) -> bytes:
+def _after(
+    change: Change, current: bytes | None, make: Callable[[Change, bytes | None], bytes]
+) -> bytes:
     """The content to write. Additions to an archive do not depend on what stands above them."""
     if _is_archived(change):
         data = current or b""
         glue = b"" if data.endswith(b"\n") or not data else b"\n"
         return data + glue + b"".join(hunk.inserted for hunk in change.hunks)
-    return applied(change, current)
+    return make(change, current)
 
 
 def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:

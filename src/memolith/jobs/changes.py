@@ -115,6 +115,19 @@ def applied(change: Change, current: bytes | None) -> bytes:
     return b"".join(lines) + data[size:]
 
 
+def merged(change: Change, current: bytes | None) -> bytes:
+    """The file with the change made, also if other lines of it were edited since the plan.
+
+    Raises FileChangedError when one of the lines that would go is not there any more.
+    """
+    try:
+        return applied(change, current)
+    except FileChangedError:
+        if change.created or current is None:
+            raise
+        return b"".join(_found_and_replaced(change.path, list(change.hunks), split_lines(current)))
+
+
 def undone(change: Change, current: bytes | None) -> bytes:
     """The file with the change taken back, and everything else as it stands there now.
 
@@ -128,7 +141,8 @@ def undone(change: Change, current: bytes | None) -> bytes:
     if not only_appends(change) and begins_with(data, change.before):
         return data  # taken back already, as by restoring a backup
     try:
-        return b"".join(_found_and_undone(change, split_lines(data)))
+        hunks = list(_reversed(change.hunks))
+        return b"".join(_found_and_replaced(change.path, hunks, split_lines(data)))
     except FileChangedError:
         if begins_with(data, change.before):
             return data  # it was never made
@@ -207,19 +221,19 @@ def _reversed(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
         shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
 
 
-def _found_and_undone(change: Change, lines: list[bytes]) -> list[bytes]:
-    """Find each hunk by what it wrote or by its neighbours, from the last to the first."""
+def _found_and_replaced(path: str, hunks: list[Hunk], lines: list[bytes]) -> list[bytes]:
+    """Find each hunk by the lines that go or by its neighbours, from the last to the first."""
     places: dict[bytes, list[int]] = {}
     for number, line in enumerate(lines):
         places.setdefault(line, []).append(number)
     bound = len(lines)
-    for hunk in reversed(list(_reversed(change.hunks))):
+    for hunk in reversed(hunks):
         wrote = split_lines(hunk.removed)
         if not wrote and _is_back(hunk, lines, places):
             continue
         starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
         if not starts:
-            raise _changed(f"{change.path}#L{_edited_line(hunk, lines, places)}", change.path)
+            raise _changed(f"{path}#L{_edited_line(hunk, lines, places)}", path)
         at = min(starts, key=lambda start: abs(start - hunk.line))
         lines[at : at + len(wrote)] = split_lines(hunk.inserted)
         bound = at

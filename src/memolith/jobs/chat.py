@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memolith.errors import RefusedError
 from memolith.text.cues import listed
 from memolith.text.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
 _BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved. Hand over whole messages."
@@ -59,19 +60,44 @@ class Chat:
     warnings: tuple[str, ...] = ()
 
 
-def read_chat(text: str) -> Chat:
-    """The messages of a chat, from JSON, lines of JSON, or plain text; others' messages are left out.
+def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
+    """The messages of a chat, from a list of them, JSON, lines of JSON, or plain text; others' are left out.
 
     >>> read_chat('[{"role": "user", "content": "Hi"}, {"role": "tool", "content": "x"}]').messages
     (Said(by_user=True, text='Hi'),)
     >>> [said.by_user for said in read_chat("User: Hi\\nAssistant: Hello\\nTool: x").messages]
     [True, False]
+    >>> read_chat([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]).messages
+    (Said(by_user=True, text='Hi'),)
     """
+    if not isinstance(turns, str):
+        return _from_list(turns)
     try:
-        messages = tuple(_messages(json.loads(text)))
+        messages = tuple(_messages(json.loads(turns)))
     except (ValueError, RecursionError):
-        return _from_broken(text) if _LIKE_JSON.match(text) else Chat(tuple(_spoken(text)))
+        return _from_broken(turns) if _LIKE_JSON.match(turns) else Chat(tuple(_spoken(turns)))
     return Chat(messages, () if messages else (_NO_MESSAGE,))
+
+
+def _from_list(turns: object) -> Chat:
+    """The messages of a list of a caller's program, which may hold anything."""
+    wrong = [turns]
+    if isinstance(turns, list | tuple | dict):
+        wrong = [one for one in _inside(turns) if not isinstance(one, dict)]
+        if not wrong:
+            messages = tuple(_messages(list(_inside(turns))))
+            return Chat(messages, () if messages or not turns else (_NO_MESSAGE,))
+    raise RefusedError(
+        f"A chat is text or a list of messages, not {type(wrong[0]).__name__}.",
+        hint='Hand over [{"role": "user", "content": "We decided to ship on Friday"}], JSON, or plain text.',
+    )
+
+
+def _inside(turns: Sequence[object] | Mapping[str, object]) -> Sequence[object]:
+    if not isinstance(turns, dict):
+        return list(turns)
+    messages = turns.get("messages")
+    return list(messages) if isinstance(messages, list | tuple) else [turns]
 
 
 def _from_broken(text: str) -> Chat:

@@ -25,8 +25,10 @@ from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
 from memolith.llm.rule_based import RuleBased
+from memolith.llm.told_of_model import model_counts, refusals
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
+from memolith.text.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from memolith.jobs.compact_levels import Group
     from memolith.jobs.compact_plan import CompactPlan
     from memolith.jobs.job import Reader, Snapshot
+    from memolith.llm.checking import Checked
     from memolith.reports import Change
     from memolith.types import Record
 
@@ -46,6 +49,7 @@ _NOT_ALL_DRAFTED = (
     f"A dry run writes the summaries of at most {_MOST_PREVIEWED:,} records; the others are planned, not "
     "drafted. To read every text before it is applied: memolith compact --set jobs.review=ask"
 )
+_SAID_BY = {"user": "you", "agent": "an agent", "external": "strangers"}
 _MONTHS_GO = "the oldest months of LONGMEMORY.md → its archive: it is over long_memory.max_chars"
 _NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
@@ -59,8 +63,7 @@ class _Written:
     sources: tuple[Statement, ...]
     statements: tuple[Statement, ...]
     summary: Record | None  # none if they leave MEMORY.md without one
-    tokens: int = 0
-    warning: str = ""
+    checked: Checked
 
 
 class CompactJob:
@@ -120,7 +123,9 @@ class CompactJob:
             if written
             else self._long_memory(written)
         )
-        warnings = list(dict.fromkeys(one.warning for one in written if one.warning))
+        named = {_name_of(one.group): one.checked for one in written}
+        warnings = list(refusals(named, summariser.name))
+        price = self._config.llm.price * sum(one.checked.summary.tokens for one in written) / 1e6
         if plan.unreachable:
             warnings.append(plan.unreachable)
         if later:
@@ -132,8 +137,12 @@ class CompactJob:
             lines=(
                 *(describe(one.group, self._goes_to(one)) for one in written),
                 *(describe(group, _goes_later(group)) for group in later),
+                *([_strangers_stay(plan.strangers_stay)] if plan.strangers_stay else []),
+                *([f"price of the model's tokens: {price:.4f} (llm.price)"] if price else []),
             ),
-            counts=plan.counts if later else _counts(plan, written),
+            counts=plan.counts
+            if later
+            else _counts(plan, written, by_model=not isinstance(summariser, RuleBased)),
             warnings=tuple(warnings),
         )
 
@@ -159,15 +168,15 @@ class CompactJob:
         parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
         statements = statements_of(records, self._now, self._clock.day_of, self._corrected)
-        summary, warning = checked_summary(summariser, statements, group.max_chars)
+        checked = checked_summary(summariser, statements, group.max_chars)
+        told = checked.summary.statements
         return _Written(
             group=group,
             records=records,
             sources=tuple(statements),
-            statements=summary.statements,
-            summary=self._summary_record(group, records, summary.statements),
-            tokens=summary.tokens,
-            warning=warning,
+            statements=told,
+            summary=self._summary_record(group, records, told),
+            checked=checked,
         )
 
     def _goes_to(self, one: _Written) -> str:
@@ -275,12 +284,23 @@ def _previewed(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     return shown, later
 
 
+def _strangers_stay(count: int) -> str:
+    return (
+        f"{counted(count, 'old record')} from outside → as before: told apart from yours, hardly shorter,"
+        " and the limits are met"
+    )
+
+
+def _name_of(group: Group) -> str:
+    return f"{LEVELS[group.level]} {group.period}, said by {_SAID_BY[group.trust]}"
+
+
 def _goes_later(group: Group) -> str:
     return "the archive" if group.retired else "one summary, not drafted here"
 
 
-def _counts(plan: CompactPlan, written: Sequence[_Written]) -> dict[str, int]:
-    """The counts of the plan as they came true, and what a model was paid."""
+def _counts(plan: CompactPlan, written: Sequence[_Written], *, by_model: bool) -> dict[str, int]:
+    """The counts of the plan as they came true, and what a model did and was paid."""
     gone = sum(len(one.records) for one in written)
     came = sum(one.summary is not None for one in written)
     counts = {
@@ -288,8 +308,7 @@ def _counts(plan: CompactPlan, written: Sequence[_Written]) -> dict[str, int]:
         "compacted": gone,
         "summaries": came,
     }
-    tokens = sum(one.tokens for one in written)
-    return {**counts, "tokens": tokens} if tokens else counts
+    return {**counts, **(model_counts(one.checked for one in written) if by_model else {})}
 
 
 def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:

@@ -20,7 +20,7 @@ from memolith.types import policy
 from memolith.visibility import trust_in_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from datetime import date, datetime
 
     from memolith.config_jobs import CompactConfig
@@ -116,9 +116,19 @@ class Scope:
             return False
         if head.category == "compaction":
             return True
-        if head.category in self._kept or policy(head.category).protected:
+        if head.category.casefold() in self._kept or policy(head.category).protected:
             return False
-        return not self._wanted or head.category in self._wanted
+        return not self._wanted or head.category.casefold() in self._wanted
+
+    def names_no_category(self, records: Iterable[Head]) -> str:
+        """That no record has a category of the setting, if it is so; else ""."""
+        known = {head.category.casefold() for head in records}
+        if not self._wanted or not self._wanted.isdisjoint(known):
+            return ""
+        return (
+            f"no record is of {' or '.join(sorted(self._wanted))} (compact.categories);"
+            f" there are: {', '.join(sorted(known))}"
+        )
 
     def was_undone(self, head: Head) -> bool:
         """Whether somebody took back that it was compacted."""
@@ -132,6 +142,7 @@ class CompactPlan(Plan):
     groups: tuple[Group, ...] = ()
     data: bytes = b""
     unreachable: str = ""  # why what stays is over the limit alone
+    strangers_stay: int = 0  # old records from outside that no summary would make much shorter
 
 
 def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date]) -> CompactPlan:
@@ -141,14 +152,16 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     counts = {"before": size.records, "after": size.records, "compacted": 0, "summaries": 0}
     limits = Limits(scope.config)
     if not limits.passed(size):
-        reason = f"{size.records:,} records and {size.chars:,} characters are under the limit"
+        found = f"{counted(size.records, 'record')} and {counted(size.chars, 'character')}"
+        reason = f"{found}: under the limit"
         return CompactPlan(skipped=reason, counts=counts)
     may_go = [head for head in records if scope.has(head)]
     entries = [_entry(head, day_of) for head in may_go if not scope.was_undone(head)]
     taken_back = len(entries) < len(may_go)
     nothing = _TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
-        return CompactPlan(skipped=nothing, counts=counts)
+        reason = nothing if taken_back else scope.names_no_category(records) or nothing
+        return CompactPlan(skipped=reason, counts=counts)
     fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
     unreachable = ""
     if limits.passed(fixed):
@@ -173,8 +186,14 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
         groups=groups,
         data=data,
         unreachable=unreachable,
+        strangers_stay=_from_outside(entries)
+        - sum(_from_outside(group.entries) for group in groups),
         counts=counts,
     )
+
+
+def _from_outside(entries: Iterable[Entry]) -> int:
+    return sum(entry.trust == "external" and not entry.level for entry in entries)
 
 
 def is_summary(head: Head) -> int:
@@ -187,7 +206,7 @@ def is_summary(head: Head) -> int:
 
 def names(setting: str) -> frozenset[str]:
     """The names of a setting that lists some."""
-    return frozenset(name.strip() for name in setting.split(",")) - {""}
+    return frozenset(name.strip().casefold() for name in setting.split(",")) - {""}
 
 
 def _entry(head: Head, day_of: Callable[[datetime], date]) -> Entry:

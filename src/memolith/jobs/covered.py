@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memolith.text.summary_text import short_id
+from memolith.text.summary_line import short_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.handles import Handles
 from memolith.files.locks import LOCK_PATH
+from memolith.files.server_token import TOKEN, server_token
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
 from memolith.jobs.checks.findings import WORST_FIRST, shown
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from memolith.reports import IndexStatus
 
     Examination = Callable[[Subject], list[Check]]
+    Remedy = Callable[[Subject], Iterable[str]]
 
 _ALWAYS: tuple[Examination, ...] = (check_profile, check_settings, check_hosts)
 _OF_A_PROFILE: tuple[Examination, ...] = (
@@ -80,18 +82,24 @@ def examine(
     loaded: LoadedConfig,
     *,
     fix: bool,
-    index_status: Callable[[], IndexStatus] | None = None,
+    index: tuple[Callable[[], IndexStatus], Callable[[], object]] | None = None,
 ) -> DoctorReport:
-    """Run every check, worst findings first; with `fix`, mend and then look again."""
+    """Run every check, worst findings first; with `fix`, mend and then look again.
+
+    `index`, if the memory can be searched: how its index is, and what makes it anew.
+    """
     subject = look_at(profile, loaded)
     mended: tuple[str, ...] = ()
     failed: list[Check] = []
     if fix and profile.exists:
-        mended, failed = _mend(subject)
+        remedies: list[Remedy] = [_renew_token, _make_private, _finish_and_tidy_up]
+        if index:
+            remedies.append(_remake_index(*index))
+        mended, failed = _mend(subject, remedies)
         subject = look_at(profile, loaded)
     examinations = _ALWAYS + (_OF_A_PROFILE if profile.exists else ())
-    if index_status is not None and profile.exists:
-        examinations += (check_index(index_status),)
+    if index is not None and profile.exists:
+        examinations += (check_index(index[0]),)
     checks = _each_once([*failed, *_run_all(examinations, subject)])
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
     return DoctorReport(root=profile.root, checks=tuple(checks), mended=mended)
@@ -137,11 +145,11 @@ def _refused(name: str, error: MemolithError | OSError) -> Check:
     )
 
 
-def _mend(subject: Subject) -> tuple[tuple[str, ...], list[Check]]:
+def _mend(subject: Subject, remedies: Iterable[Remedy]) -> tuple[tuple[str, ...], list[Check]]:
     """What was mended, and what could not be. Nothing a person wrote is touched."""
     mended: list[str] = []
     failed: list[Check] = []
-    for remedy in (_make_private, _finish_and_tidy_up):
+    for remedy in remedies:
         try:
             mended += remedy(subject)
         except (MemolithError, OSError) as error:
@@ -149,10 +157,28 @@ def _mend(subject: Subject) -> tuple[tuple[str, ...], list[Check]]:
     return tuple(mended), failed
 
 
+def _renew_token(subject: Subject) -> Iterator[str]:
+    """Closing its file would hide that others may know it; servers refuse it as it is anyway."""
+    if any(entry.path == TOKEN for entry in too_open(subject)):
+        server_token(subject.root, subject.config.store, rotate=True)
+        yield "Others could read the server token: there is a new one, which `memolith token` shows."
+
+
+def _remake_index(status: Callable[[], IndexStatus], reindex: Callable[[], object]) -> Remedy:
+    def remake(_: Subject) -> Iterator[str]:
+        if status().damaged:
+            reindex()
+            yield "The damaged index was made anew from the files."
+
+    return remake
+
+
 def _make_private(subject: Subject) -> Iterator[str]:
     done = 0
     refusal: OSError | MemolithError | None = None
     for entry in too_open(subject):
+        if entry.path == TOKEN:
+            continue
         try:
             _strip_others(subject, entry)
             done += 1

@@ -17,7 +17,14 @@ from memolith.files.promoted import blocks, generated_lines
 from memolith.files.recall_state import RecallState
 from memolith.files.statements import statements
 from memolith.jobs.changes import Edits, split_lines
-from memolith.jobs.dreaming.deep import Judgement, Night, judge_all
+from memolith.jobs.dreaming.deep import (
+    YOU_UNDID_IT,
+    Judgement,
+    Night,
+    judge,
+    judge_all,
+    taken_back,
+)
 from memolith.jobs.dreaming.fold import fold
 from memolith.jobs.dreaming.meaning import Said
 from memolith.jobs.dreaming.page import Budget, Page, write_page
@@ -28,6 +35,7 @@ from memolith.jobs.undone import UNDONE, undone_by
 from memolith.text.summary_text import read_summary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from memolith.files.recall_state import Recalled
@@ -53,9 +61,10 @@ class DreamJob:
     name = "dream"
     by_rules = False  # it compares by meaning
 
-    def __init__(self, place: Workplace) -> None:
-        """`place` names the files; they are read through the snapshot."""
+    def __init__(self, place: Workplace, *, again: bool = False) -> None:
+        """`place` names the files; they are read through the snapshot. `again` allows what was undone."""
         self._place = place
+        self._again = again
         self._config = place.config.dream
         self._path = place.config.profile.primary
         self.folding = Folding()
@@ -65,7 +74,8 @@ class DreamJob:
         """Fold, sleep, judge and fit into the budget, all in memory."""
         now = self._place.clock.now()
         state, rest = asleep(snapshot, self._path, now, self.folding)
-        night = open_night(self._place, snapshot, replace(state, signals=rest.signals))
+        rested = replace(state, signals=rest.signals)
+        night = open_night(self._place, snapshot, rested, again=self._again)
         chosen, refused = judge_all(night)
         self.refused = refused
         data = snapshot.read(self._path) or b""
@@ -78,7 +88,8 @@ class DreamJob:
             "dropped": page.dropped,
         }
         if page.change is None:
-            return DreamPlan(skipped=_why_nothing(state, refused, page), counts=counts)
+            return DreamPlan(skipped=_why_nothing(night, refused, page), counts=counts)
+        rest = replace(rest, patterns=found_again(rest.patterns, night.sources))
         diary = self._diary(snapshot, now, rest, page, refused)
         return DreamPlan(
             lines=tuple(_line(judged) for judged in page.promoted),
@@ -169,8 +180,10 @@ def asleep(
     return state, sleep(state, now)
 
 
-def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Night:
-    """What deep sleep judges by."""
+def open_night(
+    place: Workplace, snapshot: Snapshot, state: RecallState, *, again: bool = False
+) -> Night:
+    """What deep sleep judges by; `again` allows what was undone."""
     said = Said(
         text
         for path in _LOADED_BY_AGENTS
@@ -188,7 +201,9 @@ def open_night(place: Workplace, snapshot: Snapshot, state: RecallState) -> Nigh
             place.clock.now(),
         ),
         said=said,
-        declined=frozenset() if place.by_hand else undone_by(snapshot.read(UNDONE), DreamJob.name),
+        undone=undone_by(snapshot.read(UNDONE), DreamJob.name),
+        by_hand=place.by_hand,
+        again=again,
     )
 
 
@@ -197,6 +212,19 @@ def _told_by(found: Statement) -> list[str]:
     if found.record is None or found.record.category != "compaction":
         return [found.text]
     return [one.text for one in read_summary(found.record.text, found.record.created.date(), ())]
+
+
+def found_again(entries: Iterable[Recalled], sources: Sources) -> tuple[Recalled, ...]:
+    """The entries with the lines where they stand now; what is gone, or secret now, is left out.
+
+    Lines of chats do not move.
+    """
+    found = ((entry, sources.statement(entry)) for entry in entries)
+    return tuple(
+        replace(entry, first_line=one.citation.first_line) if one else entry
+        for entry, one in found
+        if one or entry.path == layout.CONVERSATIONS
+    )
 
 
 def diary_text(
@@ -239,12 +267,15 @@ def _line(judged: Judgement) -> str:
     return f"promote {_place(judged)} (score {judged.score.value:.2f})"
 
 
-def _why_nothing(state: RecallState, refused: list[Judgement], page: Page) -> str:
+def _why_nothing(night: Night, refused: list[Judgement], page: Page) -> str:
     if page.left_out:
         return "there is no room in MEMORY.md"
     if refused:
         return "what passed the gates is in MEMORY.md already, or may not be there"
-    return "nothing passed the gates" if state.entries else "nothing was recalled yet"
+    entries = night.state.entries
+    if any(judge(night, key).reason == YOU_UNDID_IT for key in taken_back(night)):
+        return "you undid what would be promoted; to allow it again: memolith dream --again"
+    return "nothing passed the gates" if entries else "nothing was recalled yet"
 
 
 def _not_generated(lines: list[bytes]) -> list[bytes]:

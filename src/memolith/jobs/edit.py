@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from hashlib import sha256
 
 from memolith.errors import (
@@ -19,6 +20,7 @@ from memolith.files.folder import Folder
 from memolith.files.passages import HIDDEN, secret_lines
 from memolith.files.secret_marks import marked_secret
 from memolith.reports import EditReport, FileText
+from memolith.text.wording import counted
 from memolith.visibility import trust_in_file
 
 TYPE_CHECKING = False
@@ -50,7 +52,7 @@ def daily_logs(profile: Profile) -> tuple[str, ...]:
         return ()
     with Folder(profile.root) as folder:
         found = folder.walk(layout.DAILY_FOLDER, deep=False)
-        return tuple(sorted((path for path in found if layout.is_daily_log(path)), reverse=True))
+        return tuple(sorted(filter(_is_of_a_day, found), reverse=True))
 
 
 def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
@@ -101,12 +103,23 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
 
 def check_path(path: str) -> None:
     """Only what is kept for reading and editing as a whole: MEMORY.md and the daily logs."""
-    if path != layout.ROOT_MEMORY and not layout.is_daily_log(path):
+    if path != layout.ROOT_MEMORY and not _is_of_a_day(path):
         raise PathOutsideProfileError(
-            f"{path!r} is not a file that can be replaced.",
+            f"{path!r} is not a file that is read or replaced as a whole.",
             path=path,
             hint="Give MEMORY.md, or a daily log such as memory/2026-04-09.md.",
         )
+
+
+def _is_of_a_day(path: str) -> bool:
+    """Whether it is the log of a day that there is: 2026-13-45 is none."""
+    if not layout.is_daily_log(path):
+        return False
+    try:
+        date.fromisoformat(path[-len("2026-11-15.md") : -len(".md")])
+    except ValueError:
+        return False
+    return True
 
 
 def version_of(data: bytes | None) -> str:
@@ -115,6 +128,14 @@ def version_of(data: bytes | None) -> str:
 
 
 def _check_version(edit: Edit, current: str) -> None:
+    if current and not edit.version:
+        raise VersionConflictError(
+            f"{edit.path} is there already, and `version` is missing.",
+            path=edit.path,
+            given="",
+            current=current,
+            hint="Read it, and send the `version` that comes with it.",
+        )
     if edit.version != current:
         raise VersionConflictError(
             f"{edit.path} is not what was read: somebody has changed it since.",
@@ -163,8 +184,8 @@ def _with_secrets(before: Document, hidden: set[int], after: Document) -> Docume
     stand_ins = [line for line in after.lines if line.data.strip() == HIDDEN.encode()]
     if len(stand_ins) != len(missing):
         raise RefusedError(
-            f"{len(missing)} secret records of {before.path} must keep their lines;"
-            f" {len(stand_ins)} are there.",
+            f"{counted(len(missing), 'line')} of {before.path} must stay, for secret records;"
+            f" there {'is' if len(stand_ins) == 1 else 'are'} {len(stand_ins) or 'none'}.",
             hint="Leave each such line as it is. To remove a secret record: memolith forget ID",
         )
     back = dict(zip((line.number for line in stand_ins), missing, strict=True))

@@ -156,7 +156,10 @@ class ExperienceJob:
     ) -> list[Candidate]:
         until = read_cursor(snapshot.read(CURSOR))
         since = until - _OVERLAP if until else None
-        day = self._place.clock.day_of(since) if since else None
+        undone = undone_by(snapshot.read(UNDONE), self.name)
+        # Whoever asks by hand asks again for what was undone, however old it is.
+        again = undone if self._place.by_hand else frozenset()
+        day = self._place.clock.day_of(since) if since and not again else None
         with self._place.reading() as folder:
             paths = [
                 path
@@ -167,11 +170,11 @@ class ExperienceJob:
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}
         if not self._place.by_hand:
-            sources |= undone_by(snapshot.read(UNDONE), self.name)
+            sources |= undone
         return [
             candidate
             for candidate in candidates_from_files(snapshot.read, paths, now=now)
-            if (since is None or candidate.created > since)
+            if (since is None or candidate.created > since or candidate.source in again)
             and candidate.source not in sources
             and not (forgotten and digest(candidate.text) in forgotten)
         ]

@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.worth_saving import category_of, is_about_me
-from memolith.text.budget import cut
-from memolith.text.cues import Sentence, without_filler
+from memolith.jobs.worth_saving import CATEGORIES, category_of
+from memolith.text.cut import cut
 from memolith.text.folding import fold
+from memolith.text.host_text import own_text
+from memolith.text.leaning import corrects, leans
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.quotation import without_recalled
 from memolith.text.sentences import sentences
@@ -23,38 +24,104 @@ if TYPE_CHECKING:
 
 _LONGEST = 500
 _LONGEST_PAIR = 300
+_LONGEST_CORRECTION = 12  # words, in the next message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A sentence worth keeping, and the category it belongs to."""
+    """A sentence worth keeping, with those that belong to it; the category, and who said it."""
 
     text: str
     category: str
+    by_user: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class _Unit:
+    """Sentences of one message that are saved together, or not at all (without a category)."""
+
+    text: str
+    category: str
+    by_user: bool
+    message: int
+
+    def add(self, sentence: str, category: str) -> None:
+        """One more, which leans on the others or corrects them."""
+        ended = self.text if self.text[-1] in ".!?…:;\"'”»)" else f"{self.text}."
+        self.text = f"{ended} {sentence}"
+        known = [one for one in CATEGORIES if one in (self.category, category)]
+        self.category = known[0] if known else ""
 
 
 def extract(messages: Iterable[Said]) -> Iterator[Finding]:
     """What is worth keeping, in the order in which it was said; nothing that was recalled before."""
-    for said in messages:
-        before = ""
-        for sentence in sentences(without_recalled(said.text)):
+    for unit in _units(messages):
+        if unit.category:
+            text = " ".join(cut(unit.text, _LONGEST).text.split())
+            yield Finding(text=text, category=unit.category, by_user=unit.by_user)
+
+
+def _units(messages: Iterable[Said]) -> list[_Unit]:
+    units: list[_Unit] = []
+    last_message = -1  # of the user
+    for number, said in enumerate(messages):
+        is_secret = False
+        for sentence in sentences(own_text(without_recalled(said.text))):
+            follows = corrects(sentence) or leans(sentence)
+            is_secret = surely_holds_secret(sentence) or (is_secret and follows)
+            if is_secret:  # and what leans on it
+                continue
             category = category_of(sentence, by_user=said.by_user)
-            text = _understandable(sentence, before)
-            before = sentence
-            if category and not surely_holds_secret(text):
-                yield Finding(
-                    text=f"User: {text}" if said.by_user and is_about_me(sentence) else text,
-                    category=category,
-                )
+            earlier = last_message if said.by_user else number
+            if corrects(sentence) and _corrected(units, sentence, category, number, earlier):
+                continue
+            before = units[-1] if units and units[-1].message == number else None
+            fits = before is not None and len(before.text) + len(sentence) < _LONGEST_PAIR
+            if before is not None and category and fits and leans(sentence):
+                before.add(sentence, category)
+                continue
+            units.append(
+                _Unit(text=sentence, category=category, by_user=said.by_user, message=number)
+            )
+        last_message = number if said.by_user else last_message
+    return units
 
 
-def _understandable(sentence: str, before: str) -> str:
-    """The sentence in one line; together with the one before if it leans on it: «It should be blue.»"""
-    bare = without_filler(sentence)
-    if before and Sentence(bare).begins("leans") and len(before) + len(bare) < _LONGEST_PAIR:
-        ended = before if before[-1] in ".!?…:;" else f"{before}."
-        bare = f"{without_filler(ended)} {bare}"
-    return " ".join(cut(bare, _LONGEST).text.split())
+def _corrected(
+    units: list[_Unit], sentence: str, category: str, message: int, earlier: int
+) -> bool:
+    """Put a correction to what it corrects: in the same message, or in the one of the user before.
+
+    What stands between goes with it, if there is room; what an agent repeated meanwhile is not saved.
+    """
+    here = [unit for unit in units[-_LONGEST_CORRECTION:] if unit.message == message]
+    is_next = not here and len(sentence.split()) <= _LONGEST_CORRECTION
+    found = here or [unit for unit in units if is_next and unit.message == earlier]
+    if not found:
+        return False
+    kept = [unit for unit in found if unit.category] or found
+    first, between = kept[-1], found[found.index(kept[-1]) + 1 :]
+    if len(first.text) + len(sentence) >= _LONGEST:
+        return False
+    retracted = set(_numbers(first.text))
+    for unit in between:
+        if len(first.text) + len(unit.text) + len(sentence) < _LONGEST_PAIR:
+            first.add(unit.text, "")
+            unit.category = ""
+            units.remove(unit)
+    first.add(sentence, category)
+    for unit in units:
+        if (
+            unit.message > first.message
+            and not unit.by_user
+            and retracted & set(_numbers(unit.text))
+        ):
+            unit.category = ""
+    return True
+
+
+def _numbers(text: str) -> list[str]:
+    return [word for word in words(text) if any(char.isdigit() for char in word)]
 
 
 class Known:
@@ -75,7 +142,7 @@ class Known:
 
     def has(self, text: str) -> bool:
         """Whether a known text contains this one, or says the same in nearly the same words."""
-        said = set(words(text.removeprefix("User: ")))
+        said = set(words(text))
         if not said:
             return True
         # Whoever contains it has all of its words, also the rarest.
@@ -95,4 +162,4 @@ def _contains(known: str, text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(words(fold(text).removeprefix("user: ")))
+    return " ".join(words(fold(text)))

@@ -22,7 +22,7 @@ from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
 from memolith.reports import ForgetReport
 from memolith.text.pieces import claim_key
-from memolith.text.summary_text import short_id
+from memolith.text.summary_line import short_id
 from memolith.visibility import current
 
 TYPE_CHECKING = False

@@ -25,7 +25,8 @@ from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.same_fact import bag_of, say_the_same
-from memolith.text.sentences import sentences
+from memolith.text.sentences import sentences, worth
+from memolith.text.wording import counted
 from memolith.types import policy
 from memolith.visibility import current
 
@@ -85,12 +86,18 @@ def scan(folder: Folder, now: datetime) -> ScanReport:
     scene = _Scene(folder, now, folder.read)
     living = list(scene.living())
     warnings: list[str] = []
-    findings = [
+    telling = [found for found in living if not _is_small_talk(found)]
+    findings = [  # what weighs most comes first
         *_contradictions(living, warnings.append),
-        *_duplicates(living),
-        *_stale(scene, living),
         *_leads_nowhere_or_open(scene),
+        *_duplicates(telling),
+        *_stale(scene, telling),
     ]
+    if len(telling) < len(living):
+        warnings.append(
+            f"Not looked at for age and repetition: {counted(len(living) - len(telling), 'statement')} of small talk."
+            " Compaction leaves them out."
+        )
     return ScanReport(
         findings=tuple({finding.id: finding for finding in findings}.values()),
         records=len(scene.current),
@@ -170,6 +177,10 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         )
 
 
+def _is_small_talk(found: Statement) -> bool:
+    return not any(worth(sentence) for sentence in sentences(found.text))
+
+
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = recall_state.read_state(scene.read)
@@ -225,21 +236,21 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
 
 
 def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
-    seen: set[str] = set()
+    told: dict[str, list[Statement]] = {}
     for found in scene.everything:
-        name = found.name if found.record else str(found.citation)
-        if name in seen or (found.record and found.record.id in scene.secret):
-            continue
-        seen.add(name)
-        # One finding for a place, whatever stands there: it is dealt with at once. The secret itself is
-        # not repeated here.
+        if not (found.record and found.record.id in scene.secret):
+            told.setdefault(found.name if found.record else str(found.citation), []).append(found)
+    for found, *copies in told.values():
+        # One finding for a record or place, whatever stands there: it is dealt with at once. The secret
+        # itself is not repeated here.
         if kinds := " and ".join(open_secrets(found.text)):
             hint = f"Edit {found.citation}"
             message = f"{found.citation} holds {kinds} in the open"
             if found.record:
                 hint = _look_at(found.citation)
-                message += f'; mark it there by hand ("sensitivity": "secret"), or forget {found.record.id}'
-            yield _finding("open-secret", message, hint, (found,), kinds)
+                also = "".join(f" (also {copy.citation})" for copy in copies)
+                message += f'{also}; mark it there by hand ("sensitivity": "secret"), or forget {found.record.id}'
+            yield _finding("open-secret", message, hint, (found, *copies), kinds)
     for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
         turn = parse_turn(line)
         kinds = " and ".join(open_secrets(f"{turn.user}\n{turn.assistant}")) if turn else ""
@@ -258,14 +269,14 @@ def _finding(
     kind: str, message: str, hint: str, about: tuple[Statement, ...], more: str = ""
 ) -> IntegrityFinding:
     # In no order of files: a compaction moves records, and the finding is the same.
-    names = sorted(found.record.id if found.record else claim_key(found.text) for found in about)
+    names = sorted({found.record.id if found.record else claim_key(found.text) for found in about})
     return IntegrityFinding(
         id=_id(kind, *names, more),
         kind=kind,
         message=message,
         hint=hint,
         citations=tuple(str(found.citation) for found in about),
-        records=tuple(found.record.id for found in about if found.record),
+        records=tuple(dict.fromkeys(found.record.id for found in about if found.record)),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memolith.files import layout
+from memolith.files import layout, long_memory
 from memolith.files.passages import HIDDEN
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.jobs.changes import split_lines
@@ -29,7 +29,9 @@ def readable_diff(changes: Iterable[Change]) -> Iterator[str]:
         if _is_archive(change):
             lines = [line for hunk in change.hunks for line in split_lines(hunk.inserted)]
             known = sum(_record(line) is not None for line in lines)
-            yield f"{change.path}: {counted(known, 'record')} added, word for word"
+            months = len(long_memory.LongMemory.parse(b"".join(lines)).blocks)
+            what = counted(months, "month") if months and not known else counted(known, "record")
+            yield f"{change.path}: {what} added, word for word"
             continue
         yield f"{change.path}:"
         for hunk in change.hunks:

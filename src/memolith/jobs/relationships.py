@@ -5,7 +5,8 @@ from __future__ import annotations
 from memolith.files.document import Document
 from memolith.files.layout import EXPERIENCES
 from memolith.retrieval import Relationships
-from memolith.text.entities import entities, small_words
+from memolith.text.entities import small_words
+from memolith.text.known_names import KnownNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +31,12 @@ def relationships(records: Iterable[Record], experiences: Sequence[Record]) -> R
         *(record for record in records if record.category in _TELLING and record.id not in copied),
         *experiences,
     ]
-    common = small_words([record.text for record in everything])
+    texts = [record.text for record in everything]
+    names = KnownNames(texts, small_words(texts))
     return Relationships(
         by_category=_grouped(everything, lambda record: [_category(record)]),
         by_session=_grouped(everything, lambda record: [record.session]),
-        by_entity=_grouped(everything, lambda record: entities(record.text, common)),
+        by_entity=_grouped(everything, lambda record: names.of(record.text)),
     )
 
 

@@ -43,6 +43,7 @@ class Run:
     job: str
     at: datetime
     came_of: str = ""
+    left: int = 0  # bytes of MEMORY.md afterwards
 
 
 def last_runs(folder: Folder) -> dict[str, Run]:
@@ -58,7 +59,7 @@ def note_run(transaction: Transaction, run: Run) -> None:
     """Remember a run; call while holding the schedule's lock."""
     runs = {**last_runs(transaction.folder), run.job: run}
     content = {
-        job: {"at": encode_time(known.at), "came_of": known.came_of}
+        job: {"at": encode_time(known.at), "came_of": known.came_of, "left": known.left}
         for job, known in sorted(runs.items())
     }
     stamp = transaction.folder.stamp(layout.SCHEDULE)
@@ -68,6 +69,8 @@ def note_run(transaction: Transaction, run: Run) -> None:
 
 def _read(job: str, run: object) -> Run:
     match run:
+        case {"at": at, "came_of": str(came_of), "left": int(left)}:
+            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of, left=left)
         case {"at": at, "came_of": str(came_of)}:
             return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of)
     return Run(job=job, at=parse_time(run, "schedule"))  # as it was written once: the time alone

@@ -15,7 +15,8 @@ from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
 from memolith.jobs.covered import covered_by, short, without_covered
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
-from memolith.text.summary_text import read_summary, short_id, summary_lines, without_record
+from memolith.text.summary_line import short_id
+from memolith.text.summary_text import read_summary, summary_lines, without_record
 from memolith.types import Provenance, Record
 from memolith.values import replace
 from memolith.visibility import current

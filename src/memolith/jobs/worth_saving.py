@@ -16,6 +16,8 @@ _NAMES_ENOUGH = 2.0
 _NAMES_SOMETHING = 0.75
 _FEWEST, _FEWEST_OF_A_CORRECTION = 2, 4  # words
 _SHORT, _SHORT_WITH_NAMES = 8, 3  # words; longer ones have something to say as well
+# Of two that belong together, that of the first of these.
+CATEGORIES = ("decision", "preference", "note", "learned", "fact")
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b")
 _MOST_CHARS = 600
 
@@ -35,8 +37,8 @@ def category_of(sentence: str, *, by_user: bool) -> str:
     if len(said.words) < _FEWEST or _is_chatter(said, named):
         return ""
     kind = _kind(said)
-    if sentence.rstrip().endswith("?") and kind != "note":
-        return ""
+    if sentence.rstrip().endswith("?") and not (kind == "note" and said.says("open")):
+        return ""  # «Maybe we could go by train?»
     if by_user:
         if said.begins("request") and kind != "note":
             return "preference" if said.says("standing") else ""
@@ -44,11 +46,6 @@ def category_of(sentence: str, *, by_user: bool) -> str:
     if kind == "preference" or (kind == "decision" and _is_of_the_agent(said)):
         return ""  # what an agent likes or will do is no preference and no decision of the user
     return kind or ("fact" if named >= _NAMES_ENOUGH else "")
-
-
-def is_about_me(sentence: str) -> bool:
-    """Whether the one who says it speaks of themselves."""
-    return Sentence(sentence).says("mine")
 
 
 def _kind(said: Sentence) -> str:
@@ -59,7 +56,7 @@ def _kind(said: Sentence) -> str:
     if decided:
         return "decision"
     if said.says("preference"):
-        return "preference"
+        return "preference" if not said.says("born") else "fact"
     return "learned" if said.says("insight") else ""
 
 

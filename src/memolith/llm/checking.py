@@ -1,88 +1,139 @@
-"""Is a summary fit to stand for what it summarises? If not, the rules write it."""
+"""Is a summary fit to stand for what it summarises? Line by line; what is not, the rules write."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
+
 from memolith.errors import SummariserError
 from memolith.interfaces import Summary
-from memolith.llm.faithful import find_change
 from memolith.llm.rule_based import RuleBased
+from memolith.llm.verbatim import in_their_words
+from memolith.text.folding import fold
+from memolith.text.sentences import sentences, worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memolith.interfaces import Statement, Summariser
 
 # So much of what the rules would keep must be rested on: a summary may choose, not forget.
 _LEAST_KEPT = 0.75
 _LONGEST = 600
-_BESIDE = 60  # characters: the rules' words may be a little longer than those they stand for
+_BY_RULES = "The rules wrote the summary."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A summary that may stand, and what came of the lines of whoever was asked for it."""
+
+    summary: Summary
+    taken: int = 0  # lines that stand as they were written
+    refused: Counter[str] = field(default_factory=Counter)  # why lines do not, and how many
+    problem: str = ""  # why not one stands
 
 
 def checked_summary(
     summariser: Summariser, statements: Sequence[Statement], max_chars: int
-) -> tuple[Summary, str]:
-    """The summary, or that of the rules with the reason why the other was not taken."""
+) -> Checked:
+    """The summary, with the rules' lines for those that cannot be shown to be true to their records."""
     by_rules = RuleBased().summarise(statements, max_chars)
     if type(summariser) is RuleBased:
-        return by_rules, ""
+        return Checked(summary=by_rules)
     try:
-        summary = summariser.summarise(statements, max_chars)
+        answer = summariser.summarise(statements, max_chars)
     except SummariserError as error:
-        return by_rules, f"{summariser.name}: {error.message} The rules wrote the summary."
-    summary, mended = _mended(summary, statements, max_chars)
-    problem = find_problem(summary, statements, by_rules, max_chars)
-    if not problem:
-        return summary, f"{summariser.name}: {mended}. The rules wrote that line." if mended else ""
-    spent = Summary(statements=by_rules.statements, tokens=summary.tokens)
-    return spent, f"{summariser.name}: {problem}. The rules wrote the summary."
+        return Checked(summary=by_rules, problem=f"{summariser.name}: {error.message} {_BY_RULES}")
+    lines, refused = _shown(answer.statements, statements)
+    taken = len(answer.statements) - refused.total()
+    mended = _mended(lines, answer.statements, statements, max_chars)
+    problem = _problem(answer, mended, by_rules, max_chars) if taken else _none_stands(refused)
+    if problem:
+        return Checked(
+            summary=Summary(statements=by_rules.statements, tokens=answer.tokens),
+            refused=refused + Counter({"part of an answer that was refused": taken}),
+            problem=f"{summariser.name}: {problem}. {_BY_RULES}",
+        )
+    whole = Summary(statements=mended, tokens=answer.tokens)
+    return Checked(summary=whole, taken=taken, refused=refused)
 
 
-def find_problem(
-    summary: Summary, statements: Sequence[Statement], by_rules: Summary, max_chars: int
+def _shown(
+    answered: Iterable[Statement], statements: Sequence[Statement]
+) -> tuple[list[Statement], Counter[str]]:
+    """The lines that are sentences of their records, and why the others are not."""
+    sources = _by_id(statements)
+    lines: list[Statement] = []
+    refused = Counter[str]()
+    for line in answered:
+        problem = _problem_of_form(line, sources) or _small_talk(line.text)
+        if not problem:
+            found, problem = in_their_words(line.text, _cited(line, sources))
+            lines += found
+        if problem:
+            refused[problem] += 1
+    return lines, refused
+
+
+def _small_talk(text: str) -> str:
+    return "" if any(map(worth, sentences(text))) else "small talk"
+
+
+def _problem_of_form(line: Statement, sources: dict[str, list[Statement]]) -> str:
+    if not line.text.strip() or not line.text.isprintable():
+        return "empty, or with control characters"
+    if len(line.text) > _LONGEST:
+        return "too long"
+    return "" if line.ids and all(one in sources for one in line.ids) else "without a known record"
+
+
+def _mended(
+    lines: Sequence[Statement],
+    answered: Iterable[Statement],
+    statements: Sequence[Statement],
+    max_chars: int,
+) -> tuple[Statement, ...]:
+    """The lines that stand, and the rules' for records that were named by lines which do not."""
+    told = {record_id for line in lines for record_id in line.ids}
+    named = {record_id for line in answered for record_id in line.ids} - told
+    left = [one for one in statements if not named.isdisjoint(one.ids)]
+    room = max_chars - sum(len(line.text) for line in lines)
+    added = RuleBased().summarise(left, room).statements if left and room > 0 else ()
+    said = {fold(line.text) for line in lines}
+    both = [*lines, *(line for line in added if fold(line.text) not in said)]
+    return tuple(sorted(both, key=lambda line: line.day))
+
+
+def _problem(
+    answer: Summary, mended: Sequence[Statement], by_rules: Summary, max_chars: int
 ) -> str:
-    """What is wrong with a summary; "" when it can be taken."""
-    size = sum(len(line.text) for line in summary.statements)
+    """What is wrong with a summary as a whole; "" when it can be taken."""
+    size = sum(len(line.text) for line in answer.statements)
     if size > max_chars:
         return f"the summary has {size:,} characters and may have {max_chars:,}"
-    sources = _by_id(statements)
-    days = {statement.day for statement in statements}
-    if days and any(not min(days) <= line.day <= max(days) for line in summary.statements):
-        return "a line is dated outside of the time it tells of"
-    for line in summary.statements:
-        problem = _problem_of_line(line, sources)
-        if problem:
-            return problem
     kept = {record_id for line in by_rules.statements for record_id in line.ids}
-    found = {record_id for line in summary.statements for record_id in line.ids}
+    found = {record_id for line in mended for record_id in line.ids}
     if len(kept & found) < _LEAST_KEPT * len(kept):
         return f"the summary rests on {len(kept & found)} of {len(kept)} records that matter"
     return ""
 
 
-def _mended(
-    summary: Summary, statements: Sequence[Statement], max_chars: int
-) -> tuple[Summary, str]:
-    """The summary with the rules' words for the few lines that are not true to their records, and why.
+def _none_stands(refused: Counter[str]) -> str:
+    return (
+        f"of its lines none stands: {reasons(refused)}"
+        if refused
+        else "no line came in the form it was asked for"
+    )
 
-    Who says otherwise in half of the lines is not believed in the others: nothing is mended.
+
+def reasons(refused: Counter[str]) -> str:
+    """Why lines were refused, the most frequent first.
+
+    >>> reasons(Counter({"too long": 1, "without a known record": 3}))
+    '3 without a known record, 1 too long'
     """
-    if sum(len(line.text) for line in summary.statements) > max_chars:
-        return summary, ""
-    sources = _by_id(statements)
-    lines: list[Statement] = []
-    problems: list[str] = []
-    for line in summary.statements:
-        cited = [one for record_id in line.ids for one in sources.get(record_id, ())]
-        problem = find_change(line.text, cited) if cited and line.text.strip() else ""
-        if problem:
-            problems.append(problem)
-            lines += RuleBased().summarise(cited, len(line.text) + _BESIDE).statements
-        else:
-            lines.append(line)
-    if not problems or 2 * len(problems) >= len(summary.statements):
-        return summary, ""
-    return Summary(statements=tuple(lines), tokens=summary.tokens), problems[0]
+    return ", ".join(f"{count:,} {reason}" for reason, count in refused.most_common())
 
 
 def _by_id(statements: Sequence[Statement]) -> dict[str, list[Statement]]:
@@ -93,13 +144,5 @@ def _by_id(statements: Sequence[Statement]) -> dict[str, list[Statement]]:
     return sources
 
 
-def _problem_of_line(line: Statement, sources: dict[str, list[Statement]]) -> str:
-    if not line.text.strip() or not line.text.isprintable():
-        return "a line is empty or has control characters"
-    if len(line.text) > _LONGEST:
-        return "a line is too long"
-    unknown = [record_id for record_id in line.ids if record_id not in sources]
-    if unknown or not line.ids:
-        return f"a line names {'an unknown record' if unknown else 'no record'}"
-    cited = [statement for record_id in line.ids for statement in sources[record_id]]
-    return find_change(line.text, cited)
+def _cited(line: Statement, sources: dict[str, list[Statement]]) -> list[Statement]:
+    return [one for record_id in line.ids for one in sources[record_id]]

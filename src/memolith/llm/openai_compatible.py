@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from memolith.errors import SummariserError
-from memolith.http_post import NoAnswerError, Server, TooLargeError
+from memolith.http_post import NoAnswerError, Server, TooLargeError, TooLateError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
 from memolith.llm.refusals import refusal
@@ -70,7 +70,7 @@ class OpenAiCompatible:
         if not statements:
             raise SummariserError("There was nothing in its answers.")
         if self._failures >= _PATIENCE:
-            raise SummariserError("It did not answer before.")
+            raise SummariserError("It was not asked: it had failed before, or was too slow.")
         notes = summary_lines(statements)
         prompt = load_prompt("summarise", max_chars=str(max_chars), notes=notes)
         try:
@@ -88,6 +88,9 @@ class OpenAiCompatible:
                 threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
             try:
                 answer = self._send(prompt)
+            except TooLateError as error:
+                self._failures = _PATIENCE  # whoever is slow once is slow for the whole job
+                raise SummariserError(f"No answer from {self._config.url}: {error}.") from error
             except NoAnswerError as error:
                 problem = f"No answer from {self._config.url}: {error}."
                 continue

@@ -36,6 +36,7 @@ class Candidate:
     numbers: frozenset[str]
     pattern: tuple[str, ...]
     tells: bool  # something by itself, or its record tells nothing else
+    is_after: bool  # only to be told behind the one before
 
 
 class Reason(IntEnum):

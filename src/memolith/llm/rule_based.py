@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from memolith.interfaces import Statement, Summary
 from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
-from memolith.text.budget import cut
-from memolith.text.cues import Sentence
+from memolith.text.cut import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
+from memolith.text.leaning import is_listed_with, leans, takes_back
 from memolith.text.sentences import claims, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
@@ -58,11 +59,12 @@ class RuleBased:
         """Every record's best sentence first, then whatever else fits, in the order of days."""
         chosen: list[Candidate] = []
         begun: set[tuple[str, ...]] = set()
+        places: set[int] = set()
         room = max_chars
         for candidate in in_order_of_choice(_without_copies(_candidates(statements))):
-            ids = candidate.statement.ids
+            ids, place = candidate.statement.ids, candidate.place
             cost = len(candidate.statement.text) + (1 if ids in begun else _BESIDE)
-            if cost > room:
+            if cost > room or (candidate.is_after and place - 1 not in places):
                 continue
             said = next((one for one in chosen if _says_no_more(candidate, one)), None)
             if said is not None:
@@ -70,6 +72,7 @@ class RuleBased:
                 continue
             chosen.append(candidate)
             begun.add(ids)
+            places.add(place)
             room -= cost
         chosen.sort(key=lambda one: (one.statement.day, one.place))
         return Summary(statements=tuple(_lines([one.statement for one in chosen])))
@@ -97,7 +100,7 @@ def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence[-1:] in '.!?…:;。！？"”»)' else f"{sentence}."
+    return sentence if sentence[-1:] in ".!?…:;。！？\"'”’»)" else f"{sentence}."
 
 
 def _candidates(statements: Sequence[Statement]) -> Iterator[Candidate]:
@@ -105,59 +108,80 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[Candidate]:
     place = 0
     for statement in statements:
         told = _without_code(_printable(statement.text))
-        found = [(text, worth(text)) for text in _understandable(sentences(told))]
+        found = [(one, worth(one.text)) for one in _understandable(sentences(told))]
         tells_more = any(value > PLAIN for _, value in found)
-        for sentence, value in found:
+        for one, value in found:
             if value <= 0:
                 continue
-            short = cut(sentence, _LONGEST)
-            text = f"{short.text}{_CUT}" if short.left_out else short.text
-            named = _NAMED_FIRST if _begins_with_name(sentence, small) else 0.0
+            named = _NAMED_FIRST if _begins_with_name(one.text, small) else 0.0
             place += 1
             yield Candidate(
-                statement=replace(statement, text=text),
+                statement=replace(statement, text=one.text),
                 worth=value + named + _BY_CATEGORY.get(statement.category, 0.0),
                 place=place,
-                words=frozenset(words(text)),
-                numbers=_numbers(text),
-                pattern=_pattern(text, begins_with_name=bool(named)),
-                tells=value + named > PLAIN or not tells_more,
+                words=frozenset(words(one.text)),
+                numbers=_numbers(one.text),
+                pattern=_pattern(one.text, begins_with_name=bool(named)),
+                tells=not one.is_after and (value + named > PLAIN or not tells_more),
+                is_after=one.is_after,
             )
 
 
-def _understandable(told: Iterable[str]) -> list[str]:
-    """The sentences, but what leans on the one before is kept together with it: «Decided to repair it.»
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A sentence with those that lean on it."""
+
+    text: str
+    is_after: bool = False  # told only behind the one before
+
+
+def _understandable(told: Iterable[str]) -> list[_Told]:
+    """The sentences; what leans on the one before is together with it, or is told only behind it.
 
     What leans on small talk is small talk: «We talked about the weather. It is 24 degrees.»
     """
-    found: list[str] = []
-    for sentence in told:
-        before = found[-1] if found else ""
+    found: list[_Told] = []
+    last = ""  # the sentence before, also if it was put together with others
+    for sentence in map(_short, told):
+        before = found[-1].text if found else ""
         if before and worth(before) > 0:
             both = f"{_ended(before)} {sentence}"
-            if len(both) <= _LONGEST and _leans(sentence, before):
-                found[-1] = both
-                continue
-        elif (
+            bond = _bond(sentence, last)
+            if bond == _Bond.TOGETHER and len(both) <= _LONGEST_LINE and not before.endswith(_CUT):
+                found[-1] = replace(found[-1], text=both)
+            elif bond < _Bond.TOGETHER or matters(sentence):
+                found.append(_Told(sentence, bond == _Bond.BEHIND))
+        elif not (
             len(before.split()) > _SHORT - 2 and _is_pronoun_of(sentence) and not matters(sentence)
         ):
-            continue
-        found.append(sentence)
+            found.append(_Told(sentence))
+        last = sentence
     return found
 
 
-def _leans(sentence: str, before: str) -> bool:
-    """Whether nobody knows what a sentence is about who has not read the one before."""
-    if _PART.match(fold(sentence)):
-        return True
-    if worth(sentence) >= _TELLING:
-        answers = before.endswith("?") and len(sentence.split()) <= _LEANS_UP_TO
-        if answers or Sentence(sentence).begins("leans"):
-            return True
-    if not matters(sentence):
-        return False
-    is_short = len(sentence.split()) <= _SHORT and not claims(sentence)
-    return is_short or _is_pronoun_of(sentence)
+def _short(sentence: str) -> str:
+    short = cut(sentence, _LONGEST)
+    return f"{short.text}{_CUT}" if short.left_out else short.text
+
+
+class _Bond(IntEnum):
+    """What binds a sentence to the one before."""
+
+    NONE = 0
+    BEHIND = 1  # it is told behind it or not at all
+    TOGETHER = 2  # both are told, or neither
+
+
+def _bond(sentence: str, before: str) -> _Bond:
+    if _PART.match(fold(sentence)) or takes_back(sentence) or is_listed_with(sentence, before):
+        return _Bond.TOGETHER
+    tells = worth(sentence) >= _TELLING
+    is_leaning = leans(sentence) or _is_pronoun_of(sentence)
+    answers = before.endswith("?") and len(sentence.split()) <= _LEANS_UP_TO
+    is_short = matters(sentence) and len(sentence.split()) <= _SHORT and not claims(sentence)
+    if is_short or (answers and tells) or (is_leaning and (tells or matters(sentence))):
+        return _Bond.TOGETHER
+    return _Bond.BEHIND if is_leaning else _Bond.NONE
 
 
 def _is_pronoun_of(sentence: str) -> bool:

@@ -6,6 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
     from memolith.errors import MemolithError
@@ -21,11 +24,17 @@ def result_of(answer: Answer) -> types.CallToolResult:
     )
 
 
-def error_result(error: MemolithError) -> types.CallToolResult:
+def error_result(error: MemolithError, root: str) -> types.CallToolResult:
     """Why a call came to nothing. As text only: what is structured must fit the output schema."""
-    content = {"error": {"kind": error.kind, "message": error.message, "hint": error.hint}}
+    hint = leading_to(root, error.hint)
+    content = {"error": {"kind": error.kind, "message": error.message, "hint": hint}}
     text = json.dumps(content, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=whole(text))], is_error=True)
+
+
+def protocol_error(code: int, error: MemolithError, root: str, data: object = None) -> MCPError:
+    """What goes wrong where a tool has no part in it: the library has no words for our errors."""
+    return MCPError(code, f"{error.message} {leading_to(root, error.hint)}".strip(), data)
 
 
 def definition(tool: Tool) -> types.Tool:

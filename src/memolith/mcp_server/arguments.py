@@ -97,7 +97,8 @@ class Arguments:
             )
         if not _satisfies(schema, value):
             raise ArgumentError(
-                f"The argument {name} is {_shown(value)}.", hint=f"{name}: {_expected(schema)}"
+                f"The argument {name} must be {_expected(schema)}, not {_shown(value)}.",
+                hint=f"{name}: {_expected(schema)}",
             )
         return value
 
@@ -144,14 +145,21 @@ def _expected(schema: Json) -> str:
             least, most = schema.get("minimum", 0), schema.get("maximum")
             return f"a whole number from {least}" + ("" if most is None else f" to {most}")
         case "string":
-            most = schema.get("maxLength")
-            return "a text" + ("" if most is None else f" of at most {most} characters")
+            return _expected_text(schema.get("minLength", 0), schema.get("maxLength"))
         case "array":
             return "a list of texts"
         case "boolean":
             return "true or false"
         case _:
             return "an object"
+
+
+def _expected_text(least: object, most: object) -> str:
+    if least and most is not None:
+        return f"a text of {least} to {most} characters"
+    if least:
+        return "a text that is not empty"
+    return "a text" if most is None else f"a text of at most {most} characters"
 
 
 def _shown(value: object) -> str:

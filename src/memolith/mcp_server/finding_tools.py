@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memolith.retrieval import Hit, Passage, SearchResult
     from memolith.shapes import Json
 
-QUERY: Json = {"type": "string", "minLength": 1, "maxLength": 8000}
+QUERY: Json = {"type": "string", "maxLength": 8000}
 TEXT: Json = {"type": "string"}
 NUMBER: Json = {"type": "integer"}
 HITS: Json = {

@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from memolith.errors import MemolithError
-from memolith.mcp_server.answers import whole
+from memolith.mcp_server.answers import protocol_error, whole
 from memolith.mcp_server.tool import read_text
 from memolith.mcp_server.toolset import TOOLS, run
 
@@ -57,7 +57,7 @@ def get_prompt(memory: Memory, name: str, given: Mapping[str, object]) -> types.
     try:
         text = types.TextContent(text=whole(_TEXTS[name](memory, given)))
     except MemolithError as error:
-        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}".strip()) from error
+        raise protocol_error(types.INVALID_PARAMS, error, memory.root) from error
     return types.GetPromptResult(
         description=PROMPTS[name].description,
         messages=[types.PromptMessage(role="user", content=text)],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.context.excerpts import excerpt
 from memolith.shapes import hit_json, record_json
-from memolith.text.budget import cut
+from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted
 from memolith.text.stopwords import keywords
 from memolith.visibility import trust_label

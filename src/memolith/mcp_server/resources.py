@@ -15,7 +15,7 @@ from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
-from memolith.mcp_server.answers import whole
+from memolith.mcp_server.answers import protocol_error, whole
 
 if TYPE_CHECKING:
     from memolith.memory import Memory
@@ -48,7 +48,7 @@ def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesRes
     """One page of the files: the main ones, then days from the newest, then notes."""
     if cursor is not None and not re.fullmatch(r"[0-9]{1,9}", cursor):
         raise MCPError(types.INVALID_PARAMS, "There is no such page.")
-    paths = _paths(memory)
+    paths = paths_of(memory)
     start = int(cursor or 0)
     more = start + _PAGE < len(paths)
     return types.ListResourcesResult(
@@ -57,8 +57,9 @@ def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesRes
     )
 
 
-def _paths(memory: Memory) -> list[str]:
-    if not memory.profile.exists or _for_groups(memory):
+def paths_of(memory: Memory) -> list[str]:
+    """The files that are resources, in the order of the list."""
+    if not memory.profile.exists or for_groups(memory):
         return []
     with Folder(memory.root) as folder:
         found = [path for path in discover(folder)[0] if path.endswith(".md")]
@@ -71,28 +72,32 @@ def _importance(path: str) -> tuple[int, str]:
     return (_FIRST.index(path) if path in _FIRST else len(_FIRST), path)
 
 
+def uri_of(path: str) -> str:
+    """How the file of this path is called as a resource."""
+    return DAY + _day(path) if is_daily_log(path) else FILE + quote(os.fsencode(path))
+
+
+def _day(path: str) -> str:
+    return path[-len("2026-11-15.md") : -len(".md")]
+
+
 def _resource(path: str) -> types.Resource:
-    if is_daily_log(path):
-        day = path[-len("2026-11-15.md") : -len(".md")]
-        return types.Resource(name=day, uri=DAY + day, mime_type=_MARKDOWN)
-    return types.Resource(
-        name=whole(path), uri=FILE + quote(os.fsencode(path)), mime_type=_MARKDOWN
-    )
+    name = _day(path) if is_daily_log(path) else whole(path)
+    return types.Resource(name=name, uri=uri_of(path), mime_type=_MARKDOWN)
 
 
 def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
     """The text of a file or day; what cannot be read is an error of the protocol, as it demands."""
     try:
-        if _for_groups(memory):
+        if for_groups(memory):
             raise RefusedError(
                 "Files are not for group sessions: others would read along.",
                 hint="session_start shows what is public.",
             )
         passage = memory.get(_path_of(uri))
     except MemolithError as error:
-        raise MCPError(
-            types.INVALID_PARAMS, f"{error.message} {error.hint}".strip(), {"uri": uri[:1000]}
-        ) from error
+        data = {"uri": uri[:1000]}
+        raise protocol_error(types.INVALID_PARAMS, error, memory.root, data) from error
     return types.ReadResourceResult(
         contents=[
             types.TextResourceContents(uri=uri, text=whole(passage.text), mime_type=_MARKDOWN)
@@ -100,7 +105,7 @@ def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
     )
 
 
-def _for_groups(memory: Memory) -> bool:
+def for_groups(memory: Memory) -> bool:
     """Whether others read along: a file holds more than what is public."""
     return memory.config.mcp.session_kind == "group"
 

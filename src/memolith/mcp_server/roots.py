@@ -1,7 +1,8 @@
 """Which memory, when nobody named one: that of the folder the client works in, which it tells us.
 
 A client may start us anywhere. Its roots then stand in for the current folder, and the usual rules
-find the memory; once found, it stays the same for as long as the client is connected.
+find the memory. Clients before 2026-07-28 are asked before their first request is answered, and again
+when they say that their roots have changed; later ones are asked in the answer to their first call.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +23,14 @@ if TYPE_CHECKING:
 
     from memolith.memory import Memory
 
+    Context = ServerRequestContext[object]
+
 _SECONDS = 3.0
+_KEY = "roots"
 
 
 class ClientRoots:
-    """Asks one client for its roots, once, before its first request is answered."""
+    """Asks one client for its roots, and finds the memory they lead to."""
 
     def __init__(self, reopen: Callable[[], Memory]) -> None:
         """`reopen` finds and opens the memory from the current folder."""
@@ -33,12 +38,33 @@ class ClientRoots:
         self._asking = anyio.Lock()
         self._settled = False
 
-    async def choose(self, context: ServerRequestContext[object], memory: Memory) -> Memory:
+    def ask_again(self) -> None:
+        """The client works elsewhere now: its next request is about the memory there."""
+        self._settled = False
+
+    def question(
+        self, context: Context, params: types.InputResponseRequestParams
+    ) -> types.InputRequiredResult | None:
+        """What a client of 2026-07-28 must tell before its call is answered; None if nothing."""
+        if self.open_for(context) and params.input_responses is None:
+            return types.InputRequiredResult(input_requests={_KEY: types.ListRootsRequest()})
+        return None
+
+    def open_for(self, context: Context) -> bool:
+        """Whether it is not known yet which memory a client of 2026-07-28 means."""
+        return not self._settled and _is_modern(context) and _has_roots(context)
+
+    async def choose(
+        self, context: Context, memory: Memory, params: types.InputResponseRequestParams | None
+    ) -> Memory:
         """The memory of the client's first root that is a folder here, or the one there is."""
+        if self.open_for(context) and params is None:
+            return memory  # it can only be asked when it calls
         async with self._asking:
             if self._settled:
                 return memory
-            folder = next(filter(os.path.isdir, await _roots(context)), "")
+            roots = _told(params) if _is_modern(context) else await _asked(context)
+            folder = next(filter(os.path.isdir, _folders(roots)), "")
             if folder:
                 os.chdir(folder)
                 found = self._reopen()
@@ -49,9 +75,22 @@ class ClientRoots:
             return memory
 
 
-async def _roots(context: ServerRequestContext[object]) -> list[str]:
+def _is_modern(context: Context) -> bool:
+    return context.session.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _has_roots(context: Context) -> bool:
     known = context.session.client_capabilities
-    if known is None or known.roots is None or not context.session.can_send_request:
+    return known is not None and known.roots is not None
+
+
+def _told(params: types.InputResponseRequestParams | None) -> list[types.Root]:
+    answer = ((params and params.input_responses) or {}).get(_KEY)
+    return answer.roots if isinstance(answer, types.ListRootsResult) else []
+
+
+async def _asked(context: Context) -> list[types.Root]:
+    if not _has_roots(context) or not context.session.can_send_request:
         return []
     try:
         answer = await context.session.send_request(
@@ -59,5 +98,9 @@ async def _roots(context: ServerRequestContext[object]) -> list[str]:
         )
     except MCPError:  # it has roots, it says, but does not tell them
         return []
-    places = [urlsplit(str(root.uri)) for root in answer.roots]
+    return answer.roots
+
+
+def _folders(roots: list[types.Root]) -> list[str]:
+    places = [urlsplit(str(root.uri)) for root in roots]
     return [os.fsdecode(unquote_to_bytes(at.path)) for at in places if at.scheme == "file"]

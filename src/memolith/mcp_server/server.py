@@ -12,12 +12,12 @@ import mcp_types as types
 from anyio import from_thread, to_thread
 from anyio.from_thread import BlockingPortal
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.shared.exceptions import MCPError
 
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.mcp_server import prompts, resources
-from memolith.mcp_server.answers import definition, error_result, result_of
+from memolith.mcp_server.answers import definition, error_result, protocol_error, result_of, whole
+from memolith.mcp_server.file_news import FileNews
 from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.tool import read_text
 from memolith.mcp_server.toolset import answer, chosen
@@ -50,7 +50,7 @@ class CallCancelledError(Exception):
 
 
 class Protocol(Server[object]):
-    """The SDK's server, which tells clients that our list of tools may change."""
+    """The SDK's server, which tells clients what of ours may change: tools and files, no prompts."""
 
     def create_initialization_options(
         self,
@@ -60,10 +60,28 @@ class Protocol(Server[object]):
     ) -> InitializationOptions:
         """What a new connection is told about us."""
         return super().create_initialization_options(
-            notification_options or NotificationOptions(tools_changed=True),
+            notification_options or NotificationOptions(tools_changed=True, resources_changed=True),
             experimental_capabilities,
             extensions,
         )
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, Json] | None = None,
+        extensions: dict[str, Json] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        """What we can do; the SDK takes for granted that whoever can listen hears everything."""
+        found = super().get_capabilities(
+            notification_options,
+            experimental_capabilities,
+            extensions,
+            protocol_version=protocol_version,
+        )
+        fixed = types.PromptsCapability(list_changed=False)
+        return found.model_copy(update={"prompts": fixed})
 
 
 class MemoryServer:
@@ -74,12 +92,14 @@ class MemoryServer:
         self.memory = memory
         self._roots = roots
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
-        self._notices = Notices()
+        self._has_moved = False
+        self._files = FileNews(memory)
+        self._notices = Notices(self._files.seen)
         self.protocol = Protocol(
             "memolith",
             version=__version__,
             title="Memolith",
-            instructions=read_text("server"),
+            instructions=f"{read_text('server')} {_which(memory, roots)}",
             lifespan=self._live,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -96,6 +116,9 @@ class MemoryServer:
         )
         self.protocol.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self._notices.joined
+        )
+        self.protocol.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._moved
         )
 
     def end_streams(self) -> None:
@@ -128,9 +151,13 @@ class MemoryServer:
             if self._offered() != known:
                 known = self._offered()
                 await self._notices.tools_changed()
+            await self._files.tell_list(self._notices)
+
+        def tell_files(changed: frozenset[str]) -> None:
+            portal.start_task_soon(self._files.tell_files, self._notices, changed)
 
         watch = follow_settings(followed, lambda report: portal.start_task_soon(tell, report))
-        files = follow_files(followed)
+        files = follow_files(followed, on_change=tell_files)
         try:
             while self.memory is followed:  # a client may have led us to another one
                 await anyio.sleep(_LOOK_SECONDS)
@@ -139,10 +166,31 @@ class MemoryServer:
             for watching in (watch, files):
                 threading.Thread(target=watching.close, daemon=True).start()
 
-    async def _settle(self, context: Context) -> None:
+    async def _moved(self, context: Context, params: types.NotificationParams) -> None:
+        if self._roots is not None:
+            self._roots.ask_again()
+            self._has_moved = True
+
+    async def _settle(
+        self, context: Context, params: types.InputResponseRequestParams | None = None
+    ) -> None:
         """Before a request is looked at: know which memory it is about."""
         if self._roots is not None:
-            self.memory = await self._roots.choose(context, self.memory)
+            before, offered = self.memory, self._offered()
+            self.memory = await self._roots.choose(context, self.memory, params)
+            if self.memory is not before or self._has_moved:
+                self._has_moved = False
+                self._files.memory = self.memory
+                await self._notices.log("info", f"The memory served is {whole(self.memory.root)}")
+                await self._files.tell_list(self._notices)
+                if self._offered() != offered:
+                    await self._notices.tools_changed()
+        await self._notices.catch_up(context)
+
+    def _question(
+        self, context: Context, params: types.InputResponseRequestParams
+    ) -> types.InputRequiredResult | None:
+        return None if self._roots is None else self._roots.question(context, params)
 
     def _offered(self) -> list[types.Tool]:
         return [definition(tool) for tool in chosen(self.memory.config.mcp).values()]
@@ -150,13 +198,15 @@ class MemoryServer:
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        with _told():
+        with self._told():
             await self._settle(context)
         return types.ListToolsResult(tools=self._offered())
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        if question := self._question(context, params):
+            return question
         cancelled = threading.Event()
         progress = _progress(context, cancelled)
 
@@ -164,10 +214,10 @@ class MemoryServer:
             return answer(self.memory, params.name, params.arguments or {}, progress)
 
         try:
-            await self._settle(context)
+            await self._settle(context, params)
             return result_of(await self._in_thread(work))
         except MemolithError as error:
-            return error_result(error)
+            return error_result(error, self.memory.root)
         finally:
             cancelled.set()
 
@@ -175,8 +225,12 @@ class MemoryServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
-        with _told():
+        with self._told():
             await self._settle(context)
+            if self._roots is not None and self._roots.open_for(context):
+                self._files.seen_none()  # whose files, only a call tells
+                return types.ListResourcesResult(resources=[])
+            await self._files.seen()
             return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
 
     async def _list_templates(
@@ -186,9 +240,11 @@ class MemoryServer:
 
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        with _told():
-            await self._settle(context)
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        if question := self._question(context, params):
+            return question
+        with self._told():
+            await self._settle(context, params)
         return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
 
     async def _list_prompts(
@@ -198,11 +254,21 @@ class MemoryServer:
 
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        with _told():
-            await self._settle(context)
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        if question := self._question(context, params):
+            return question
+        with self._told():
+            await self._settle(context, params)
         given = params.arguments or {}
         return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What goes wrong, as an error of the protocol."""
+        try:
+            yield
+        except MemolithError as error:
+            raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run it where it may wait. Who cancels is answered at once; the work ends at its next step.
@@ -229,13 +295,12 @@ class MemoryServer:
                 self._threads.release_on_behalf_of(place)
 
 
-@contextmanager
-def _told() -> Iterator[None]:
-    """What goes wrong, as an error of the protocol: the library has no words for ours."""
-    try:
-        yield
-    except MemolithError as error:
-        raise MCPError(types.INTERNAL_ERROR, f"{error.message} {error.hint}".strip()) from error
+def _which(memory: Memory, roots: ClientRoots | None) -> str:
+    """Which memory is served, in words for the agent."""
+    root = whole(memory.root)
+    if roots is None:
+        return f"It is the one in {root}."
+    return f"It is that of the client's first root; without roots, the one in {root}."
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

@@ -14,15 +14,17 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 from memolith.mcp_server.repair import without_halves
+from memolith.mcp_server.unanswered import Unanswered
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectSendStream
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
     from memolith.mcp_server.server import MemoryServer
 
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
-_LEAVE_SECONDS = 1.5  # for calls that are still running when the client has gone
+# When the client has sent its last: for answers to what it asked, and until we are gone.
+_ANSWER_SECONDS, _LEAVE_SECONDS = 1.2, 1.5
 
 
 def serve(server: MemoryServer) -> NoReturn:
@@ -38,12 +40,25 @@ async def _serve(server: MemoryServer) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_leave_with_the_parent)
         async with stdio_server(anyio.wrap_file(cast("IO[str]", _Lines()))) as (incoming, outgoing):
-            protocol = server.protocol
-            passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            tasks.start_soon(_refuse_garbage, incoming, passing, outgoing)
-            await protocol.run(passed, outgoing, protocol.create_initialization_options())
+            await _speak(server, incoming, outgoing)
             _leave_soon()
         tasks.cancel_scope.cancel()
+
+
+async def _speak(
+    server: MemoryServer,
+    incoming: ReadStream[SessionMessage | Exception],
+    outgoing: WriteStream[SessionMessage],
+) -> None:
+    protocol = server.protocol
+    unanswered = Unanswered()
+    passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    answers, answered = anyio.create_memory_object_stream[SessionMessage]()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_pass_on, incoming, passing, outgoing, unanswered)
+        tasks.start_soon(_send_answers, answered, outgoing, unanswered)
+        await protocol.run(passed, answers, protocol.create_initialization_options())
+        await answers.aclose()
 
 
 class _Lines:
@@ -63,18 +78,38 @@ class _Lines:
         return without_halves(line).decode(errors="replace")
 
 
-async def _refuse_garbage(
+async def _pass_on(
     incoming: ReadStream[SessionMessage | Exception],
     passing: MemoryObjectSendStream[SessionMessage | Exception],
     outgoing: WriteStream[SessionMessage],
+    unanswered: Unanswered,
 ) -> None:
-    """Pass messages on; the library is silent about lines that are none, and their sender would wait."""
+    """Pass messages on. After the last one there is still some time: the library would end every call.
+
+    It is silent about lines that are no messages, too, and their sender would wait.
+    """
     async with passing:
         async for item in incoming:
             if isinstance(item, ValidationError):
                 await outgoing.send(SessionMessage(_refusal(item)))
-            else:
-                await passing.send(item)
+                continue
+            if isinstance(item, SessionMessage):
+                unanswered.came(item.message)
+            await passing.send(item)
+        _leave_soon()
+        with anyio.move_on_after(_ANSWER_SECONDS):
+            await unanswered.none_left()
+
+
+async def _send_answers(
+    answered: MemoryObjectReceiveStream[SessionMessage],
+    outgoing: WriteStream[SessionMessage],
+    unanswered: Unanswered,
+) -> None:
+    async with answered:
+        async for item in answered:
+            await outgoing.send(item)
+            unanswered.went(item.message)
 
 
 def _refusal(error: ValidationError) -> JSONRPCError:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from memolith import errors
+from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from memolith.shapes import Json
 
@@ -81,10 +82,15 @@ def status_of(error: Exception) -> int:
     return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), 500)
 
 
-def error_answer(error: Exception, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """The answer to a request that failed, in the form that callers of this path expect."""
+def error_answer(
+    error: Exception, path: str, root: str, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """The answer to a request that failed, in the form that callers of this path expect.
+
+    `root` is the folder of the memory: commands in hints lead to it.
+    """
     status = status_of(error)
-    detail = detail_of(error)
+    detail = detail_of(error, root)
     content: Json = {"error": detail}
     # Two routes are older than we are, and keep the form of errors that their callers know.
     if path == RECALL_PATH:
@@ -95,11 +101,11 @@ def error_answer(error: Exception, path: str, headers: Mapping[str, str] | None 
     return Answer(content, status, {**(headers or {}), **retry})
 
 
-def detail_of(error: Exception) -> dict[str, str]:
-    """What the caller is told; of a bug, nothing but that it was one."""
+def detail_of(error: Exception, root: str) -> dict[str, str]:
+    """What the caller is told, commands for this folder; of a bug, nothing but that it was one."""
     if not isinstance(error, errors.MemolithError | RequestError):
         return {"kind": "bug", "message": "The server failed.", "hint": "Its log says how."}
-    detail = {"kind": error.kind, "message": error.message, "hint": error.hint}
+    detail = {"kind": error.kind, "message": error.message, "hint": leading_to(root, error.hint)}
     if isinstance(error, errors.VersionConflictError):
         detail |= {"given": error.given, "current": error.current}
     return detail
@@ -110,15 +116,3 @@ def rpc_failure(detail: Mapping[str, str], audit: str) -> Json:
     code = detail["kind"].upper().replace("-", "_")
     rest = {key: text for key, text in detail.items() if key != "kind"}
     return {"auditId": audit, "ok": False, "error": {"code": code, **rest}}
-
-
-def in_words(problems: Sequence[Mapping[str, object]]) -> str:
-    """What is wrong with a request, part by part; what was sent is not repeated."""
-    parts = []
-    for problem in problems[:5]:
-        loc = problem["loc"]
-        place = (
-            ".".join(str(part) for part in loc if part != "body") if isinstance(loc, tuple) else ""
-        )
-        parts.append(f"{place[:100]}: {problem['msg']}" if place else str(problem["msg"]))
-    return "; ".join(parts)

@@ -32,11 +32,12 @@ from memolith.rest import (
     searching,
     upkeep,
 )
-from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, in_words
+from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer
 from memolith.rest.events import Events
 from memolith.rest.guard import OPEN_PATHS, Guard
 from memolith.rest.living import living
 from memolith.rest.metrics import Metrics
+from memolith.rest.mistakes import in_words
 from memolith.rest.schemas import ErrorAnswer
 from memolith.upkeep import Scheduler
 from memolith.version import __version__
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("memolith.rest")
 
 _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
-_REASONS = {404: "There is nothing here.", 405: "This cannot be done here."}
+_REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."}
 
 
 def build_app(memory: Memory, *, port: int) -> Guard:
@@ -159,7 +160,7 @@ def _log_reload(report: Reconfiguration) -> None:
 
 
 async def _failed(request: Request, error: Exception) -> Answer:
-    return error_answer(error, request.url.path)
+    return error_answer(error, request.url.path, _root(request))
 
 
 async def _malformed(request: Request, error: Exception) -> Answer:
@@ -187,11 +188,18 @@ def _taken(request: Request) -> str:
 
 async def _refused(request: Request, error: Exception) -> Answer:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    headers = {"Allow": _allowed(request)} if status == 405 else None
-    message = _REASONS.get(status, "The request is wrong.")
+    headers, message = None, _REASONS.get(status, "The request is wrong.")
+    if status == 405:
+        allowed = _allowed(request)
+        headers, message = {"Allow": allowed}, f"Here one can only {allowed.replace(', ', ' or ')}."
     hint = f"The routes are described at {V1}/openapi.json"
     refusal = RequestError(status, "request", message, hint=hint)
-    return error_answer(refusal, request.url.path, headers)
+    return error_answer(refusal, request.url.path, _root(request), headers)
+
+
+def _root(request: Request) -> str:
+    memory: Memory = request.app.state.memory
+    return memory.root
 
 
 def _allowed(request: Request) -> str:
@@ -205,4 +213,4 @@ def _allowed(request: Request) -> str:
 
 async def _bug(request: Request, error: Exception) -> Answer:
     log.error("unexpected %s", type(error).__name__, exc_info=error)
-    return error_answer(error, request.url.path)
+    return error_answer(error, request.url.path, _root(request))

@@ -28,5 +28,5 @@ def log_turn(body: TurnRequest, memory: TheMemory) -> Answer:
 def turns(memory: TheMemory, query: Annotated[TurnsQuery, Query()]) -> Answer:
     """The newest turns of a chat, or of all."""
     found = memory.turns(query.chat)
-    shown = [turn_json(turn) for turn in found[-query.limit :]]
+    shown = [turn_json(turn) for turn in found[max(0, len(found) - query.limit) :]]
     return Answer({"turns": shown, "total": len(found)})

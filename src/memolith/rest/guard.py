@@ -88,11 +88,12 @@ class Guard:
             await self._handle(scope, _replayed(body, receive), reply)
         except RequestError as error:
             reply = _Reply(send)
-            await error_answer(error, scope["path"])(scope, receive, reply)
+            await error_answer(error, scope["path"], self._memory.root)(scope, receive, reply)
         except asyncio.CancelledError:  # we are told to stop, and have waited long enough
             if not reply.status:
                 stopping = RequestError(503, "stopping", "The server is being stopped.")
-                await error_answer(stopping, scope["path"])(scope, receive, reply)
+                answer = error_answer(stopping, scope["path"], self._memory.root)
+                await answer(scope, receive, reply)
             elif _is_stream(scope):
                 await reply.end()
         finally:

@@ -16,12 +16,14 @@ routes = APIRouter(tags=["health"])
 status_routes = APIRouter(prefix=V1, tags=["health"])
 
 
+@routes.head("/healthz", include_in_schema=False)
 @routes.get("/healthz", response_model=HealthAnswer)
 async def healthz() -> Answer:
     """Whether the server is there."""
     return Answer({"ok": True})
 
 
+@routes.head("/readyz", include_in_schema=False)
 @routes.get("/readyz", response_model=HealthAnswer)
 def readyz(memory: TheMemory) -> Answer:
     """Whether the memory can be read, or is still to be made; without counting what is in it."""

@@ -75,6 +75,7 @@ class DreamStatusAnswer(BaseModel):
     promoted_chars: int
     next: list[DreamExplanationAnswer]
     waiting: list[DreamExplanationAnswer]
+    undone: list[DreamExplanationAnswer]
     warnings: list[str]
 
 

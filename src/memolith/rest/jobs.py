@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
@@ -28,6 +29,7 @@ from memolith.shapes import (
     plain,
     scan_json,
 )
+from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
     from memolith.reports import JobReport
@@ -102,7 +104,8 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
 def scan(memory: TheMemory) -> Answer:
     """Contradictions, stale and double records, broken citations, open secrets; nothing is changed."""
     report = apart(memory, Jobs.scan)
-    return Answer(scan_json(report, report.findings))
+    found = [replace(one, hint=leading_to(memory.root, one.hint)) for one in report.findings]
+    return Answer(scan_json(report, found))
 
 
 @routes.get("/dream", response_model=DreamStatusAnswer)

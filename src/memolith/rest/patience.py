@@ -61,7 +61,7 @@ class ImpatientProtocol(H11Protocol):
 
 
 def _answer() -> bytes:
-    body = bytes(Answer({"error": detail_of(_LATE)}).body)
+    body = bytes(Answer({"error": detail_of(_LATE, "")}).body)
     head = (
         f"HTTP/1.1 {_LATE.status} Request Timeout\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"

@@ -70,7 +70,7 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
     # Both are checked, and what the body says counts more.
     counts = [
         _count(one)
-        for one in (content.get("topK"), request.query_params.get("topK"))
+        for one in (_number(content.get("topK")), request.query_params.get("topK"))
         if one is not None
     ]
     top_k = counts[0] if counts else memory.config.chat.recap_top_k
@@ -107,6 +107,11 @@ def _question(given: object) -> str:
             400, "request", f"The input is longer than {_LONGEST_QUESTION} characters."
         )
     return given
+
+
+def _number(given: object) -> object:
+    """A count of the body, where text is no number; in an address everything is text."""
+    return "" if isinstance(given, str) else given
 
 
 def _count(given: object) -> int:

@@ -17,11 +17,11 @@ from memolith.rest.answers import (
     Answer,
     RequestError,
     detail_of,
-    in_words,
     rpc_failure,
     status_of,
 )
 from memolith.rest.asking import JsonBody, TheMemory, secrets
+from memolith.rest.mistakes import in_words
 from memolith.rest.original_schemas import RpcAnswer, RpcFailure
 from memolith.shapes import plain
 
@@ -88,7 +88,8 @@ def rpc(body: JsonBody, memory: TheMemory) -> Answer:
         result = _call(memory, request)
     except (MemolithError, RequestError) as error:
         log.info("msg=rpc audit=%s ok=false kind=%s", audit, error.kind)
-        return Answer({**given, **rpc_failure(detail_of(error), audit)}, status_of(error))
+        failure = rpc_failure(detail_of(error, memory.root), audit)
+        return Answer({**given, **failure}, status_of(error))
     log.info("msg=rpc audit=%s ok=true method=%s", audit, request.method)
     return Answer({**given, "auditId": audit, "ok": True, "result": result})
 
@@ -148,4 +149,5 @@ def _read(kind: type[M], content: object) -> M:
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        raise RequestError(400, "request", in_words(error.errors())) from None
+        taken = f"It takes {', '.join(kind.model_fields)}."
+        raise RequestError(400, "request", in_words(error.errors()), hint=taken) from None

@@ -237,10 +237,12 @@ class IndexAnswer(BaseModel):
 
     folder: str
     exists: bool
+    damaged: bool
     current: bool
     files: int
     chunks: int
     without_vector: int
+    refused: int
     bytes: int
     model: str
     changed: int

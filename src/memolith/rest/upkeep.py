@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
@@ -25,6 +26,7 @@ from memolith.rest.schemas import (
     TrimAnswer,
 )
 from memolith.shapes import plain
+from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
     from memolith.memory import Memory
@@ -106,7 +108,10 @@ def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Req
     """Write a setting into the profile's memolith.toml; those that are the user's alone are refused."""
     if known_setting(name, "request").trusted_only:
         raise RequestError(
-            403, "config", f"{name} is the user's alone to set.", hint=f"memolith config set {name}"
+            403,
+            "config",
+            f"{name} is the user's alone to set.",
+            hint=f"The user may: memolith config set {name} VALUE",
         )
     value = str(body.value).lower() if isinstance(body.value, bool) else str(body.value)
     write_setting(memory.profile, memory.config.store, name, value)
@@ -121,6 +126,8 @@ def reload(memory: TheMemory, request: Request) -> Answer:
 
 def _doctored(memory: Memory, *, fix: bool) -> Answer:
     report = memory.doctor(fix=fix)
+    checks = [replace(check, hint=leading_to(memory.root, check.hint)) for check in report.checks]
+    report = replace(report, checks=tuple(checks))
     return Answer({**plain(report), "healthy": report.healthy})
 
 

@@ -6,10 +6,11 @@ everything else together; as arrays a stage is a few lines of arithmetic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from memolith.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -121,6 +122,7 @@ class Situation:
     usual_meaning: float = 0.0  # how near any chunk is, on average
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
+    exact: float = 0.0  # how far words that no model knows decide, from 0 to 1
     subjects: int = 0  # how many of its words say something else than a category
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
     named: Column | None = None  # the numbers of records of a category that it names

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds as much less as it is unsure.
 _LEAST = 0.2
+# So many words are few: what has them, and is from the day, is before what only has them.
+_FEW = 3
 # More than everything else together: nothing but the days is asked for.
 _DECIDES = 4.0
 
@@ -25,15 +28,18 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     """A stage that lifts what is from the days in the question; without such days it does nothing.
 
     The days are one of the things asked for: in "what was decided yesterday?" they decide, in a long
-    message that mentions a day among much else they only help.
+    message that mentions a day among much else they only help. But of a few words, what has as many as
+    any other and is from that day is meant.
     """
     if not situation.days:
         return candidates
     most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.subjects else _DECIDES
     dated = candidates.signals.dated
-    lift = np.zeros(len(candidates))
+    words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
+    share = min(1, _FEW / max(1, len(situation.rarity)))
+    added, lift = np.maximum(most, share * words), np.zeros(len(candidates))
     for days in situation.days:
-        lift = np.maximum(lift, is_from(days, dated) * most * min(1, days.confidence))
+        lift = np.maximum(lift, is_from(days, dated) * added * min(1, days.confidence))
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import string
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

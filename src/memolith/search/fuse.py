@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memolith.search.candidates import Candidates, best_first
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ _WORDS = {
     " decidi decidir decidio decidimos decidiste decidieron decidido decisiones",
     "preference": _PREFERENCES,
     "user-preference": _PREFERENCES,
-    "learned": "lesson lessons learned learnt leccion lecciones aprendi aprendimos aprendido",
+    "learned": "lesson lessons learn learned learnt leccion lecciones aprender aprendi aprendimos aprendido",
 }
 _CATEGORIES = {
     word: tuple(name for name, some in _WORDS.items() if word in some.split())

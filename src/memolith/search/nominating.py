@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Signals
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memolith.search.plan import QueryPlan
     from memolith.text.dates import DayRange
 
+_NO_VECTOR = "The model gave no vector for this question. Searched by words only."
+
 
 def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tuple[str, ...]]:
     """The vector of a question, None if it has none, and a warning if the model does not answer."""
@@ -27,8 +30,10 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
     try:
         vector = embedder.embed([text])[0]
     except EmbeddingError as error:
-        return None, (f"{error.message} Searched by words only.",)
-    return (vector if vector.any() else None), ()
+        return None, (f"{error.message} {error.hint} Searched by words only.",)
+    if vector.any():
+        return vector, ()
+    return None, (_NO_VECTOR,) if embedder.sends and text.strip() else ()
 
 
 def nominate(
@@ -48,6 +53,18 @@ def nominate(
         filters: _together([nominated, *islice(rest, len(some))], some, plan)
         for (filters, some), nominated in zip(parts.items(), found, strict=False)
     }
+
+
+def nowhere(chunks: int) -> float:
+    """How rare a word is that stands in none of so many chunks, or hardly less."""
+    return math.log1p((chunks + 0.5) / 0.5) - 1e-6
+
+
+def rarity_of(index: Index, terms: Sequence[str], kinds: Sequence[Filters]) -> list[float]:
+    """How rare each term is in what may be counted for these; infinitely, if it stands nowhere."""
+    found = index.nominate([{term: 1.0} for term in terms], None, 1, list(kinds))[0]
+    most = nowhere(found.chunks)
+    return [value if value < most else math.inf for value in found.rarity]
 
 
 def _parts(filters: Filters, plan: QueryPlan, says_something: bool) -> list[Filters]:

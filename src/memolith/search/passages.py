@@ -8,7 +8,6 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,11 @@ import numpy as np
 
 from memolith.interfaces import WORD_START
 from memolith.search.diversify import MORE
+from memolith.search.exact import has_digit
 from memolith.search.weigh import shares
 from memolith.text.in_english import in_english
 from memolith.text.tokens import words
+from memolith.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,6 +43,7 @@ _JUDGED = 64
 # Beyond these, time is spent and nothing is learned.
 _MOST_TOKENS = 48
 _MOST_STRETCHES = 400
+_ALL = 1 - 1e-6
 _TINY = np.float32(1e-6)
 _TOKEN = np.uint16(WORD_START - 1)
 
@@ -53,13 +55,15 @@ def passages(
     meaning_weight: float = 1.0,
 ) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
-    weights = [words_weight, meaning_weight]
+    weights = np.array([words_weight, meaning_weight])
     read = dict[str, _Question]()  # once for all kinds of hits
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
+        if situation.exact >= _ALL:
+            return candidates
         question = read.get(situation.question)
         if question is None:
-            question = _Question.of(model, situation.question, situation.rarity)
+            question = _Question.of(model, situation.question, situation.rarity, situation.exact)
             read[situation.question] = question
         judged = candidates.best()[: max(_JUDGED, situation.limit + MORE)]
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
@@ -72,7 +76,7 @@ def passages(
         voted = replace(
             candidates,
             votes=np.concatenate([candidates.votes, found.T], axis=1),
-            weights=np.concatenate([candidates.weights, weights]),
+            weights=np.concatenate([candidates.weights, (1 - situation.exact) * weights]),
         )
         why = {"passage_words": told, "passage_meaning": near}
         return voted.scored(candidates.score + voted.mean_vote() - before, why)
@@ -88,7 +92,9 @@ class _Question:
     rarity: Vectors  # how much each of them tells; the whole nothing
 
     @classmethod
-    def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
+    def of(
+        cls, model: WordVectors, question: str, rarity: Mapping[str, float], exact: float
+    ) -> _Question:
         stretches = question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES]
         read = model.spell([[stretch] for stretch in in_english(stretches)])
         spelled = np.frombuffer(b"".join(read), "<u2") & _TOKEN
@@ -97,6 +103,8 @@ class _Question:
         for stretch, part in zip(stretches, read, strict=True):
             tokens = list(islice(every, len(part) // 2))
             rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
+            if exact and has_digit(stretch):  # taken in pieces it is like any other number
+                rarest *= 1 - exact
             for token in tokens if rarest else ():
                 told[token] = max(rarest / len(tokens), told.get(token, 0.0))
         best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
@@ -162,7 +170,8 @@ def _of_best_passage(
     directions, lengths = model.directions(distinct, _DIMENSIONS)
     alike = directions @ question.compared.T
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
-    near, squares = _sums(np.stack([alike[:, 0] * lengths, lengths * lengths]).take(at, 1), blocks)
+    of_tokens = np.array([alike[:, 0] * lengths, lengths * lengths])
+    near, squares = _sums(of_tokens.take(at, 1), blocks)
     best = np.maximum(blocks.greatest(alike, at), 0)
     best[:-1] = np.maximum(best[:-1], best[1:] * blocks.followed[:-1, None])
     return (

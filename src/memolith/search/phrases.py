@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.text.folding import bare_letters
 from memolith.text.tokens import words
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

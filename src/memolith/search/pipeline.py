@@ -7,7 +7,6 @@ from their files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +14,23 @@ import numpy as np
 from memolith.retrieval import WEAK, SearchResult
 from memolith.search.days import is_from_any
 from memolith.search.diversify import MORE
+from memolith.search.exact import exactness, strange_words
 from memolith.search.fuse import RRF_K, fuse, once
 from memolith.search.named import subjects
-from memolith.search.nominating import meaning_of, nominate
+from memolith.search.nominating import meaning_of, nominate, nowhere, rarity_of
 from memolith.search.phrases import not_held
 from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, sessions
 from memolith.search.tracing import trace
+from memolith.text.wording import counted
+from memolith.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
-    from memolith.interfaces import Embedder, Index, Nomination
+    from memolith.interfaces import Embedder, Index, Nomination, WordVectors
     from memolith.retrieval import Chunk, Filters, ReadText
     from memolith.search.candidates import Candidates, Situation, Stage, Staged
     from memolith.search.plan import QueryPlan
@@ -51,6 +53,7 @@ class Parts:
     digest: Callable[[str], bytes]
     stages: Sequence[tuple[str, Stage]]
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
+    word_vectors: WordVectors | None = None
     by_words: bool = True
     explain: bool = True
     rrf_k: int = RRF_K
@@ -72,16 +75,47 @@ class Question:
         self._plan = plan if parts.by_words else replace(plan, words=())
         self._situation = situation
         self._first_kind = kinds[0]
-        vector, self._warnings = meaning_of(plan.meant, parts.embedder)
-        limit = max(NOMINATED, situation.limit)
-        self._nominated = nominate(parts.index, self._plan, vector, kinds, limit)
+        self._warnings: tuple[str, ...] = ()
+        self._nominated = self._nominate(kinds)
+        if self._mend(kinds):
+            self._nominated = self._nominate(kinds)
         self._reading = Reading(parts.index, parts.read_texts, parts.digest)
+
+    def _nominate(self, kinds: Sequence[Filters]) -> dict[Filters, Nomination]:
+        vector, warnings = meaning_of(self._plan.meant, self._parts.embedder)
+        self._warnings = tuple(dict.fromkeys((*self._warnings, *warnings)))
+        limit = max(NOMINATED, self._situation.limit)
+        return nominate(self._parts.index, self._plan, vector, kinds, limit)
+
+    def _mend(self, kinds: Sequence[Filters]) -> bool:
+        """Whether words that stand nowhere were slips, and others are asked for now."""
+        found, parts = self._nominated[self._first_kind], self._parts
+        most = nowhere(found.chunks)
+        if not found.chunks or max(found.rarity, default=0.0) < most:
+            return False
+        from memolith.search.mending import mended
+
+        before = self._plan
+        rare = zip(before.asked, found.rarity, strict=False)
+        self._plan, notes = mended(
+            before,
+            [word for word, value in rare if value >= most],
+            lambda terms: rarity_of(parts.index, terms, kinds),
+            parts.word_vectors,
+        )
+        self._warnings += notes
+        return self._plan is not before
+
+    def changed_files(self) -> set[str]:
+        """The files that were not as the index says, when hits were read from them."""
+        return self._reading.changed_files()
 
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
         parts, reading = self._parts, self._reading
         nominated = self._nominated[filters]
-        situation = _told(self._situation, limit, self._plan, nominated)
+        strange = strange_words(nominated, self._plan.asked, parts.word_vectors)
+        situation = _told(replace(self._situation, limit=limit), self._plan, nominated, strange)
         nominees = self._worth_staging(nominated, situation, filters)
         scored = _staged(parts.stages, situation, nominees)
         ranked = _last(scored, nominees).in_order()
@@ -96,7 +130,12 @@ class Question:
             shown = _staged(parts.text_stages, situation, read)
         best = _last(shown, read)
         if moved := reading.moved(ranked):
-            warnings.append(f"{moved} hits were left out: their files changed during the search.")
+            one = moved == 1
+            are, files = ("is", "its file") if one else ("are", "their files")
+            warnings.append(
+                f"{counted(moved, 'hit')} {are} left out:"
+                f" {files} changed during the search, or cannot be read."
+            )
         if len(best) < seen:
             ranked = _without_lost(ranked, seen, best)
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
@@ -127,16 +166,18 @@ class Question:
                 yield WEAK
 
 
-def _told(situation: Situation, limit: int, plan: QueryPlan, nominated: Nomination) -> Situation:
+def _told(
+    situation: Situation, plan: QueryPlan, nominated: Nomination, strange: Sequence[str]
+) -> Situation:
     """The situation, with what plan and index tell of the question."""
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     return replace(
         situation,
         question=plan.meant,
-        limit=limit,
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
+        exact=exactness(plan.text.split(), rarity, nominated.chunks, strange),
         subjects=subjects(plan.asked),
         phrases=plan.phrases,
         named=nominated.named,

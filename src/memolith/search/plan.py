@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.search.named import categories_named
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.dates import LIKELY, find_days, without_days
-from memolith.text.stopwords import is_stop_word, keywords, language_of
+from memolith.text.stopwords import is_stop_word, keywords, language_of, of_days
 from memolith.text.tokens import words
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,28 +49,32 @@ class Reader:
     southern: bool = False  # summer begins in December
 
 
-# What is asked of a day that is past, and says nothing else …
+_SHORT = 8
+# Who asks so speaks of what is past, even of today.
 _PAST = frozenset(
-    "happened did done talked discussed"
-    " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos".split()
+    "happened did done talked discussed wrote noted said logged saved"
+    " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos apunte"
+    " apuntamos escribi escribimos anote dije dijimos".split()
 )
-_OF_A_DAY = _PAST | frozenset("happen happens do doing".split())
 
 
 def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     """What a question is about besides its days; nothing, if it only asks what was on them.
 
-    "What happened yesterday?" does, and so does "what did I do today?"; who speaks of today or tomorrow
-    otherwise mostly has another subject.
+    "What happened yesterday?" does, and so does "what did I write down today?"; who speaks of today or
+    tomorrow otherwise mostly has another subject.
     """
     asked = keywords(without_days(text, days))
     past = [found for found in days if found.last < today]
     if not _PAST.isdisjoint(asked):
         past = [found for found in days if found.first <= today]
-    only_days = all(word in _OF_A_DAY or is_stop_word(word) for word in asked)
-    if days and len(past) == len(days) and only_days:
+    if not days or len(past) < len(days):
+        return asked
+    if all(word in of_days() or is_stop_word(word) for word in asked):
         return []
-    return asked
+    if len(asked) > _SHORT:  # a long message tells something
+        return asked
+    return [word for word in asked if word not in of_days()]
 
 
 def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
@@ -79,6 +83,15 @@ def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
     for named in sorted(days, key=lambda named: -named.confidence):
         found.setdefault((named.first, named.last), named)
     return found.values()
+
+
+def unread(question: str) -> str:
+    """What is said of a question that is longer than what is read of it; "" for most."""
+    if len(question) > MOST_CHARS:
+        return f"The question has {len(question):,} characters; the first {MOST_CHARS:,} were read."
+    if len(question) > 2 * MOST_WORDS and (count := len(keywords(question))) > MOST_WORDS:
+        return f"Of the {count:,} telling words of the question the first {MOST_WORDS} were looked for."
+    return ""
 
 
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:

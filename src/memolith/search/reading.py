@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -36,6 +37,11 @@ class Reading:
         """How many of these were not where the index knew them."""
         missed = [key for key, text in self._texts.items() if text is None]
         return int(np.isin(candidates.signals.keys, missed).sum()) if missed else 0
+
+    def changed_files(self) -> set[str]:
+        """The files in which something was not where the index knew it; "" if it knows no more which."""
+        missed = [self._known.get(key) for key, text in self._texts.items() if text is None]
+        return {item.chunk.path if item else "" for item in missed}
 
     def other_side(self, key: int) -> str:
         """Of a chat message that was read: what the other side said in the same turn."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from memolith.search.named import subjects
 from memolith.text.choices import TRANSLATION
 from memolith.text.terms import term_counts
 
@@ -27,6 +28,9 @@ _WORDS = 3
 # grows with how many there are as that of the largest of as many draws does.
 _SPREAD = 0.08  # of the way from what is usual here to what is identical, for one chunk
 _MARGIN = 0.02
+# … or the nearest stands alone: so many times further before the second than is usual of as many draws.
+_ALONE = 5
+_FEW = 30  # among these one is soon alone
 # … or a hit has this share of the words, however frequent they are.
 _COUNTED = 0.3
 _LOOKED_AT = 4_000  # characters of a hit
@@ -40,16 +44,29 @@ def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
     told = sum(found.rarity)
     if not told or plan.days or (found.named is not None and len(found.named)):
         return False
+    if plan.categories and not subjects(plan.asked):
+        return False
     enough = min(_SHARE, _WORDS / len(found.rarity)) * told
     if found.signals.words.max(initial=0.0) >= enough:
         return False
-    nearest = float(found.signals.meaning.max(initial=0.0))
-    by_chance = _SPREAD * math.sqrt(2 * math.log(max(found.chunks, 2)))
-    if nearest - found.usual_meaning >= (by_chance + _MARGIN) * (1 - found.usual_meaning):
+    if _means_the_same(found):
         return False
     least = _COUNTED * len(plan.words)
     shown = zip(hits.texts, hits.chunks, strict=True)
     return all(_counted(plan, text, chunk.heading) < least for text, chunk in shown)
+
+
+def _means_the_same(found: Nomination) -> bool:
+    """Whether the nearest is nearer than by chance: than any would be, or than all others are."""
+    meaning = found.signals.meaning
+    if not len(meaning):
+        return False
+    nearest = float(meaning.max())
+    second = float(meaning[meaning < nearest].max(initial=found.usual_meaning))
+    draws = math.sqrt(2 * math.log(max(found.chunks, 2)))
+    room = 1 - found.usual_meaning
+    is_near = nearest - found.usual_meaning >= (_SPREAD * draws + _MARGIN) * room
+    return is_near or (found.chunks > _FEW and nearest - second >= _ALONE * _SPREAD / draws * room)
 
 
 def _counted(plan: QueryPlan, *texts: str) -> float:

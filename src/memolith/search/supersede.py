@@ -1,29 +1,68 @@
-"""What a newer record has taken the place of goes below what still holds."""
+"""What a newer record has taken the place of goes below what still holds, and is still found."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.search.candidates import best_first
+from memolith.values import replace
 
 if TYPE_CHECKING:
-    from memolith.search.candidates import Candidates, Situation
+    from collections.abc import Sequence
 
-# Enough to let the newer record pass, which says nearly the same and so ranks nearly the same.
+    from memolith.interfaces import Column
+    from memolith.retrieval import Chunk
+    from memolith.search.candidates import Candidates, Floats, Situation
+
+# What is left to one whose successor is not among the hits: enough to let anything pass that says
+# nearly the same, and so ranks nearly the same.
 _KEPT = 0.25
+_JUST_BELOW = 0.999
 
 
 def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidates:
-    """A stage that takes most of the score of records that are history; they are still found."""
+    """A stage that puts history just below its successor, which answers the same question as of now.
+
+    Where the successor is not a hit, it goes below all that has a word of the question, and no further:
+    who asks by the very words of what was true before must find it.
+    """
     past = candidates.superseded
     if past is None:
         return candidates
     if not past.any():
         return replace(candidates, why={"superseded": past})
-    score = candidates.score * np.where(past, _KEPT, 1)
+    score = _below_successors(_lowered(candidates, past), candidates.score, candidates.chunks, past)
     order = best_first(score, candidates.signals.keys)
     demoted = replace(candidates, score=score, held_back=True).take(order)
     return replace(demoted, why={"superseded": past[order]})
+
+
+def _lowered(candidates: Candidates, past: Column) -> Floats:
+    """Without most of their score, but not below what has no word of the question."""
+    words, score = candidates.signals.words, candidates.score
+    no_word = score[(words == 0) & ~past].max(initial=0.0) / _JUST_BELOW
+    least = np.where(words > 0, np.minimum(no_word, score), 0.0)
+    lowered: Floats = np.where(past, np.maximum(_KEPT * score, least), score)
+    return lowered
+
+
+def _below_successors(
+    lowered: Floats, score: Floats, chunks: Sequence[Chunk], past: Column
+) -> Floats:
+    """Those whose successor is a hit next to it; it takes the place of what was better."""
+    successors = {chunk.supersedes: at for at, chunk in enumerate(chunks) if chunk.supersedes}
+    newest = dict[int, tuple[int, int]]()  # what holds now, and how many steps that is away
+    for old in past.nonzero()[0].tolist():
+        at, steps = old, 0
+        while past[at] and chunks[at].record_id in successors and steps < len(chunks):
+            at, steps = successors[chunks[at].record_id], steps + 1
+        if not past[at]:
+            newest[old] = at, steps
+    result = lowered.copy()
+    for old, (at, _) in newest.items():
+        result[at] = max(result[at], score[old])
+    for old, (at, steps) in newest.items():
+        result[old] = min(score[old], result[at] * _JUST_BELOW**steps)
+    return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.retrieval import StageTrace
 from memolith.search.fuse import raw
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

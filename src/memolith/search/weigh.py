@@ -9,12 +9,12 @@ file counts half for each of its chunks. See benchmarks/README.md for what each 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.interfaces import ASSISTANT, RECORD, TURN
+from memolith.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,7 @@ def weigh(words_weight: float = 1.0, meaning_weight: float = 1.0) -> Stage:
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:
         raw, usual = candidates.signals, situation.usual_meaning
+        meant = 1 - situation.exact
         signals = np.empty((len(_VOTES), len(candidates)))
         signals[0] = raw.words
         signals[1] = raw.meaning - usual
@@ -59,9 +60,10 @@ def weigh(words_weight: float = 1.0, meaning_weight: float = 1.0) -> Stage:
         voted = replace(
             candidates,
             votes=shared[:2].T,
-            weights=np.array([words_weight, meaning_weight]),
-            group_votes=grouped * (votes["chat"] + votes["title"]) + in_chat * votes["user"],
-            group_voters=2.0 * grouped + in_chat,
+            weights=np.array([words_weight, meant * meaning_weight]),
+            group_votes=grouped * (votes["chat"] + meant * votes["title"])
+            + in_chat * votes["user"],
+            group_voters=(1 + meant) * grouped + in_chat,
         )
         bonus = preference(situation.question) * (raw.role != ASSISTANT)
         return voted.scored(voted.mean_vote() + bonus, votes)

@@ -1,42 +1,32 @@
 """Things of which somebody chooses one: who prefers dark mode does not prefer light mode.
 
-Only what people really choose between is listed; whoever drinks tea may drink coffee as well.
+Which they are stands in the tables `claims.*.txt`, one a language.
 """
 
 from __future__ import annotations
 
 import re
 
-# Folded words; those of one line exclude each other where they stand in the same place.
-_LINES = """\
-dark light oscuro claro dunkel hell dunklen hellen
-tabs spaces
-rest graphql grpc soap
-postgresql postgres mysql mariadb sqlite mongodb oracle dynamodb
-npm yarn pnpm bun
-react vue angular svelte
-vim neovim emacs vscode intellij nano
-windows linux macos
-metric imperial
-celsius fahrenheit
-aisle window pasillo ventana
-vegetarian vegan omnivore
-kubernetes nomad swarm
-aws azure gcp
-github gitlab bitbucket
-celery rabbitmq kafka
-mondays tuesdays wednesdays thursdays fridays saturdays sundays
-mornings evenings afternoons
-"""
-# Other names for the same thing.
-_SAME = {
-    "oscuro": "dark", "dunkel": "dark", "dunklen": "dark", "claro": "light", "hell": "light",
-    "hellen": "light", "postgres": "postgresql", "pasillo": "aisle", "ventana": "window",
-}  # fmt: skip
-_KIND = {word: number for number, line in enumerate(_LINES.splitlines()) for word in line.split()}
+from memolith.text.cues import listed, one_of
+from memolith.text.folding import fold
+
+_TABLE = "claims"
+
+
+def kinds(section: str) -> dict[str, tuple[int, str]]:
+    """Each word of a section whose lines exclude each other: the number of its line, and its first name."""
+    return {
+        fold(word): (number, fold(same.split("/")[0]))
+        for number, row in enumerate(listed(section, _TABLE))
+        for same in row.split()
+        for word in same.split("/")
+    }
+
+
+_KIND = kinds("choose")
 _CHOOSES = re.compile(
-    r"^(?P<who>[^.!?;,]{1,40}?)\s+(?:(?:now|always|usually|ahora|siempre|jetzt|immer)\s+)?"
-    r"(?P<verb>prefers?|uses?|prefiere|usa|utiliza|bevorzugt|nutzt|verwendet)\s+(?P<thing>[^.!?;,]{2,60})$"
+    rf"^(?P<who>[^.!?;,]{{1,40}}?)\s+(?:(?:{one_of('how often', _TABLE)})\s+)?"
+    rf"(?:(?P<prefers>{one_of('prefers', _TABLE)})|{one_of('uses', _TABLE)})\s+(?P<thing>[^.!?;,]{{2,60}})$"
 )
 
 
@@ -54,8 +44,8 @@ def choice(plain: str) -> tuple[str, str, str] | None:
     chosen = [word for word in words if word in _KIND]
     if len(chosen) != 1:
         return None
-    verb = "prefer" if match["verb"].startswith(("pref", "bevor")) else "use"
-    kind = _KIND[chosen[0]]
+    verb = "prefer" if match["prefers"] else "use"
+    kind, name = _KIND[chosen[0]]
     rest = " ".join("…" if word == chosen[0] else word for word in words)
     about = f"{verb} {rest}" if rest != "…" else f"{verb} {kind}"
-    return match["who"], about, _SAME.get(chosen[0], chosen[0])
+    return match["who"], about, name

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import calendar
-from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
+
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -33,6 +33,9 @@ def choices(
     0.8
     """
     result = [dict.fromkeys(stems(word), 1.0) for word in keywords]
+    for word, terms in zip(keywords, result, strict=True):
+        if word[:1].isdigit() and (other := _otherwise_written(word)):
+            terms[other] = 1.0  # the same number
     for phrase in dict.fromkeys(phrases(keywords)):
         synonyms = synonyms_of(phrase, language=language, extra=extra)
         parts = phrase.split(" ")
@@ -86,6 +89,20 @@ def own_words(
                 if word and word not in keywords:
                     result.setdefault(word, phrase.partition(" ")[0])
     return result
+
+
+def _otherwise_written(number: str) -> str:
+    """A whole number with points between its thousands, or without if it has them; "" for any other.
+
+    Commas need no such care: words are the same with them and without.
+    """
+    first, *others = number.split(".")
+    bare = first + "".join(others)
+    if not (bare.isascii() and bare.isdigit()) or first[0] == "0":
+        return ""
+    if others:
+        return bare if len(first) <= 3 and all(len(group) == 3 for group in others) else ""
+    return f"{int(bare):,}".replace(",", ".") if 4 <= len(bare) <= 9 else ""
 
 
 def _add(terms: dict[str, float], synonyms: Sequence[Synonym]) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memolith.text.alternatives import choice
+from memolith.text.alternatives import choice, kinds
 from memolith.text.amounts import plain_amounts
+from memolith.text.cues import Sentence, listed, one_of, says_any
 from memolith.text.folding import fold
 
 TYPE_CHECKING = False
@@ -20,53 +21,49 @@ if TYPE_CHECKING:
 _MOST_CHARS = 400
 # «Mrs. Keller» is one sentence with what stands before it.
 SENTENCE_ENDS = re.compile(
-    r"(?<=[.!?])(?<!\b[DMS]r\.)(?<!\bMrs\.)(?<!\bSra\.)(?<!\bDra\.)\s+(?=\w)|\n+|;\s+"
+    r"(?<=[.!?])(?<!\b[DMS]r\.)(?<!\bMrs\.)(?<!\bSra\.)(?<!\bDra\.)\s+(?=\w)"
+    rf"(?!(?<=\d\.\s)(?:{'|'.join(month.title() for month in listed('months', 'claims'))})\b)|\n+|;\s+"
 )
-_ARTICLE = re.compile(
-    r"^(?:the|a|an|our|my|your|his|her|their|its|el|la|los|las|un|una|mi|nuestro|nuestra|su|"
-    r"der|die|das|den|dem|ein|eine|einen|mein|meine|unser|unsere|sein|seine|ihr|ihre)\s+"
-)
+_TABLE = "claims"
+
+
+def _words(section: str) -> str:
+    return f"(?:{one_of(section, _TABLE)})"
+
+
+_ARTICLE = re.compile(rf"^{_words('articles')}\s+")
 # «is on 9 May» and «is 9 May» say the same.
-_BEFORE_VALUE = re.compile(r"^(?:on|at|from|del?|el|am|um|bei)\s+(?=(?:the\s+|el\s+|las?\s+)?\d)")
+_BEFORE_VALUE = re.compile(rf"^{_words('before value')}\s+(?=(?:{_words('articles')}\s+)?\d)")
+_ENDS_VALUE = re.compile(rf"\s+{_words('ends value')}(?!\w).*")
 _IS = re.compile(
-    r"^(?P<subject>[^.!?;,]{2,80}?)\s*(?:\s(?:is|are|was|es|son|esta|ist|sind|lautet|betragt|=)|:)\s+"
-    r"(?:now\s+|ahora\s+|always\s+|jetzt\s+)?(?P<not>not\s+|no\s+longer\s+|no\s+|nicht\s+|kein\w{0,2}\s+)?(?P<value>[^.!?;]{1,80}(?:\.\d[^.!?;]{0,40}){0,4})"
+    rf"^(?P<subject>[^.!?;,]{{2,80}}?)\s*(?:\s(?P<verb>{_words('is')}|=)|:)\s+(?:{_words('now')}\s+)?"
+    rf"(?P<not>{_words('not')}\s+)?(?P<value>[^.!?;]{{1,80}}(?:\.\d[^.!?;]{{0,40}}){{0,4}})"
 )
+_IS_ONE = re.compile(_words("is one"))
+_NO_CLAIM = re.compile(rf"^{_words('no claim')}\s")
 # Things that have one value at a time.
-_SINGLE = re.compile(
-    r"\b(?:port|name|address|password|deadline|birthday|owner|colou?r|theme|time ?zone|version|price|rent|"
-    r"salary|email|phone|number|url|host(?:name)?|default|limit|budget|capital|editor|language|framework|"
-    r"database|branch|status|age|size|weight|date|day|time|location|region|plan|boss|manager|lead|landlord|landlady|"
-    r"puerto|nombre|direccion|contrasena|plazo|cumpleanos|dueno|duena|precio|alquiler|correo|telefono|"
-    r"idioma|fecha|version|jefe|jefa|caser[oa]|edad|favou?rite \w+|\w+ favorit[oa]|"
-    r"adresse|passwort|frist|geburtstag|besitzer(?:in)?|farbe|preis|miete|gehalt|telefonnummer|nummer|hauptstadt|"
-    r"sprache|datum|chef(?:in)?|leiter(?:in)?|vermieter(?:in)?|alter|grosse|gewicht|beitrag|lieblings\w+)\b"
-)
+_SINGLE = says_any("single", _TABLE)
 _VALUE_OF_ITS_KIND = re.compile(
     r"\d[\d.,:/-]*\s*(?:%|€|\$|£|[a-z]{0,10})|v?\d+(?:\.\d+)+|https?://\S+|[\w.+-]+@[\w-]+\.\w+|/[\w./-]+"
 )
 # Who does it is the answer: only one can.
 _BY_ONE = re.compile(
-    r"^(?P<value>[^.!?;,]{2,40}?)\s+(?P<verb>owns|leads|manages|maintains|is responsible for|is in charge of|"
-    r"es dueno de|es duena de|dirige|gestiona|lleva|"
-    r"leitet|besitzt|verwaltet|betreut|ist verantwortlich fur|ist zustandig fur)\s+(?P<subject>[^.!?;]{2,80})"
+    rf"^(?P<value>[^.!?;,]{{2,40}}?)\s+(?P<verb>{_words('by one')})\s+(?P<subject>[^.!?;]{{2,80}})"
 )
 # What or where is the answer: one at a time for each.
 _OF_ONE = re.compile(
-    r"^(?P<subject>[^.!?;,]{2,40}?)\s+(?P<verb>lives in|works at|works for|was born in|reports to|is married to|"
-    r"runs on|listens on|deploys to|uses port|vive en|trabaja en|nacio en|"
-    r"wohnt in|lebt in|arbeitet bei|arbeitet fur|heisst|liegt in|lauft auf|ist verheiratet mit)\s+(?P<value>[^.!?;,]{2,60})"
+    rf"^(?P<subject>[^.!?;,]{{2,40}}?)\s+(?P<verb>{_words('of one')})\s+(?P<value>[^.!?;,]{{2,60}})"
 )
 _FOR = re.compile(
-    r"^(?P<who>[^.!?;,]{1,40}?)\s+(?:really\s+)?(?P<verb>likes|loves|prefers|wants|enjoys|like|love|prefer|want|"
-    r"dislikes|hates|avoids|dislike|hate|avoid|prefiere|odia|quiere|evita|le gusta|detesta|"
-    r"(?:does not|doesnt|do not|dont|never|no)\s+(?:likes?|wants?|enjoys?|eats?|drinks?|prefiere|quiere|le gusta)|"
-    r"no le gusta|eats|drinks|(?:mag|isst|trinkt|will|mochte)(?:\s+(?:kein\w{0,2}|nicht))?|liebt|hasst|bevorzugt)\s+(?:to\s+)?(?P<thing>[^.!?;,]{2,60})"
+    rf"^(?P<who>[^.!?;,]{{1,40}}?)\s+(?:really\s+)?(?:(?P<against>{_words('against')})|{_words('for')})\s+"
+    rf"(?:{_words('how much')}\s+)?(?P<thing>[^.!?;,]{{2,60}})"
 )
-_AGAINST = re.compile(
-    r"^(?:dis|hate|avoid|odia|evita|detesta|does not|doesnt|do not|dont|never|no\b|hasst|"
-    r"\w+\s+(?:kein|nicht))"
-)
+# Who somebody is: their name, behind a title or not.
+_ROLE = re.compile(rf"(?:^|\s){_words('roles')}$")
+_TITLES = frozenset(fold(title) for title in listed("titles", _TABLE))
+_TITLE_DOT = re.compile(rf"\b({_words('titles')})\.", re.IGNORECASE)
+_KINDS = kinds("exclude")
+_CHANGES = frozenset(fold(word) for word in listed("changes", _TABLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +83,11 @@ def claims(text: str) -> Iterator[Claim]:
     True
     """
     for sentence in SENTENCE_ENDS.split(text[:2000]):
-        plain = " ".join(fold(plain_amounts(sentence)).replace("'", "").replace("’", "").split())
+        written = _TITLE_DOT.sub(r"\1", plain_amounts(sentence))
+        plain = " ".join(fold(written).replace("'", "").replace("’", "").split())
         if 5 <= len(plain) <= _MOST_CHARS:
             bare = plain.rstrip(" .!;,")
-            found = _claim(bare)
+            found = _claim(bare, written)
             if found is not None:
                 yield found
             if chosen := choice(bare):
@@ -97,34 +95,21 @@ def claims(text: str) -> Iterator[Claim]:
                 yield Claim(f"{_bare(who)} chooses {about}", what)
 
 
-def _claim(plain: str) -> Claim | None:
+def _claim(plain: str, written: str) -> Claim | None:
     if match := _BY_ONE.match(plain):
         return Claim(f"{_bare(match['subject'])} < {match['verb']}", _bare(match["value"]))
     if match := _OF_ONE.match(plain):
-        return Claim(f"{_bare(match['subject'])} {match['verb']}", _bare(match["value"]))
+        value = _ENDS_VALUE.sub("", match["value"])
+        return Claim(f"{_bare(match['subject'])} {match['verb']}", _bare(value))
     if match := _FOR.match(plain):
-        side = "against" if _AGAINST.match(match["verb"]) else "for"
+        side = "against" if match["against"] else "for"
         return Claim(f"{_bare(match['who'])} ~ {_bare(match['thing'])}", side)
-    return _is_claim(plain)
+    return _is_claim(plain, written)
 
 
-def _is_claim(plain: str) -> Claim | None:
+def _is_claim(plain: str, written: str) -> Claim | None:
     match = _IS.match(plain)
-    if match is None or plain.startswith(
-        (
-            "if ",
-            "when ",
-            "si ",
-            "cuando ",
-            "wenn ",
-            "falls ",
-            "this ",
-            "that ",
-            "it ",
-            "es ",
-            "there ",
-        )
-    ):
+    if match is None or _NO_CLAIM.match(plain):
         return None
     subject, value = _bare(match["subject"]), _bare(_BEFORE_VALUE.sub("", match["value"]))
     if match["not"]:
@@ -133,7 +118,30 @@ def _is_claim(plain: str) -> Claim | None:
         _VALUE_OF_ITS_KIND.fullmatch(value) and len(subject.split()) > 1
     ):
         return Claim(f"{subject} is", value)
+    value = _bare(_ENDS_VALUE.sub("", value))
+    if _ROLE.search(subject) and (name := _name(value, written)):
+        return Claim(f"{subject} is who", name)
+    if (kind := _KINDS.get(value)) and _is_one_thing(match):
+        return Claim(f"{subject} is of kind {kind[0]}", kind[1])
     return Claim(f"{subject} is {value}", "yes")
+
+
+def _name(value: str, written: str) -> str:
+    """The name that a value is; "" if it may be something else, such as a noun where all have capitals."""
+    words = value.split()
+    names = [word for word in words if word not in _TITLES]
+    capitals = {fold(word.strip(" .,!;")) for word in written.split() if word[0].isupper()}
+    may_be_noun = any(language.name == "de" for language in Sentence(written).languages)
+    is_sure = not may_be_noun or len(names) < len(words) or len(names) > 1
+    return " ".join(names) if is_sure and names and capitals.issuperset(names) else ""
+
+
+def _is_one_thing(match: re.Match[str]) -> bool:
+    """Whether it is said of one thing that does not change by the hour."""
+    subject = match["subject"]
+    is_definite = bool(_ARTICLE.match(subject)) or " " in subject
+    is_one = bool(match["verb"] and _IS_ONE.fullmatch(match["verb"]))
+    return is_definite and is_one and _CHANGES.isdisjoint(subject.split())
 
 
 def _bare(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from memolith.text.amounts import plain_amounts
 from memolith.text.claims import SENTENCE_ENDS
+from memolith.text.cues import listed, says_any
 from memolith.text.folding import fold
 from memolith.text.similarity import NEGATIONS
 from memolith.text.stopwords import is_stop_word
@@ -25,76 +26,33 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
 _MOST_CHARS = 240
-# Which day or time of year something holds for.
-DAYS = re.compile(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|mornings?|evenings?|nights?|noon|"
-    r"summer|winter|spring|autumn|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|mananas?|tardes?|"
-    r"noches?|verano|invierno|primavera|otono|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?|"
-    r"wochenenden?|werktags|morgens|vormittags|mittags|nachmittags|abends|nachts|sommer|fruhling|herbst"
+_TABLE = "claims"
+
+
+def _set(section: str) -> frozenset[str]:
+    return frozenset(fold(word) for word in listed(section, _TABLE))
+
+
+def _pairs(section: str) -> list[tuple[str, str]]:
+    found = (fold(pair).split("/") for pair in listed(section, _TABLE))
+    return [(one, other) for one, other in found]
+
+
+DAYS, MONTHS = _set("days"), _set("months")
+_ONE_NAME, _CONDITION = says_any("one name", _TABLE), says_any("condition", _TABLE)
+_PAST, _NO_PAST = says_any("past", _TABLE), says_any("no past", _TABLE)
+# With its accents: «pagó» was, «pago» is.
+_ENDINGS = [ending for ending in listed("past endings", _TABLE) if not ending.startswith("-")]
+_NO_ENDINGS = tuple(
+    ending[1:] for ending in listed("past endings", _TABLE) if ending.startswith("-")
 )
-MONTHS = frozenset(
-    "january february march april may june july august september october november december enero febrero "
-    "marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
-    "januar februar marz mai juni juli oktober dezember".split()
-)
-# One at a time can be the answer, so that another name is another answer.
-_ONE_NAME = re.compile(
-    r"\b(?:leads?|led|owns?|owned|manages?|managed|head|boss|manager|responsible|in charge|lives?|born|married|"
-    r"hosted|located|based|capital|named?|called|reports? to|works? (?:at|for)|lead|owner|"
-    r"dirige\w*|vive|nacio|casad[oa]|duen[oa]|responsable|jef[ea]|se llama|trabaja en|alojad[oa]|"
-    r"leitet|geleitet|gehort|besitzt|wohnt|lebt|liegt|geboren|verheiratet|heisst|chef(?:in)?|verantwortlich|"
-    r"zustandig|arbeitet (?:bei|fur))\b"
-)
-_CONDITION = re.compile(
-    r"\b(?:if|when|unless|except|only|until|while|si|cuando|salvo|excepto|solo|mientras|hasta que|"
-    r"wenn|falls|sofern|sobald|nur|ausser|wahrend)\b"
-)
-_PAST = re.compile(
-    r"\b(?:was|were|had|did|bought|went|met|paid|spent|saw|got|came|took|gave|ran|sent|won|lost|wrote|ate|"
-    r"drank|slept|flew|drove|made|said|told|found|became|yesterday|last|ago|fue|fueron|era|eran|hizo|tuvo|"
-    r"estuvo|ayer|hace|war|waren|hatte|hatten|wurde|wurden|gestern|kostete|kosteten|gekauft|bezahlt|getroffen|"
-    r"gelaufen|gefahren|gegessen|(?:hat|habe|haben) (?:[\w.,:-]{1,30} ){1,12}?ge\w{2,20}(?:t|en))\b"
-)
-_ENDING = re.compile(r"\b\w{2,}(?:[^e]ed|ó|aron|ieron)\b")
-_NO_PAST = re.compile(  # participles of what is, and changes that leave a new value behind
-    r"\b(?:(?:is|are|be|been|gets?|esta|estan)\s+(?:\w+\s+)?\w+ed|(?:limited|based|married|named|"
-    r"called(?! (?:about|to|in|me|us|him|her|them|back|and|again|for|from|the|because)\b)|led|"
-    r"located|hosted|shared|need\w*|required|(?:moved|changed|raised|increased|lowered|reduced|switched|set|"
-    r"subio|bajo|cambio|paso)\s+(?:\w+\s+){0,2}?(?:to|from|a)))\b"
-)
-_LINKS = re.compile(  # behind one of these stands what is said of the subject
-    r"^(?:is|are|has|have|=|:|at|on|in|to|costs?|es|son|esta|estan|tiene|tienen|cuesta|a|en|de|el|[a-z]{3,}s|"
-    r"ist|sind|hat|haben|kostet|kosten|betragt|heisst|lautet|wohnt|lebt|liegt|endet|beginnt|startet|offnet|schliesst|"
-    r"wiegt|dauert|braucht|fahrt|um|am|auf|bei|bis|zu)$"
-)
-_OPPOSITES = {
-    frozenset(pair.split("/"))
-    for pair in (
-        "enabled/disabled on/off open/closed allowed/forbidden allowed/banned likes/dislikes likes/hates "
-        "love/hate encrypted/unencrypted protected/unprotected required/optional public/private can/cannot "
-        "married/single activado/desactivado abierto/cerrado permitido/prohibido activada/desactivada "
-        "abierta/cerrada permitida/prohibida encima/debajo left/right offen/geschlossen erlaubt/verboten "
-        "aktiviert/deaktiviert verschlusselt/unverschlusselt offentlich/privat"
-    ).split()
-}
-# Small words that make it another thing: the train to a place is not the one from there.
-_WAYS = (("to", "from"), ("before", "after"), ("desde", "hasta"), ("antes", "despues"), ("nach", "aus"),
-         ("vor", "nach"), ("ab", "bis"))  # fmt: skip
-# These say little about what a sentence is about.
-_FILLERS = frozenset(
-    "now currently new about around approximately roughly always every each daily monthly weekly total still "
-    "again actually changed moved raised set ahora nuevo nueva siempre cada unos unas aproximadamente "
-    "amount amounts run runs start starts begin begins listen listens cost costs price take takes get gets "
-    "empieza cuesta precio importe sale is are be not no longer anymore ya month year mes ano : asciende "
-    "jetzt aktuell derzeit neu neue neuer etwa rund ungefahr circa ca immer jede jeden jedes pro monatlich taglich "
-    "kostet kosten betragt preis beginnt startet lauft uhr monat jahr der die das den dem des ein eine einen im am um "
-    "von zu zum zur mit fur und ist sind hat haben wird unser unsere mein meine auf bei".split()
-)
-# A number behind one of these is its value.
-_ATTRIBUTES = frozenset(
-    "port puerto version size level limit age number code need needs weigh weighs pesa mide dura width "
-    "wiegt misst dauert braucht benotigt grosse".split()
-)
+_ENDING = re.compile(rf"\b\w{{2,}}(?:{'|'.join(_ENDINGS)})\b")
+_VERBS, _PREPOSITIONS = _set("links"), _set("preposition links")
+_VERB_ENDINGS = tuple(_set("link endings"))
+_OPPOSITES = {frozenset(pair) for pair in _pairs("opposites")}
+_WAYS = _pairs("ways")
+_FILLERS, _ATTRIBUTES = _set("fillers"), _set("attributes")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
 
 
@@ -108,6 +66,7 @@ class Frame:
     negated: bool = False
     one_name: bool = False  # a name in it is an answer
     said_of_subject: bool = False  # whether the last value stands behind a verb
+    beside_name: frozenset[str] = frozenset()  # words that only say what is named: «the dog Cookie»
 
 
 def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
@@ -117,10 +76,15 @@ def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
         plain = fold(sentence)
         if len(sentence) <= _MOST_CHARS and not sentence.rstrip().endswith("?"):
             happened = _PAST.search(plain) or (
-                _ENDING.search(sentence.lower()) and not _NO_PAST.search(plain)
+                _ends_as_past(sentence) and not _NO_PAST.search(plain)
             )
             if not happened and not _CONDITION.search(plain):
                 yield _frame(sentence, plain, is_name)
+
+
+def _ends_as_past(sentence: str) -> bool:
+    found = _ENDING.findall(sentence.lower())
+    return any(not word.endswith(_NO_ENDINGS) for word in found)
 
 
 def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
@@ -128,7 +92,8 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
     values: dict[str, list[str]] = {}
     words: dict[str, str] = {}
     around: list[str] = []
-    negated = linked = behind = False
+    last, beside = "", set[str]()
+    negated = linked = behind = has_verb = False
     for token in _TOKEN.findall(sentence):
         word = _SAME.get(fold(token).replace("'", "").replace("’", ""), fold(token))
         kind = _kind(token, word, names=one_name and is_name(token))
@@ -139,9 +104,17 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
         around.append(token)
         bare = word.replace("'", "").replace("’", "")
         negated ^= bare in NEGATIONS or token.lower() == "cannot"
-        linked = linked or bool(around[1:] and _LINKS.match(word))
+        has_verb = has_verb or bool(around[1:] and _is_verb(token, word))
+        linked = linked or has_verb or bool(around[1:] and word in _PREPOSITIONS)
         if bare not in NEGATIONS and bare not in _FILLERS and not is_stop_word(bare):
+            if last and is_name(token):
+                beside.add(last)
+            last = bare
             words[stem(bare.removesuffix("s"), "en")] = bare
+        else:
+            last = ""
+    # A dinner is on many days; only of a verb a date is the value.
+    behind = behind and (has_verb or not ("month" in values or _DATE.search(sentence)))
     return Frame(
         text=" ".join(around),
         words=words,
@@ -149,6 +122,7 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
         negated=negated,
         one_name=one_name,
         said_of_subject=behind or (one_name and not values.get("number")),
+        beside_name=frozenset(beside),
     )
 
 
@@ -159,15 +133,22 @@ def _may_have_value(word: str) -> bool:
         is_stop_word(plain)
         or plain in _FILLERS
         or plain in _ATTRIBUTES
-        or bool(_LINKS.match(plain))
+        or _is_verb(word, plain)
+        or plain in _PREPOSITIONS
         or plain in MONTHS
     )
+
+
+def _is_verb(token: str, word: str) -> bool:
+    """Whether what stands behind it is said of the subject."""
+    ends = len(word) > 3 and token.islower() and word.isascii() and word.endswith(_VERB_ENDINGS)
+    return word in _VERBS or ends
 
 
 def _kind(token: str, word: str, *, names: bool) -> str:
     if any(letter.isdigit() for letter in token):
         return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
-    if DAYS.fullmatch(word):
+    if word in DAYS:
         return "day"
     if word in MONTHS:
         return "month"
@@ -213,11 +194,13 @@ def _other_way(one: Frame, other: Frame) -> bool:
 
 def _words_apart(one: Frame, other: Frame, alike: Alike) -> Iterator[str]:
     """The telling words of either that have no partner in the other."""
+    named = one.beside_name | other.beside_name
     left = [one.words[key] for key in one.words.keys() - other.words.keys()]
     right = [other.words[key] for key in other.words.keys() - one.words.keys()]
     for mine, theirs in ((left, right), (right, left)):
         for word in mine:
-            if not any(alike(word, found) for found in theirs):
+            only_tells_what = not theirs and word in named
+            if not only_tells_what and not any(alike(word, found) for found in theirs):
                 yield word
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOST_CHARS = 600  # what a sentence is shows at its beginning
 _LISTS = ("language", "user speaks", "assistant speaks", "others speak", "filler")
+_MOST_FILLERS = 6
+_MARK = re.compile(r"[,.!:;–—-]")
 _WORD = re.compile(r"[\w']+")
 # What the signs of a cue mean, as parts of an expression.
 _SIGNS = {
@@ -74,9 +76,10 @@ class Sentence:
         """Whether a word is among the cues of a section, in the language of the sentence."""
         return any(language.says(section, fold(word)) for language in self.languages)
 
-    def begins(self, section: str) -> bool:
-        """Whether it begins with one."""
-        found = (language.says(section, self.plain) for language in self.languages)
+    def begins(self, section: str, *, in_any: bool = False) -> bool:
+        """Whether it begins with one; `in_any` language, if few words may tell too little of theirs."""
+        of = languages() if in_any else self.languages
+        found = (language.says(section, self.plain) for language in of)
         return any(
             match is not None and not self.plain[: match.start()].strip(" !?-\"'(")
             for match in found
@@ -84,17 +87,44 @@ class Sentence:
 
 
 def without_filler(sentence: str) -> str:
-    """A sentence without what only fills at its beginning, in whichever language.
+    """A sentence without what only fills at its beginning, in whichever language, to be asked what it is.
 
     >>> without_filler("btw, I moved to Lima"), without_filler("und Sara zieht um"), without_filler("Also")
     ('I moved to Lima', 'Sara zieht um', 'Also')
     """
-    found = _filler().match(sentence)
-    rest = sentence[found.end() :] if found else ""
-    if not rest:
-        return sentence
-    bare = without_filler(rest)
-    return bare[0].upper() + bare[1:]
+    return sentence[_end_of_filler(sentence) :]
+
+
+def without_filler_before_mark(sentence: str) -> str:
+    """A sentence as it may be told: without filler, if a mark parts it from what follows and nothing else changes.
+
+    «Thanks a lot» is no filler, «Great Britain» a country, «Si llueve» a condition; and who begins in the middle
+    would begin with a small letter.
+
+    >>> without_filler_before_mark("Okay, Ana moved"), without_filler_before_mark("Okay, the build is red")
+    ('Ana moved', 'Okay, the build is red')
+    """
+    rest = behind_filler(sentence)
+    return rest if not rest[:1].islower() or sentence[:1].islower() else sentence
+
+
+def behind_filler(sentence: str) -> str:
+    """What of a sentence stands behind filler and a mark, to be compared with others.
+
+    >>> behind_filler("Yes, we ship on Monday")
+    'we ship on Monday'
+    """
+    return sentence[_end_of_filler(sentence, needs_mark=True) :]
+
+
+def _end_of_filler(sentence: str, *, needs_mark: bool = False) -> int:
+    end = 0
+    for _ in range(_MOST_FILLERS):
+        found = _filler().match(sentence, end)
+        if found is None or (needs_mark and not _MARK.search(found[0])):
+            break
+        end = found.end()
+    return end
 
 
 @cache
@@ -123,23 +153,33 @@ def languages() -> tuple[Language, ...]:
             frozenset(map(fold, sections["language"])),
             {key: _expression(cues) for key, cues in sections.items() if key not in _LISTS},
         )
-        for name, sections in _files().items()
+        for name, sections in _files("cues").items()
     )
 
 
-def listed(section: str) -> list[str]:
+def listed(section: str, table: str = "cues") -> list[str]:
     """The entries of a section that is a plain list of words, of all languages."""
-    return [entry for sections in _files().values() for entry in sections[section]]
+    return [entry for sections in _files(table).values() for entry in sections[section]]
+
+
+def says_any(section: str, table: str) -> re.Pattern[str]:
+    """An expression that finds each cue of a section of a table, in whichever language."""
+    return _expression(listed(section, table))
+
+
+def one_of(section: str, table: str) -> str:
+    """The cues of a section as part of an expression, the longest first."""
+    return "|".join(_part(cue) for cue in sorted(listed(section, table), key=len, reverse=True))
 
 
 @cache
-def _files() -> dict[str, dict[str, list[str]]]:
+def _files(table: str) -> dict[str, dict[str, list[str]]]:
     names = (name.split(".") for name in os.listdir(os.path.dirname(__file__)))
-    found = sorted(parts[1] for parts in names if parts[0] == "cues" and parts[-1] == "txt")
+    found = sorted(parts[1] for parts in names if parts[0] == table and parts[-1] == "txt")
     return {
         name: {
             section: [cue for row in rows for cue in row[0].split(", ")]
-            for section, rows in read_table(f"cues.{name}.txt").items()
+            for section, rows in read_table(f"{table}.{name}.txt").items()
         }
         for name in found
     }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from memolith.text.date_words import CLASSES, WORDS
+from memolith.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

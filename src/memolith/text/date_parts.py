@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text import calendar_parts as parts
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, MAYBE, Phrase
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, SURE
 from memolith.text.date_words import CLASSES
+from memolith.values import dataclass, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.date_grammar import (
@@ -33,6 +32,7 @@ from memolith.text.date_words import (
     SURNAMES,
 )
 from memolith.text.stopwords import is_stop_word, language_of
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -43,9 +43,11 @@ def _is_spanish(stretches: Sequence[str]) -> bool:
 
 
 def _is_spanish_by_its_words(found: Iterable[str]) -> bool:
-    folded = [fold(stretch.strip(MARKS)) for stretch in found]
-    return any(knows(word, "es") for word in folded) and not any(
-        knows(word, "en") for word in folded
+    """Whether words are Spanish ones; capitals alone are no sign: Dolores, Rosa and Tomás are names."""
+    read = [stretch.strip(MARKS) for stretch in found]
+    folded = [(word, fold(word)) for word in read]
+    return any(knows(plain, "es") and not word.istitle() for word, plain in folded) and not any(
+        knows(plain, "en") for _, plain in folded
     )
 
 

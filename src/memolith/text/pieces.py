@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from memolith.text.digests import blake2b
 from memolith.text.folding import fold
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ def _is_number(word: str) -> bool:
 
 
 def _is_dated(word: str) -> bool:
-    return word in MONTHS or DAYS.fullmatch(word) is not None
+    return word in MONTHS or word in DAYS
 
 
 def _is_when(word: str) -> bool:

@@ -1,39 +1,22 @@
-"""Sentences: where they end, which of them are small talk, and what makes one worth keeping."""
+"""The sentences of a text, which of them are small talk, and what makes one worth keeping."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from memolith.text.cues import without_filler_before_mark
 from memolith.text.folding import fold
+from memolith.text.sentence_ends import split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# «SELECT … FOR UPDATE» leaves something out, and «am 3. und 20. Oktober» counts days: neither ends.
-_GERMAN_MONTHS = (
-    "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-)
-_ENDS = re.compile(
-    r"(?:(?<=[.!?])|(?<=\S…))[\"'”»)\]]*\s+(?=[\w¿¡\"'“«(])"
-    rf"(?!(?<=\d\.\s)(?:[a-zäöü]|(?:{_GERMAN_MONTHS})\b))|(?<=[。！？])"
-)
-_ABBREVIATION = re.compile(  # «62 ms.» and «locale/ca.» end a sentence
-    r"(?:(?<![\w/])(?:dr|dra|mr|mrs|(?<!\d )ms|sr|sra|st|no|vs|etc|approx|ca|inc|e\.g|i\.e|p\.ej|z\.b|"
-    r"tel|num|núm|pag|pág|avda|ext|prof|aprox|apdo|nr|str|bzw|usw|evtl|ggf|inkl)|"
-    r"(?:^|\s)[A-Z])\.$",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
-_FILLER = re.compile(
-    r"^(?:ok(?:ay)?|sure|well|so|yes|yeah|alright|right|great|thanks|thank you|by the way|anyway|hola|"
-    r"vale|bueno|pues|claro|gracias|perfecto|si|sí)\b[\s,.!:;–—-]+(?=\w)",
-    re.IGNORECASE,
-)
 _SMALL_TALK = re.compile(
     r"(?:hi|hello|hey|hola|good (?:morning|evening|afternoon|night)|buen[oa]s (?:dias|tardes|noches)|"
-    r"thanks?(?: you)?|thx|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
+    r"thanks?(?: you)?|thx|np|ty|yw|brb|rofl|lmao|xd|k|kk|omg|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
     r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|let me (?:check|see|think|look|know)|one moment|"
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
@@ -104,6 +87,7 @@ _HEALTH = re.compile(r"\b(?:allerg\w*|alergi\w*|c(?:o)?eliac\w*|diabet\w+|intole
 _UNSURE = re.compile(
     r"\b(?:i think|maybe|might be|perhaps|not sure|creo que|quizas?|tal vez|puede que|no estoy segur[oa])\b"
 )
+_TELLS = re.compile(r"\w")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME = re.compile(
     r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]{1,64}@[\w-]+\.\w+|"
@@ -111,33 +95,35 @@ _NAME = re.compile(
 )
 _WEIGHTS = ((_DECISION, 3), (_PREFERENCE, 3), (_HEALTH, 3), (_OPEN, 2), (_INSIGHT, 2))
 
-# No abbreviation keeps a sentence going for longer, and the longest stands at its very end.
-_LONGEST = 2000
-_TAIL = 16
+# A line so long that its end is where it was wrapped, if the next one goes on in small letters.
+_WRAPPED = 30
+_ENDED = tuple(".!?…:;,。！？")
 
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences and list items of a text, without marks of lists and words that only fill.
 
+    Each is as it was written: no first letter is made large, and nothing is taken out of the middle.
+
     >>> list(sentences("Okay, Dr. Ruiz called. She moved the visit to 3.15 pm!\\n- Bring the X-ray"))
     ['Dr. Ruiz called.', 'She moved the visit to 3.15 pm!', 'Bring the X-ray']
     """
-    for line in text.split("\n"):
-        whole = ""
-        for piece in _ENDS.split(line):
-            whole = f"{whole} {piece}".strip()
-            if whole and (len(whole) > _LONGEST or not _ABBREVIATION.search(whole[-_TAIL:])):
-                yield _bare(whole)
-                whole = ""
-        if whole:
-            yield _bare(whole)
+    for line in _lines(text):
+        for sentence in split_sentences(_BULLET.sub("", line).strip()):
+            yield without_filler_before_mark(sentence)
 
 
-def _bare(sentence: str) -> str:
-    bare = _FILLER.sub("", _BULLET.sub("", sentence)).strip()
-    if not bare or bare == sentence:
-        return sentence
-    return bare if bare[0].isupper() else bare[0].upper() + bare[1:]
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text; one that was wrapped in the middle of a sentence is put together again."""
+    wrapped: list[str] = []
+    for line in map(str.rstrip, text.split("\n")):
+        last = wrapped[-1] if wrapped else ""
+        goes_on = line[:1].islower() and not last.endswith(_ENDED) and not _BULLET.match(line)
+        if wrapped and not (goes_on and len(last) >= _WRAPPED):
+            yield " ".join(wrapped)
+            wrapped = []
+        wrapped.append(line)
+    yield " ".join(wrapped)
 
 
 @lru_cache(maxsize=10_000)
@@ -155,7 +141,9 @@ def worth(sentence: str) -> float:
     named = len(_NAME.findall(sentence))
     called = sum(not name.strip().isupper() for name in _NAME.findall(sentence))
     most = 3 if numbers or called else 8  # longer ones have something to say as well
-    if not words or (len(words) <= most and not numbers and _SMALL_TALK.match(plain)):
+    if not _TELLS.search(plain) or (
+        len(words) <= most and not numbers and _SMALL_TALK.match(plain)
+    ):
         return 0.0
     if not numbers and (_WEATHER.match(plain) or (not called and _TALK.match(plain))):
         return 0.0

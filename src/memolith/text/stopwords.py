@@ -84,6 +84,12 @@ def stop_words() -> frozenset[str]:
 
 
 @cache
+def of_days() -> frozenset[str]:
+    """Words, folded, that say nothing where days are asked for: what happened, was done, told or noted."""
+    return frozenset(_entries("of_days.txt"))
+
+
+@cache
 def _telling() -> dict[str, Language]:
     """Stop words that only one language has."""
     english, spanish = _without_star("en"), _without_star("es")
@@ -105,6 +111,10 @@ def _read(language: Language) -> dict[str, bool]:
 
 @cache
 def _written(language: Language) -> list[str]:
-    path = os.path.join(os.path.dirname(__file__), f"stopwords.{language}.txt")
+    return _entries(f"stopwords.{language}.txt")
+
+
+def _entries(name: str) -> list[str]:
+    path = os.path.join(os.path.dirname(__file__), name)
     with open(path, encoding="utf-8") as file:
         return " ".join(line.partition("#")[0] for line in file).split()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from memolith.text.folding import fold
 from memolith.text.stopwords import LANGUAGES, stop_words
 from memolith.text.terms import stem
 from memolith.text.tokens import words
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,6 +133,11 @@ def synonyms_of(
 @lru_cache(maxsize=1 << 12)
 def _ours(phrase: str, language: Language | None) -> tuple[Synonym, ...]:
     return tuple(dict.fromkeys(_synonyms(phrase, language, built_in())))[:MOST_SYNONYMS]
+
+
+def is_listed(word: str) -> bool:
+    """Whether a folded word stands in our list, in whichever language."""
+    return any(knows(word, language) for language in LANGUAGES)
 
 
 def knows(word: str, language: Language) -> bool:

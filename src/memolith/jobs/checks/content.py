@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 def check_content(subject: Subject) -> list[Check]:
     """Read every memory file once, and let each check look at it."""
     unread = Findings("read", "Readable files")
-    text, records, notes = TextCheck(), RecordLines(_tombstones(subject, unread)), NoteCheck()
+    has_backups = any(
+        entry.path.startswith(f"{layout.BACKUP_FOLDER}/") for entry in subject.entries
+    )
+    records = RecordLines(_tombstones(subject, unread), has_backups=has_backups)
+    text, notes = TextCheck(), NoteCheck()
     for path in subject.memory_files():
         try:
             data = subject.read(path)

@@ -9,17 +9,19 @@ import tomllib
 from dataclasses import dataclass
 
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.text.commands import root_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memolith.jobs.checks.subject import Subject
+    from memolith.profile import Profile
     from memolith.reports import Check
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings
 _OURS = "memolith"
-_BY_HAND = 'Add to it: "memolith": {"command": "memolith", "args": ["mcp"]}'
+_BY_HAND = 'Add to it: "memolith": {"command": "memolith", "args": ["mcp"%s]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class Host:
     name: str
     folder: str  # there when the host was ever used
     files: tuple[str, ...]
-    advice: str = _BY_HAND
+    command: str = ""  # what adds a server to it, if it has one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ HOSTS = (
         name="Claude Code",
         folder=".claude",
         files=(".claude.json", ".claude/settings.json"),
-        advice="To add it: claude mcp add -s user memolith -- memolith mcp",
+        command="claude mcp add -s user memolith --",
     ),
     Host(
         name="Claude Desktop",
@@ -61,14 +63,14 @@ HOSTS = (
         name="Codex",
         folder=".codex",
         files=(".codex/config.toml",),
-        advice="To add it: codex mcp add memolith -- memolith mcp",
+        command="codex mcp add memolith --",
     ),
     Host(name="Cursor", folder=".cursor", files=(".cursor/mcp.json",)),
     Host(
         name="Gemini CLI",
         folder=".gemini",
         files=(".gemini/settings.json",),
-        advice="To add it: gemini mcp add -s user memolith memolith mcp",
+        command="gemini mcp add -s user memolith",
     ),
     Host(name="OpenClaw", folder=".openclaw", files=(".openclaw/openclaw.json",)),
 )
@@ -83,13 +85,26 @@ def check_hosts(subject: Subject) -> list[Check]:
     home = os.path.expanduser("~")
     there = [host for host in HOSTS if os.path.isdir(os.path.join(home, host.folder))]
     for host in there:
-        _check_host(found, host, home)
+        _check_host(found, host, home, _named_root(subject.profile))
     if not there:
         return found.checks("none found on this machine", "off")
     return found.checks(f"{', '.join(host.name for host in there)}: Memolith is registered")
 
 
-def _check_host(found: Findings, host: Host, home: str) -> None:
+def _named_root(profile: Profile) -> str:
+    """The folder that a host must name too; "" where the usual rules find the memory."""
+    return profile.root if profile.found_by in ("argument", "environment") else ""
+
+
+def _advice(host: Host, root: str) -> str:
+    """How one tells the host of this memory."""
+    if host.command:
+        return f"To add it: {host.command} memolith mcp{root and root_option(root)}"
+    more = f', "--root", {json.dumps(root, ensure_ascii=False)}' if root else ""
+    return _BY_HAND % more
+
+
+def _check_host(found: Findings, host: Host, home: str, root: str) -> None:
     known: list[Server] = []
     for file in host.files:
         try:
@@ -99,7 +114,9 @@ def _check_host(found: Findings, host: Host, home: str) -> None:
             found.add("warn", f"{host.name}: ~/{file} was not read: {reason}.", "Mend that file.")
             return
     if not known:
-        found.add("info", f"{host.name} is here and does not know of Memolith.", host.advice)
+        found.add(
+            "info", f"{host.name} is here and does not know of Memolith.", _advice(host, root)
+        )
     for server in known:
         if server.command and not shutil.which(server.command):
             found.add(

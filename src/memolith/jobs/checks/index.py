@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.index_reports import told_of_refused
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.text.wording import counted
 
@@ -28,12 +29,21 @@ def _findings(status: IndexStatus) -> list[Check]:
         found.add("warn", shown(warning))
     if not status.exists:
         return found.checks("none yet; the first search makes it", "off")
+    if status.damaged:
+        found.add(
+            "warn",
+            "The index is damaged. Your files are not concerned.",
+            "The next search makes it anew, or now: memolith reindex",
+        )
+        return found.checks("")
     if status.without_vector:
         found.add(
             "info",
             f"{counted(status.without_vector, 'chunk')} found by words only until embedded.",
             "The next search embeds them, or now: memolith sync",
         )
+    if status.refused:
+        found.add("info", f"{told_of_refused(status.refused)}.")
     if status.changed:
         found.add(
             "info",

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from memolith.jobs.checks.subject import Subject
     from memolith.reports import Check
 
+_CALLED = {
+    "stale": "stale record",
+    "open-secret": "open secret",
+    "broken-citation": "broken citation",
+}
+
 
 def check_integrity(subject: Subject) -> list[Check]:
     """How many contradictions, duplicates, stale records, broken citations and open secrets."""
@@ -23,7 +29,9 @@ def check_integrity(subject: Subject) -> list[Check]:
         report = scan(folder, Clock(subject.config.profile.timezone).now())
     kinds = Counter(finding.kind for finding in report.findings)
     if kinds:
-        listed = ", ".join(counted(number, kind) for kind, number in sorted(kinds.items()))
+        listed = ", ".join(
+            counted(number, _CALLED.get(kind, kind)) for kind, number in sorted(kinds.items())
+        )
         grave = kinds.keys() & {"open-secret", "contradiction"}
         found.add("warn" if grave else "info", f"{listed}.", "See: memolith scan")
     return found.checks("Nothing contradicts, repeats or leads nowhere.")

@@ -1,8 +1,8 @@
-"""The model that searches by meaning: whether it can be used."""
+"""The model that searches by meaning: whether it answers."""
 
 from __future__ import annotations
 
-from memolith.errors import EmbeddingError
+from memolith.errors import ConfigError, EmbeddingError
 from memolith.jobs.checks.findings import Findings, shown
 
 TYPE_CHECKING = False
@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 
 def check_model(subject: Subject) -> list[Check]:
-    """Whether the default model loads, or another one is set up; nothing is sent to its server."""
-    from memolith.embed.choose import choose_embedder
+    """Whether the model answers: the default one is loaded, a server is asked for one word."""
+    from memolith.config_loading import key_from
+    from memolith.embed.choose import try_embedder
 
     found = Findings("model", "Model")
     if not subject.config.search.meaning:
         return found.checks("search.meaning is off: search goes by words only", "off")
-    name = ""
+    name, config = "", subject.config.embed
     try:
-        name = choose_embedder(subject.config.embed).name
-    except EmbeddingError as error:
+        name = try_embedder(config, key_from(config.key, "embed.key"))
+    except (EmbeddingError, ConfigError) as error:
         found.add("warn", f"{shown(error.message)} Search goes by words only.", error.hint)
     return found.checks(shown(name))

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 class RecordLines:
     """Looks at the records of every file, and compares them across files."""
 
-    def __init__(self, stones: Sequence[Tombstone]) -> None:
+    def __init__(self, stones: Sequence[Tombstone], *, has_backups: bool) -> None:
         """Start with nothing seen but what was forgotten."""
+        restore = ", or put a backup back: memolith restore" if has_backups else "."
+        self._advice = f"Mend the line{restore}"
         self._damaged = Findings("records", "Records")
         self._twins = Findings("ids", "Ids")
         self._returned = Findings("forgotten", "Forgotten records")
@@ -65,7 +67,7 @@ class RecordLines:
             self._damaged.add(
                 "error",
                 f"{shown(damage.path)} line {damage.line} is not a record: {shown(damage.reason)}.",
-                "Mend the line, or put a backup back: memolith restore",
+                self._advice,
             )
         last = document.lines[-1]
         if not last.data.endswith(b"\n") and is_torn(last.data):

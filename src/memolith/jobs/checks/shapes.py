@@ -5,7 +5,6 @@ from __future__ import annotations
 from memolith.files import layout
 from memolith.files.folder import SECOND_NAME
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
-from memolith.files.server_token import TOKEN
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import ROOT
@@ -81,15 +80,11 @@ def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tupl
 
 
 def too_open(subject: Subject) -> list[Entry]:
-    """The files and folders that others than the user may read or write.
-
-    Not the server's token: closing its file would hide that it must be replaced.
-    """
+    """The files and folders that others than the user may read or write."""
     return [
         entry
         for entry in subject.entries
         if entry.is_own
-        and entry.path != TOKEN
         and entry.kind in ("file", "folder")
         and not entry.closed
         and entry.mode & _WIDER_THAN_OURS

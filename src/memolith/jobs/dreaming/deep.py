@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memolith.jobs.dreaming.score import Score
     from memolith.jobs.dreaming.sources import Sources
 
+YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
 # So many of the best are looked up in the files; a promotion is found long before.
 _MOST_EXAMINED = 200
 
@@ -46,7 +47,11 @@ class Night:
     promoted: Collection[str]  # claims that dreaming wrote and that still stand in MEMORY.md
     sources: Sources
     said: Said
-    declined: Collection[str] = ()  # claims that somebody did not want promoted
+    undone: Collection[str] = ()  # claims that somebody took back or declined
+    by_hand: bool = (
+        True  # somebody asks for a dream, and may be asked again about what was declined
+    )
+    again: bool = False  # … and wants what was undone to be looked at again
 
 
 def judge(night: Night, key: str) -> Judgement:
@@ -72,6 +77,17 @@ def judge_all(night: Night) -> tuple[list[Judgement], list[Judgement]]:
     return chosen, refused
 
 
+def taken_back(night: Night) -> list[str]:
+    """The keys of what somebody undid or declined and that does not stand in MEMORY.md, the best first."""
+    entries = night.state.entries
+    gone = [
+        key
+        for key, entry in entries.items()
+        if entry.claim in night.undone and entry.claim not in night.promoted
+    ]
+    return sorted(gone, key=lambda key: (-entries[key].recalls, key))
+
+
 def _ranked(night: Night) -> list[Judgement]:
     passed = (
         judged
@@ -93,10 +109,12 @@ def _closed_gates(night: Night, entry: Recalled, found: Score) -> Iterator[str]:
     config = night.config
     if entry.claim in night.promoted:
         yield "it was promoted and stands in MEMORY.md"
-    if entry.promoted_at and not entry.dropped_at:
+    was_taken_out = bool(entry.promoted_at and not entry.dropped_at)
+    if entry.claim in night.undone:
+        if not night.again and (was_taken_out or not night.by_hand):
+            yield YOU_UNDID_IT
+    elif was_taken_out:
         yield "it was promoted once and taken out of MEMORY.md again"
-    if entry.claim in night.declined:
-        yield "you declined it, or took it back; a dream by hand asks again"
     if entry.dropped_at and entry.last_at <= entry.dropped_at:
         yield "it made room for others, and nobody has asked for it since"
     if entry.recalls < config.min_recalls:

@@ -12,7 +12,7 @@ from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import Folding, asleep, open_night
-from memolith.jobs.dreaming.deep import judge, judge_all
+from memolith.jobs.dreaming.deep import judge, judge_all, taken_back
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot
 from memolith.reports import DreamExplanation, DreamStatus
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memolith.jobs.job import Workplace
 
 _MOST_WAITING = 10
+_MOST_UNDONE = 50
 
 
 def dream_status(place: Workplace) -> DreamStatus:
@@ -33,7 +34,8 @@ def dream_status(place: Workplace) -> DreamStatus:
         snapshot = Snapshot(folder)
         folding = Folding()
         folded = folding.read(snapshot)
-        night = _night(place, snapshot, folding)
+        # As the schedule would: asked by hand, it proposes again what was declined.
+        night = _night(replace(place, by_hand=False), snapshot, folding)
         chosen, refused = judge_all(night)
         memory = snapshot.read(place.config.profile.primary) or b""
         facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
@@ -46,6 +48,9 @@ def dream_status(place: Workplace) -> DreamStatus:
             promoted_chars=sum(fact.chars for fact in facts),
             next=tuple(_explained(night, judged) for judged in chosen),
             waiting=tuple(_explained(night, judged) for judged in refused[:_MOST_WAITING]),
+            undone=tuple(
+                _explained(night, judge(night, key)) for key in taken_back(night)[:_MOST_UNDONE]
+            ),
             warnings=tuple(f"{path} cannot be read in full." for path in folded.before.damaged),
         )
 

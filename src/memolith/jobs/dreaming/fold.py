@@ -153,6 +153,9 @@ def _with_uses(entries: dict[str, Recalled], used: Sequence[Used]) -> dict[str, 
 
 
 def _means(event: Used, entry: Recalled) -> bool:
-    if event.record_id:
-        return event.record_id == entry.record_id
-    return event.first_line <= entry.last_line and entry.first_line <= event.last_line
+    if event.record_id and event.record_id == entry.record_id:
+        return True
+    same_file = event.path == entry.path
+    return same_file and (
+        event.first_line <= entry.last_line and entry.first_line <= event.last_line
+    )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_state
 from memolith.files.dream_diary import diary_time
-from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text
+from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text, found_again
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
+from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.dreaming.unspoken import secret_names
 from memolith.jobs.job import Snapshot
 
@@ -78,6 +79,8 @@ def _news(place: Workplace, job: DreamJob, snapshot: Snapshot, now: datetime) ->
     if state.entries == before.entries and not rest.lightened and not before.damaged:
         return None
     kept = within_bounds(state, now)
+    sources = Sources(snapshot.read, frozenset, now)
+    rest = replace(rest, patterns=found_again(rest.patterns, sources))
     is_first = not snapshot.read(layout.DREAM_DIARY)
     at = diary_time(place.clock.local(now))
     return _News(

@@ -1,0 +1,170 @@
+"""What a session start is made of: records, lines of summaries, list items and paragraphs.
+
+A piece is shown whole or not at all. A summary is taken apart, because most of what it tells may stand
+somewhere else too, and because a part of it may be all there is room for.
+"""
+
+from __future__ import annotations
+
+from memolith.context.sharing import Piece
+from memolith.text.quotation import quoted, quoted_line, source
+from memolith.text.summary_line import read_line, short_id
+from memolith.types import policy
+from memolith.visibility import trust_label
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import date, datetime
+
+    from memolith.types import Record
+
+_MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
+# What a record is worth at first, and after how many days half of it: protected, plain, repeating.
+_WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
+_WORTH_OF_SUMMARY = (0.7, 180.0)
+_SAME_SESSION = 1.5
+# After so many characters a paragraph is worth half of the first: a hand-written one, a summary.
+_WORTH_OF_PROSE, _WORTH_OF_LONG_MEMORY = (1.5, 2_000), (1.2, 6_000)
+_MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
+_BULLETS = ("- ", "* ", "+ ")
+_TITLE = "Summary of "
+_SCORE = " *(score: "  # what follows tells why dreaming promoted a line
+
+
+class PieceMaker:
+    """Makes pieces for a session, as valuable as they are for it now."""
+
+    def __init__(self, now: datetime, day_of: Callable[[datetime], date], session: str) -> None:
+        """Days are those of the user."""
+        self._now = now
+        self._day_of = day_of
+        self._session = session
+        self._kinds: dict[str, tuple[str, float, float]] = {}  # of a category: label and worth
+
+    def of_record(self, record: Record) -> list[Piece]:
+        """The record; of a summary each line, and what else somebody wrote into it."""
+        if record.category != "compaction":
+            return [self._whole(record, record.text)]
+        pieces = list[Piece]()
+        others = list[str]()
+        for number, line in enumerate(record.text.split("\n")):
+            found = read_line(line.strip())
+            if found is not None:
+                pieces.append(self._statement(record, *found))
+            elif number or not line.startswith(_TITLE):
+                others.append(line)
+        rest = "\n".join(others).strip()
+        return [*pieces, self._whole(record, rest)] if rest else pieces
+
+    def _whole(self, record: Record, text: str) -> Piece:
+        label, worth, half_life = self._kinds.get(record.category) or self._kind(record.category)
+        shown = quoted_line(text, _MOST_CHARS)
+        day = self._day_of(record.created).isoformat()
+        mark = source(record.id[:8], trust_label(record.provenance.channel), day)
+        if record.session == self._session:
+            worth *= _SAME_SESSION
+        origin = record.metadata.get("source") if record.category == "experience" else None
+        return Piece(
+            f"- [{label}] {shown} {mark}",
+            worth * _faded((self._now - record.created).total_seconds() / 86_400, half_life),
+            record_id=record.id,
+            names=(short_id(origin if isinstance(origin, str) else record.id),),
+            retells=isinstance(origin, str),
+            says=_compared(shown),
+        )
+
+    def _kind(self, category: str) -> tuple[str, float, float]:
+        rules = policy(category)
+        kind = "protected" if rules.protected else "repeats" if rules.repeats else "plain"
+        made = self._kinds[category] = (quoted_line(category, 40), *_WORTH[kind])
+        return made
+
+    def _statement(self, record: Record, day: date, text: str, names: tuple[str, ...]) -> Piece:
+        """A line of a summary, with the records that said it as its source."""
+        shown = quoted_line(text, _MOST_CHARS)
+        named = names or (record.id[:8],)
+        mark = source(", ".join(named), trust_label(record.provenance.channel), str(day))
+        worth, half_life = _WORTH_OF_SUMMARY
+        return Piece(
+            f"- [{record.category}] {shown} {mark}",
+            worth * _faded((self._day_of(self._now) - day).days, half_life),
+            record_id=record.id,
+            names=_ids(names),
+            retells=True,
+            says=_compared(shown),
+        )
+
+
+def of_prose(paragraphs: Iterable[str], *, newest_last: bool = False) -> list[Piece]:
+    """What a person wrote. The first is worth most, but of a log the last."""
+    return _fading(_stretches(paragraphs), _WORTH_OF_PROSE, newest_last=newest_last)
+
+
+def of_long_memory(paragraphs: Iterable[str]) -> list[Piece]:
+    """The lines of LONGMEMORY.md: the newest stand at the end."""
+    return _fading(_stretches(paragraphs), _WORTH_OF_LONG_MEMORY, newest_last=True)
+
+
+def _fading(
+    stretches: Iterable[tuple[str, str]], worth: tuple[float, int], *, newest_last: bool
+) -> list[Piece]:
+    pieces = list[Piece]()
+    before = 0
+    everything = list(stretches)
+    for above, stretch in reversed(everything) if newest_last else everything:
+        found = read_line(stretch)
+        told = found[1] if found is not None else stretch.partition(_SCORE)[0].removeprefix("- ")
+        text = above + _shown(stretch)
+        if text.strip():
+            value = worth[0] / (1 + before / worth[1])
+            names = _ids(found[2]) if found is not None else ()
+            said = _compared(quoted_line(told, _MOST_CHARS))
+            pieces.append(Piece(text, value, names=names, retells=bool(names), says=said))
+        before += len(stretch)
+    return pieces[::-1] if newest_last else pieces
+
+
+def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Whole lines that belong together: a list item, a short paragraph; and the headings above it."""
+    above = ""
+    for paragraph in paragraphs:
+        lines = list[str]()
+        after_mark = False
+        for line in paragraph.split("\n"):
+            is_heading, is_mark = line.startswith("#"), line.startswith(_MARKS)
+            too_long = sum(len(one) + 1 for one in lines) + len(line) > _MOST_CHARS
+            if lines and (is_heading or is_mark or too_long or line.startswith(_BULLETS)):
+                yield above, "\n".join(lines)
+                above, lines = "", []
+            if is_heading and not after_mark:
+                if len(above) > _MOST_CHARS // 4:  # more headings than stand above anything
+                    yield "", above.rstrip("\n")
+                    above = ""
+                above += f"{quoted_line(line, _MOST_CHARS // 2)}\n"
+            elif not is_heading and not is_mark:
+                lines.append(line)
+            after_mark = is_mark
+        if lines:
+            yield above, "\n".join(lines)
+            above = ""
+    if above:
+        yield "", above.rstrip("\n")
+
+
+def _shown(stretch: str) -> str:
+    """Lines are kept as they are, but for one that is longer than anybody reads."""
+    return quoted_line(stretch, _MOST_CHARS) if len(stretch) > _MOST_CHARS else quoted(stretch)
+
+
+def _faded(days: float, half_life: float) -> float:
+    return float(0.5 ** min(max(0.0, days) / half_life, 1000.0))
+
+
+def _ids(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if not name.startswith("+"))
+
+
+def _compared(text: str) -> str:
+    """The form in which two texts are the same."""
+    return " ".join(text.casefold().split()).rstrip(".!?")

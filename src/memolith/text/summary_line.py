@@ -1,0 +1,83 @@
+"""One line of a summary: a day, what was said, and the records that said it.
+
+Sessions start with such lines, so reading them costs no pattern and no import.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A line names at most so many records; more said the same.
+_MOST_IDS = 3
+_LONGEST_ID = 60
+_HEX = frozenset("0123456789abcdefABCDEF")
+_ENDS_AN_ID = frozenset("[],")
+
+
+def short_id(record_id: str, chars: int = 8) -> str:
+    """A name for a record: of a UUID its beginning, of any other id as much as can be read.
+
+    >>> short_id("3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10")
+    '3f6f0f0e'
+    """
+    if _is_uuid(record_id):
+        return record_id[:chars]
+    return "".join("-" if _ends_an_id(char) else char for char in record_id[:_LONGEST_ID])
+
+
+def write_line(day: date, text: str, ids: Sequence[str]) -> str:
+    """The line for a statement.
+
+    >>> write_line(date(2026, 11, 3), "Ana moved.", ("3f6f0f0e", "9a1b2c3d"))
+    '- 2026-11-03 Ana moved. [3f6f0f0e, 9a1b2c3d]'
+    """
+    named = [short_id(record_id) for record_id in ids[:_MOST_IDS]]
+    if len(ids) > _MOST_IDS:
+        named.append(f"+{len(ids) - _MOST_IDS}")
+    return f"- {day.isoformat()} {' '.join(text.split())} [{', '.join(named)}]"
+
+
+def read_line(line: str) -> tuple[date, str, tuple[str, ...]] | None:
+    """Day, text and all that is named in brackets at the end; None if it is no line of a summary.
+
+    >>> read_line("- 2026-11-03 Ana moved. [3f6f0f0e, +4]")
+    (datetime.date(2026, 11, 3), 'Ana moved.', ('3f6f0f0e', '+4'))
+    >>> read_line("- 2026-11-03 Ana moved [again].")
+    (datetime.date(2026, 11, 3), 'Ana moved [again].', ())
+    """
+    day = _day(line[2:12]) if line.startswith("- ") and line[12:13] == " " else None
+    if day is None or "\n" in line:
+        return None
+    text = line[13:]
+    told, found, inside = text.rpartition(" [")
+    names = tuple(inside[:-1].split(", ")) if found and inside.endswith("]") else ()
+    if not names or not all(map(_is_name, names)):
+        return day, text, ()
+    return day, told, names
+
+
+def _is_uuid(text: str) -> bool:
+    if len(text) != 36 or text[8:24:5] != "----" or text.count("-") != 4:
+        return False
+    return _HEX.issuperset(text.replace("-", ""))
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and not any(map(_ends_an_id, text))
+
+
+def _ends_an_id(char: str) -> bool:
+    return char in _ENDS_AN_ID or char.isspace()
+
+
+def _day(text: str) -> date | None:
+    if text[4:5] != "-" or text[7:8] != "-" or not text.replace("-", "").isdigit():
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

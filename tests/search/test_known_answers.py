@@ -1,0 +1,244 @@
+"""Questions whose best answer is known, in a memory where much else is near."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+
+if TYPE_CHECKING:
+    from tests.conftest import StoppedTime
+
+
+def texts(memory: Memory, question: str) -> list[str]:
+    return [hit.text for hit in memory.search(question).hits]
+
+
+def colleagues(memory: Memory) -> None:
+    """What has nothing to do with any question here, and is always near."""
+    for number in range(12):
+        memory.remember(f"Colleague {number} fixed the footer of page {number}")
+
+
+def test_what_was_true_before_is_found_by_its_own_words(memory: Memory) -> None:
+    old = memory.remember("User lives in Seattle", category="fact")
+    memory.supersede(old.id, "User lives in Denver now")
+    colleagues(memory)
+    for question in ("when did the user live in Seattle?", "Seattle", "User lives in Seattle"):
+        assert texts(memory, question)[:2] == ["User lives in Denver now", "User lives in Seattle"]
+
+
+def handbook() -> str:
+    """Two sections, each of several chunks; who is responsible stands at the end of each."""
+    words = (
+        "river garden copper bridge engine letter winter yellow market silent signal paper".split()
+    )
+    chance = random.Random(7)
+    parts = ["# Handbook"]
+    for city, contact in (("Lisbon", "Filipa"), ("Oslo", "Ingrid")):
+        long = [" ".join(chance.choices(words, k=110)) for _ in range(5)]
+        parts += [f"## Warehouse {city}", *long, f"The contact is {contact}."]
+    return "\n\n".join(parts)
+
+
+def test_every_piece_of_a_section_is_found_by_the_title_of_the_section(memory: Memory) -> None:
+    path = Path(memory.root, "memory", "handbook.md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(handbook(), "utf-8")
+    found = memory.search("Oslo contact").hits
+    assert "Ingrid" in found[0].text
+    assert found[0].heading == "Handbook > Warehouse Oslo"
+    begins = [hit for hit in found if hit.text.startswith("## Warehouse Oslo")]
+    assert [hit.heading for hit in begins] == ["Handbook"]
+
+
+@pytest.mark.parametrize("tick", [0, 10**12], ids=["seen to be as held", "still fresh"])
+def test_what_was_cut_by_an_older_version_is_cut_again(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, tick: int
+) -> None:
+    memory.remember("A heron stands in the river")
+    memory.sync()  # held under no stamp: it was written a moment ago
+    monkeypatch.setattr("memolith.ingest.settling._TICK", tick)
+    memory.sync()
+    assert memory.sync().indexed == 0
+    monkeypatch.setattr("memolith.ingest.sources.CUT", "another")
+    assert memory.sync().indexed > 0
+    assert memory.sync().indexed == 0
+
+
+def tickets(memory: Memory) -> dict[str, list[str]]:
+    """Fifty that say about the same; what only one of each says, by kind."""
+    chance = random.Random(7)
+    told = dict[str, list[str]]()
+    subjects = "login page,export job,invoice mail,mobile app,search box,report view".split(",")
+    faults = "is slow,shows the wrong date,returns error 500,times out,fails after 2 days".split(
+        ","
+    )
+    folder = Path(memory.root, "memory", "tickets")
+    folder.mkdir(parents=True)
+    for number in range(50):
+        marks = {
+            "ticket": f"SUP-{2400 + 37 * number}",
+            "digits": f"{6400 + 31 * number}",
+            "commit": f"{chance.randrange(16**7):07x}",
+            "version": f"v{number % 7 + 1}.{number % 11}.{number}",
+        }
+        for kind, mark in marks.items():
+            told.setdefault(kind, []).append(mark)
+        subject, fault = chance.choice(subjects), chance.choice(faults)
+        (folder / f"{number}.md").write_text(
+            f"# The {subject} {fault}\n\nReported as {marks['ticket']}, order {marks['digits']}.\n\n"
+            f"Fixed in commit {marks['commit']}, shipped with {marks['version']}.\n",
+            "utf-8",
+        )
+    return told
+
+
+def test_a_number_or_name_that_stands_in_one_note_alone_finds_this_note(memory: Memory) -> None:
+    for marks in tickets(memory).values():
+        for mark in marks[::12]:
+            for question in (mark, f"what was {mark} about?", f"what was shipped with {mark}"):
+                assert mark in texts(memory, question)[0], question
+
+
+def test_a_number_that_stands_nowhere_leaves_the_rest_of_the_question_as_it_is(
+    memory: Memory,
+) -> None:
+    colleagues(memory)
+    memory.remember("Our dog Biscuit sleeps in the kitchen")
+    assert texts(memory, "where did the puppy 99417 sleep?")[0].startswith("Our dog Biscuit")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did I write down yesterday?",
+        "notes from yesterday",
+        "what did we talk about yesterday?",
+        "¿qué apunté ayer?",
+        "which things came up yesterday",
+    ],
+)
+def test_who_asks_what_was_noted_on_a_day_gets_what_is_from_that_day(
+    memory: Memory, stopped_time: StoppedTime, question: str
+) -> None:
+    memory.remember("Quinn wrote the quarterly report and noted what came up")
+    memory.remember("User speaks English and talks a lot; notes are kept in Spanish")
+    stopped_time.advance(days=5)
+    memory.remember("Long walk with Biscuit at the reservoir")
+    stopped_time.advance(days=1)
+    colleagues(memory)
+    assert texts(memory, question)[0] == "Long walk with Biscuit at the reservoir"
+
+
+def test_what_is_from_the_day_and_has_the_words_comes_before_what_only_says_more_of_them(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("Thanksgiving dinner is at Aunt Carol's, and what a dinner")
+    stopped_time.advance(days=6)
+    memory.remember("Dinner at Osteria Luna with Carlos: he is getting divorced")
+    stopped_time.advance(days=2)
+    assert "Carlos" in texts(memory, "dinner two days ago")[0]
+
+
+def test_who_asks_what_was_learned_in_a_month_gets_lessons_of_that_month(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("We learned that the client likes demos", category="learned")
+    stopped_time.advance(days=60)
+    memory.remember("Update submodules after a rebase", category="learned")
+    colleagues(memory)
+    month = f"{stopped_time():%B}"
+    stopped_time.advance(days=60)
+    memory.remember("We learned that Fridays are quiet", category="learned")
+    assert texts(memory, f"what did we learn in {month}?")[0] == "Update submodules after a rebase"
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("quién está de guardia", "On-call rotation: Priya this quarter, then Tomás"),
+        ("trayecto al trabajo", "My commute takes 45 minutes each way by train"),
+        ("k8s", "Decided against Kubernetes: the team is too small to operate it"),
+        ("acid reflux", "User took 20 mg of omeprazole for heartburn"),
+        ("4.250", "Invoice 391 from Contoso is unpaid: 4,250 EUR"),
+        ("12000", "El presupuesto para la cocina es de 12.000 euros"),
+        ("12,000 euros", "El presupuesto para la cocina es de 12.000 euros"),
+        ("9:45", "The team meets daily at 9:45 in room Oak"),
+    ],
+)
+def test_other_names_and_other_ways_to_write_a_number_are_found_without_a_doubt(
+    memory: Memory, question: str, best: str
+) -> None:
+    colleagues(memory)
+    for text in (
+        "On-call rotation: Priya this quarter, then Tomás",
+        "My commute takes 45 minutes each way by train",
+        "Decided against Kubernetes: the team is too small to operate it",
+        "User took 20 mg of omeprazole for heartburn",
+        "Invoice 391 from Contoso is unpaid: 4,250 EUR",
+        "El presupuesto para la cocina es de 12.000 euros",
+        "The team meets daily at 9:45 in room Oak",
+        "Rent is 1,350 EUR per month",
+        "Phone of the plumber: 0176 5550199",
+    ):
+        memory.remember(text)
+    found = memory.search(question)
+    assert found.hits[0].text == best
+    assert found.warnings == ()
+
+
+def test_who_asks_for_decisions_among_decisions_is_answered_by_any(memory: Memory) -> None:
+    memory.remember("Flask was dropped for FastAPI", category="decision")
+    colleagues(memory)
+    assert memory.search("decisions", category="decision").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "guessed"),
+    [
+        ("ratelimit", "We hit a rate limit of 600 requests per minute", ""),
+        ("usbstick", "Grandfather's stories are recorded on the USB stick", ""),
+        ("rate-limit", "We hit a rate limit of 600 requests per minute", ""),
+        ("standpu", "The team standup is daily in room Oak", "standup"),
+        ("Guttierez", "Ana Gutiérrez owns the release key", "gutierrez"),
+        ("when is the dayly standupp", "The team standup is daily in room Oak", "standup"),
+    ],
+)
+def test_a_word_that_stands_nowhere_is_taken_for_what_it_is_made_of_or_meant_to_be(
+    memory: Memory, question: str, best: str, guessed: str
+) -> None:
+    colleagues(memory)
+    memory.remember("We hit a rate limit of 600 requests per minute")
+    memory.remember("Grandfather's stories are recorded on the USB stick")
+    memory.remember("The team standup is daily in room Oak")
+    memory.remember("Ana Gutiérrez owns the release key")
+    found = memory.search(question)
+    assert found.hits[0].text == best
+    assert [f'looked for "{guessed}"' in said for said in found.warnings] == [True] * bool(guessed)
+
+
+def test_no_guess_tells_of_a_secret(memory: Memory) -> None:
+    colleagues(memory)
+    memory.remember("The password is rhinoceros", sensitivity="secret")
+    assert "rhinoceros" not in " ".join(memory.search("rhinocerso").warnings)
+    assert "rhinoceros" in " ".join(memory.search("rhinocerso", include_secret=True).warnings)
+
+
+def test_a_word_that_is_one_is_not_taken_for_another(memory: Memory) -> None:
+    colleagues(memory)
+    memory.remember("The carrots grow behind the house")
+    assert not any("looked for" in said for said in memory.search("carrot carriage").warnings)
+
+
+def test_a_word_that_the_model_takes_in_pieces_is_found_by_its_other_names(memory: Memory) -> None:
+    for number in range(6):
+        memory.remember(f"Colleague {number} fixed the footer on the landing page")
+    memory.remember("Rent is paid on the first to Frau Becker")
+    memory.remember("Paella: arroz, azafrán, pimentón")
+    assert "Becker" in texts(memory, "landlady")[0]
+    assert "azafrán" in texts(memory, "saffron")[0]

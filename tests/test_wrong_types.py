@@ -1,0 +1,80 @@
+"""What is of the wrong type is refused by our own errors, whichever method and argument it is."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import MemolithError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+WRONG = (
+    None, 5, -1, 2.5, float("nan"), 10**30, True, b"x", ["fact"], {"a": 1}, object(), "", "\ud800",
+    date(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC), Path("x"),
+)  # fmt: skip
+GOOD = {"session": "main", "message": "who can release?", "path": "MEMORY.md"}
+# These take no values, or values of our own types, or work for long; sync and reindex take a function.
+LEFT_ALONE = {
+    "close", "warm", "jobs", "reindex", "doctor", "sync", "trim", "compact", "dream",
+    "extract_experiences", "note_run", "unattended", "reconfigure", "init", "scan",
+}  # fmt: skip
+
+
+def methods(of: object) -> Iterator[tuple[str, Callable[..., object]]]:
+    for name, found in inspect.getmembers(type(of)):
+        if not name.startswith("_") and callable(found) and name not in LEFT_ALONE:
+            yield name, getattr(of, name)
+
+
+def test_no_method_raises_anything_but_our_errors(root: str) -> None:
+    problems = []
+    with Memory(root, settings={"search.meaning": False}) as memory:
+        memory.remember("Ana owns the release key")
+        for of in (memory, memory.jobs):
+            for name, method in methods(of):
+                for argument, wrong in calls(method):
+                    try:
+                        method(**argument)
+                    except MemolithError:
+                        continue
+                    except Exception as error:  # noqa: BLE001 - this is what must not happen
+                        problems.append((name, wrong, error))
+    assert problems == []
+
+
+def calls(method: Callable[..., object]) -> Iterator[tuple[dict[str, object], str]]:
+    """Every argument with every wrong value, the others as they should be."""
+    parameters = inspect.signature(method).parameters.values()
+    needed: dict[str, object] = {
+        one.name: GOOD.get(one.name, "x") for one in parameters if one.default is one.empty
+    }
+    for one in parameters:
+        for value in WRONG:
+            yield needed | {one.name: value}, f"{one.name}={value!r}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ({"limit": "3"}, "limit is not a whole number but '3'."),
+        ({"limit": 2.5}, "limit is not a whole number but 2.5."),
+        ({"category": ["fact"]}, "The category is not text but list."),
+        ({"since": 5}, "since is no day: 5."),
+        ({"as_of": "soon"}, "as_of is no day: 'soon'."),
+        ({"path": b"memory"}, "The path is not text but bytes."),
+        ({"include_secret": "no"}, "include_secret is not True or False but 'no'."),
+    ],
+)
+def test_the_argument_is_named(root: str, argument: dict[str, object], told: str) -> None:
+    with Memory(root) as memory:
+        memory.remember("Ana owns the release key")
+        with pytest.raises(RefusedError) as refused:
+            memory.search("release", **argument)  # type: ignore[arg-type]
+    assert refused.value.message == told
