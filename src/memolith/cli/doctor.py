@@ -6,6 +6,7 @@ import sys
 
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import here, open_for_mending
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def _print(args: Arguments, report: DoctorReport) -> None:
         if check.hint:
             output.say(" " * (width + 4), output.dim(here(args, check.hint)))
     statuses = [check.status for check in report.checks]
-    errors = output.counted(statuses.count("error"), "error")
-    output.say(f"{errors}, {output.counted(statuses.count('warn'), 'warning')}.")
+    errors = counted(statuses.count("error"), "error")
+    output.say(f"{errors}, {counted(statuses.count('warn'), 'warning')}.")
 
 
 def _can_print(text: str) -> bool:

@@ -9,6 +9,7 @@ from memolith.cli.hook import of_hook
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.transcript import read_transcript
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,9 +72,7 @@ def run(args: Arguments) -> int:
     for reason in (*warnings, *report.refused):
         output.note(f"memolith: {reason}")
     done = "would be saved" if report.dry_run else "saved"
-    output.note(
-        f"{output.counted(len(report.saved), 'record')} {done}, {report.known} known already."
-    )
+    output.note(f"{counted(len(report.saved), 'record')} {done}, {report.known} known already.")
     return 0
 
 

@@ -7,6 +7,7 @@ import sys
 from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import line_number, whole_number
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ def run(args: Arguments) -> int:
     if passage.text:
         _print_lines(passage)
     else:
-        count = output.counted(passage.total_lines, "line")
+        count = counted(passage.total_lines, "line")
         output.note(f"Nothing to show: {passage.citation.path} has {count}.")
     if passage.hidden:
-        hidden = output.counted(passage.hidden, "line")
+        hidden = counted(passage.hidden, "line")
         output.note(f"{hidden} hidden: add --include-secret")
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.index_reports import told_of_refused
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,16 +63,16 @@ def _show(args: Arguments, status: IndexStatus) -> None:
     elif status.damaged:
         output.say("  damaged: the next search makes it anew, or now: ", again(args, "reindex"))
     else:
-        held = f"{output.counted(status.files, 'file')}, {output.counted(status.chunks, 'chunk')}"
+        held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
         output.say(f"  {held}, {status.bytes / 1e6:,.1f} MB")
         output.say(f"  model  {status.model or 'none yet'}")
     if status.without_vector:
-        count = output.counted(status.without_vector, "chunk")
+        count = counted(status.without_vector, "chunk")
         output.say(f"  {count} not embedded yet: found by words only")
     if status.refused:
         output.say(f"  {told_of_refused(status.refused)}")
     if status.changed and not status.damaged:
-        output.say(f"  {output.counted(status.changed, 'file')} changed since the last sync")
+        output.say(f"  {counted(status.changed, 'file')} changed since the last sync")
     elif status.exists and not status.damaged:
         output.say("  in line with the files")
     for warning in status.warnings:

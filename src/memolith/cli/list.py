@@ -6,6 +6,7 @@ from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
 from memolith.cli.usage import whole_number
 from memolith.shapes import record_json
+from memolith.text.wording import counted
 from memolith.visibility import shown_and_hidden
 
 TYPE_CHECKING = False
@@ -69,11 +70,11 @@ def run(args: Arguments) -> int:
             output.note(f"memolith: {warning}")
     left = len(shown) - args.offset - len(page)
     if not args.limit:
-        output.note(f"{output.counted(len(shown), 'record')}.")
+        output.note(f"{counted(len(shown), 'record')}.")
     elif left > 0:
         output.note(f"{left:,} more: {_next_page(args, args.offset + len(page))}")
     if hidden:
-        output.note(f"{output.counted(hidden, 'secret record')} left out: add --include-secret")
+        output.note(f"{counted(hidden, 'secret record')} left out: add --include-secret")
     warn_of_damage(args, found.warnings)
     return 0
 

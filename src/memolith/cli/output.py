@@ -11,7 +11,6 @@ from io import StringIO, TextIOWrapper
 from memolith.cli.usage import terminal_width
 from memolith.errors import StorageError
 from memolith.text.cleaning import CLEANED, clean, one_line
-from memolith.text.wording import counted as counted  # noqa: PLC0414 - commands say output.counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

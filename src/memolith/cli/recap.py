@@ -6,6 +6,7 @@ from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import recap_json
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run(args: Arguments) -> int:
     else:
         output.note("Nothing was said in this chat." if not recap.left_out else "No turn fits.")
     if recap.left_out:
-        output.note(f"{output.counted(recap.left_out, 'older turn')} left out.")
+        output.note(f"{counted(recap.left_out, 'older turn')} left out.")
     for warning in recap.warnings:
         output.note(f"memolith: {warning}")
     return 0

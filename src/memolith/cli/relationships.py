@@ -7,6 +7,7 @@ from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import relationships_json
 from memolith.text.cleaning import one_line
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def run(args: Arguments) -> int:
         return 0
     groups = getattr(found, f"by_{args.by}")
     for name in list(groups)[: args.limit]:
-        output.say(output.bold(name), f"  {output.counted(len(groups[name]), 'record')}")
+        output.say(output.bold(name), f"  {counted(len(groups[name]), 'record')}")
         for record in groups[name][-3:]:
             output.say(f"  {record.created.date()}  {one_line(record.text)[:100]}")
     if not groups:

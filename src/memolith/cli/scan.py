@@ -8,6 +8,7 @@ from memolith.cli import output
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import whole_number
 from memolith.shapes import scan_json
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +54,8 @@ def run(args: Arguments) -> int:
         output.say(f"  {one.hint}")
     for warning in report.warnings:
         output.note("warning: ", warning)
-    files = output.counted(report.files, "file")
+    files = counted(report.files, "file")
     output.say(
-        f"{output.counted(len(found), 'finding')} in"
-        f" {output.counted(report.records, 'record')} of {files}"
+        f"{counted(len(found), 'finding')} in {counted(report.records, 'record')} of {files}"
     )
     return 0

@@ -6,6 +6,7 @@ import sys
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def say_synced(report: SyncReport, *, as_json: bool) -> None:
         return
     output.say(
         output.bold("In sync"),
-        f"  {output.counted(report.files, 'file')}; {report.indexed:,} indexed"
-        f" ({output.counted(report.chunks, 'chunk')}), {report.removed:,} removed",
+        f"  {counted(report.files, 'file')}; {report.indexed:,} indexed"
+        f" ({counted(report.chunks, 'chunk')}), {report.removed:,} removed",
     )
     for warning in report.warnings:
         output.note(f"memolith: {warning}")

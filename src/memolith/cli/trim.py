@@ -5,6 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import whole_number
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def run(args: Arguments) -> int:
         output.say_json({**content, "skipped": skipped})
         return 0
     if skipped:
-        count = output.counted(report.before, "record")
+        count = counted(report.before, "record")
         output.say(f"Nothing to trim: {skipped}, and MEMORY.md holds {count}.")
         if no_limit:
             output.note("Set one: ", again(args, "config set trim.max_records 500"))
@@ -61,7 +62,7 @@ def run(args: Arguments) -> int:
 
 
 def _print_proposal(report: TrimReport, args: Arguments) -> None:
-    count = output.counted(report.proposed, "record")
+    count = counted(report.proposed, "record")
     output.say(output.bold("Proposed"), f"  {count} to archive; nothing is changed yet")
     output.say(f"  keeps    {report.before - report.proposed:,} of {report.before:,}")
     for label, action in (("look", "diff"), ("apply", "apply"), ("decline", "decline")):
@@ -69,7 +70,7 @@ def _print_proposal(report: TrimReport, args: Arguments) -> None:
 
 
 def _print(report: TrimReport, undo: str) -> None:
-    output.say(output.bold("Trimmed"), f"  {output.counted(report.archived, 'record')} archived")
+    output.say(output.bold("Trimmed"), f"  {counted(report.archived, 'record')} archived")
     output.say(f"  kept     {report.kept:,} of {report.before:,}")
     output.say(f"  archive  {report.archive}")
     output.say(f"  undo     {undo}")
