@@ -63,10 +63,15 @@ class AsyncJobs(_Awaited):
     unattended = _in_thread(Jobs.unattended)
     undo = _in_thread(Jobs.undo)
 
+    def __init__(self, jobs: Jobs) -> None:
+        """Of these jobs."""
+        super().__init__(jobs)
+        self._jobs = jobs
+
     @property
     def clock(self) -> Clock:
         """The clock of the memory."""
-        return self._awaited.clock  # type: ignore[union-attr]  # of `Jobs`
+        return self._jobs.clock
 
 
 class AsyncMemory(_Awaited):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    Progress = Callable[[int, int], None]
+    from memolith.types import Progress
 
 T = TypeVar("T")
 # Who waits for a job waits for seconds; who waits for a search, for milliseconds.

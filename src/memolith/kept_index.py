@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memolith.index.temporary import TemporaryFolder
     from memolith.index_reports import IndexStatus, SyncReport
     from memolith.interfaces import Embedder, Index, WordVectors
+    from memolith.types import Progress
 
 # So few files take a millisecond to look at: where the kernel cannot tell, every search does.
 _FEW_FILES = 300
@@ -133,7 +134,7 @@ class KeptIndex:
             self._temporary.cleanup()
             self._temporary, self._why_temporary = None, _READ_ONLY
 
-    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+    def sync(self, progress: Progress | None = None) -> SyncReport:
         """Bring the index in line with the files."""
         from memolith.files.not_followed import not_followed  # searches do without it
 
@@ -156,7 +157,7 @@ class KeptIndex:
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
         return True
 
-    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+    def reindex(self, progress: Progress | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
         with self._at_work():
             self._again_if_replaced(lambda: self._open_index().clear())
@@ -206,9 +207,7 @@ class KeptIndex:
 
                 forget_all(self._cache_path)
 
-    def _sync(
-        self, progress: Callable[[int, int], None] | None, embedding_seconds: float = math.inf
-    ) -> SyncReport:
+    def _sync(self, progress: Progress | None, embedding_seconds: float = math.inf) -> SyncReport:
         self._looked = _NEVER  # until the look that follows has come to its end
         self._embedded = False
         embedder = self._open_embedder()

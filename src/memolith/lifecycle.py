@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.jobs.flush import Finding
-    from memolith.jobs.job import Job, P, Progress, Workplace
+    from memolith.jobs.job import Job, P, Workplace
     from memolith.jobs.schedule import Run
     from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
     from memolith.store import Store
+    from memolith.types import Progress
 
 
 class Jobs:

@@ -10,9 +10,12 @@ from memolith.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memolith import labels
 
     Stamp = tuple[int, int, int]  # inode, size and time in nanoseconds of a file
+    Progress = Callable[[int, int], None]  # told steps done, and in all
 else:
     labels = late("memolith.labels")
 

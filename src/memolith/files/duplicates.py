@@ -71,9 +71,8 @@ class Duplicates:
                 self._handles.close_table()  # only a hint, and the record is safe
 
     def _may_hold(self, wanted: int, stamp: Stamp) -> bool:
-        for _ in range(
-            2 if self._handles.table else 1
-        ):  # the one we hold, or what has its name now
+        # The one we hold, or what has its name now.
+        for _ in range(2 if self._handles.table else 1):
             try:
                 table = self._handles.table = self._handles.table or FingerprintTable(self._folder)
                 if table.is_of(stamp) and not table.is_crowded:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from memolith.ingest.sources import Sources
     from memolith.interfaces import Embedder, Index
     from memolith.retrieval import Chunk
-    from memolith.types import Stamp
-
-    Progress = Callable[[int, int], None]
+    from memolith.types import Progress, Stamp
 
 _CHUNKS_AT_ONCE = 512
 
@@ -67,9 +65,8 @@ def _sync_once(
             index.replace_files([as_seen(known, path) for path in gone]) if gone else ()
         )
         indexed = chunks = 0
-        if (
-            changed
-        ):  # mostly nothing has, and a search in a new process need not load what cuts files
+        # Mostly nothing has changed, and a search in a new process need not load what cuts files.
+        if changed:
             from memolith.ingest.taking_in import Work
 
             work = Work(sources, index, embedder, known, warnings)

@@ -16,16 +16,14 @@ from memolith.interfaces import IndexedChunk
 from memolith.text.digests import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from memolith.ingest.cutting import Cut
     from memolith.ingest.helper import Helper
     from memolith.ingest.sources import Sources
     from memolith.interfaces import Embedder, FileChange, FileState, Index
     from memolith.retrieval import Chunk
-    from memolith.types import Stamp
-
-    Progress = Callable[[int, int], None]
+    from memolith.types import Progress, Stamp
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 MAX_FILE_BYTES = 64 * 1024 * 1024

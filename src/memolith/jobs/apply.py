@@ -49,9 +49,8 @@ def apply_planned(
             return report
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
-        make = (
-            applied if job else merged
-        )  # who is not planning now has waited, and others have edited
+        # Without a job it is a proposal that has waited, and others have edited meanwhile.
+        make = applied if job else merged
         after = {
             change.path: _after(change, before[change.path], make) for change in report.changes
         }

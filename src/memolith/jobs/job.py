@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.reports import Change
-    from memolith.types import Stamp
+    from memolith.types import Progress, Stamp
 
     Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
-    Progress = Callable[[int, int], None]  # steps done, and in all
 
 
 class Snapshot:

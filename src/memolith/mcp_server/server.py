@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from mcp.server.models import InitializationOptions
 
     from memolith.mcp_server.roots import ClientRoots
-    from memolith.mcp_server.tool import Answer, Progress
+    from memolith.mcp_server.tool import Answer
     from memolith.memory import Memory
     from memolith.reports import Reconfiguration
     from memolith.shapes import Json
+    from memolith.types import Progress
 
     Context: TypeAlias = ServerRequestContext[object]
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from memolith.mcp_server.arguments import Arguments
     from memolith.memory import Memory
     from memolith.shapes import Json
-
-    Progress = Callable[[int, int], None]
+    from memolith.types import Progress
 
 
 PRIVATE_KINDS: tuple[SessionKind, ...] = ("main", "dm", "heartbeat")

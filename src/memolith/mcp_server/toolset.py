@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from memolith.config import McpConfig
     from memolith.labels import SessionKind
-    from memolith.mcp_server.tool import Answer, Progress, Tool
+    from memolith.mcp_server.tool import Answer, Tool
     from memolith.memory import Memory
+    from memolith.types import Progress
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool for tool in (*CONTEXT_TOOLS, *FINDING_TOOLS, *WRITING_TOOLS, *JOB_TOOLS)
