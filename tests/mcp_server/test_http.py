@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
-from tests.mcp_server.hello import HELLO
 from tests.mcp_server.http_server import HttpServer
 
 if TYPE_CHECKING:

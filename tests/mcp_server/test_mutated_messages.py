@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
 from tests.crash.tier import minutes, new_seed, size
-from tests.mcp_server.hello import HELLO
 from tests.mcp_server.http_server import HttpServer
 from tests.mcp_server.mutations import messages
 from tests.mcp_server.test_http import ACCEPT

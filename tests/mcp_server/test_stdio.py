@@ -14,15 +14,13 @@ import anyio
 import pytest
 from mcp import Client
 
+from benchmarks.mcp_start import HELLO, READY
 from memolith import Memory
 from tests.mcp_server.conftest import PROGRAM, program
-from tests.mcp_server.hello import HELLO
 from tests.pace import soon
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:

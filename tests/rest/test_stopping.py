@@ -16,8 +16,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
-from tests.mcp_server.hello import HELLO
 from tests.pace import soon
 from tests.rest.conftest import Running, running
 
