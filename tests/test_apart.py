@@ -115,6 +115,13 @@ def test_it_has_the_settings_of_the_server_whatever_the_file_says_by_now(memory:
     assert apart(memory, Jobs.trim).status == "done"
 
 
+def test_a_memory_of_a_class_that_only_we_know_has_its_jobs_run_too(memory: Memory) -> None:
+    class Ours(Memory):
+        pass
+
+    assert apart(Ours(memory.root), Jobs.trim, dry_run=True).status == "skipped"
+
+
 @needs_proc
 def test_a_clock_that_was_given_is_obeyed_here(root: str, clock: Clock) -> None:
     with Memory(root, clock=clock) as memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from memolith import Memory
+from memolith.clock import Clock
 from memolith.errors import (
     MemolithError,
     NotFoundError,
@@ -336,3 +338,31 @@ def test_what_is_no_text_is_refused_by_the_name_of_its_argument(memory: Memory, 
         with pytest.raises(RefusedError, match=f"The {name} is not text but "):
             call()
     assert not Path(memory.root, "MEMORY.md").exists()
+
+
+def test_a_memory_can_be_sent_to_another_process(root: str) -> None:
+    vienna = Clock("Europe/Vienna")
+    settings = {"trim.max_records": 5}
+    with Memory(root, settings=settings, channel="mcp", clock=vienna) as memory:
+        memory.remember("Tea at four")
+        sent = pickle.dumps(memory)
+        Path(root, "memolith.toml").write_text("[trim]\nmax_records = 7", "utf-8")
+    with pickle.loads(sent) as there:
+        assert texts(there) == ["Tea at four"]
+        assert (there.config.trim.max_records, there.jobs.clock.zone) == (5, "Europe/Vienna")
+        assert there.remember("Cake at five").provenance.channel == "mcp"
+        assert there.reconfigure().changed == ()  # its arguments still win over the file
+
+
+def test_a_memory_through_another_channel_shares_what_is_open(memory: Memory) -> None:
+    memory.remember("Tea at four")
+    twin = memory.through("mcp")
+    assert twin.remember("Cake at five").provenance.channel == "mcp"
+    assert memory.remember("Rum at six").provenance.channel == "library"
+    assert twin._finder is memory._finder is not None
+
+
+def test_keeping_up_makes_no_index_before_the_first_search(memory: Memory) -> None:
+    memory.remember("Tea at four")
+    assert memory.keep_up()
+    assert not memory.index_status().exists

@@ -157,6 +157,7 @@ class AsyncMemory(_Awaited):
     get = _in_thread(Memory.get)
     index_status = _in_thread(Memory.index_status)
     init = _in_thread(Memory.init)
+    keep_up = _in_thread(Memory.keep_up)
     list = _in_thread(Memory.list)
     logs = _in_thread(Memory.logs)
     log_turn = _in_thread(Memory.log_turn)

@@ -40,17 +40,17 @@ def apart(
     """Do what a method of `Jobs` does, as in `apart(memory, Jobs.dream, dry_run=True)`.
 
     `progress` is told of each step while the job waits, and may raise to stop it there. A clock that
-    somebody gave cannot be handed over: then, or if no process can be had, the job runs here.
+    somebody moves cannot be handed over: then, or if no process can be had, the job runs here.
     """
-    started = _start() if memory._given_clock is None else None  # noqa: SLF001 - one of us
+    started = _start() if memory.jobs.clock.is_real else None
     if started is None:
         if progress is not None:
             options = {**options, "progress": progress}
         return work(memory.jobs, **options)
     with started as link:
-        handed_over = memory._handed_over  # noqa: SLF001 - one of us
         try:
-            link.send((handed_over, work, options, progress is not None))
+            # Not the memory itself: it may be of a class that only this process knows.
+            link.send((memory.__getstate__(), work, options, progress is not None))
             return cast("T", _answer(link, progress))
         except (EOFError, ConnectionError) as error:
             raise _gone(started.process.wait()) from error
@@ -61,11 +61,13 @@ def do_job() -> None:
     link = Connection(int(sys.argv[4]))
     os.nice(_NICER)
     link.send(_READY)
-    handed_over, work, options, tells = link.recv()
+    state, work, options, tells = link.recv()
+    memory = Memory.__new__(Memory)
+    memory.__setstate__(state)
     server = _Server(link)
     if tells:
         options["progress"] = server.may_we_go_on
-    with Memory._taken_over(*handed_over) as memory:  # noqa: SLF001 - one of us
+    with memory:
         try:
             answer = (_DONE, work(memory.jobs, **options))
         except MemolithError as error:

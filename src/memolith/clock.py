@@ -26,6 +26,11 @@ class Clock:
         self._zone = _load_zone(zone)
         self._now = now or _system_now
 
+    @property
+    def is_real(self) -> bool:
+        """Whether it tells the machine's time; one that somebody moves cannot go to another process."""
+        return self._now is _system_now
+
     def now(self) -> datetime:
         """Now in UTC, cut to milliseconds because that is what a record line keeps."""
         now = self._now()

@@ -58,11 +58,8 @@ class Following:
 
     def _look(self, changed: Changed) -> None:
         self._on_change(changed)
-        finder = self._memory._finder  # noqa: SLF001 - one of us
-        if finder is None or not self._memory.config.index.watch:
-            return
-        if any(map(_may_be_searched, changed)):
-            while not finder.keep_up() and not self._stopped.wait(_LATER_SECONDS):
+        if self._memory.config.index.watch and any(map(_may_be_searched, changed)):
+            while not self._memory.keep_up() and not self._stopped.wait(_LATER_SECONDS):
                 pass
 
 

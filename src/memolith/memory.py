@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.files.transaction import Transaction
     from memolith.finding import Finder
+    from memolith.wanted import Wanted
 
     T = TypeVar("T")
 else:
@@ -60,11 +61,9 @@ class Memory(TrackedStore):
 
     def through(self, channel: str) -> Memory:
         """The same memory for callers who come another way; index and model are shared."""
-        import copy
-
         self._open_finder()
-        twin = copy.copy(self)
-        twin._channel = channel  # noqa: SLF001 - one of us
+        twin = self.__class__.__new__(self.__class__)
+        vars(twin).update(vars(self), _channel=channel)
         return twin
 
     def search(  # noqa: PLR0913 - each names one thing a hit must satisfy
@@ -87,15 +86,12 @@ class Memory(TrackedStore):
         Files that changed since the last search are looked at first. `as_of` sees the memory as it
         was at the end of that day; `explain` adds what every stage did. What was degraded is in `warnings`.
         """
-        from memolith import wanted
+        from memolith.wanted import with_doubts
 
         gate.check_question(text, limit)
         if not self.profile.exists:
             return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
-        filters = wanted.filters_of(
-            self.root,
-            self.config,
-            self._clock,
+        filters = self._wanted.filters(
             category=category,
             session=session,
             chat=chat,
@@ -107,7 +103,7 @@ class Memory(TrackedStore):
         )
         result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
         if not result.hits:
-            result = wanted.with_doubts(result, filters)
+            result = with_doubts(result, filters)
         if not result.hits and not (category is session is chat is filters.path is None):
             with suppress(IndexUnavailableError):  # which the result says
                 result = self._open_finder().with_known_names(result, filters)
@@ -169,7 +165,7 @@ class Memory(TrackedStore):
             limit=limit,
             deadline_seconds=deadline_seconds,
         )
-        return self._open_recaller().context(turn, self._filters())
+        return self._open_recaller().context(turn, self._wanted.filters())
 
     def warm(self) -> None:
         """Open the index and the model in the background, so that the first answer is quick.
@@ -183,8 +179,15 @@ class Memory(TrackedStore):
 
     def _warm(self) -> None:
         with suppress(MemolithError):
-            filters = self._filters()
+            filters = self._wanted.filters()
             self._ask_now("warm", [filters], 1, lambda answer: answer(filters, 1))
+
+    def keep_up(self) -> bool:
+        """Index what has changed on the disk, for those who watch it; before the first search, nothing.
+
+        False if searches come so close that each looks for itself: then better try again later.
+        """
+        return self._finder is None or self._finder.keep_up()
 
     def recall(
         self,
@@ -198,7 +201,7 @@ class Memory(TrackedStore):
     ) -> retrieval.SearchResult:
         """A search that answers a repeated question from memory, as long as nothing was written."""
         gate.check_question(question, limit)
-        filters = self._filters(category=category, session=session, chat=chat, path=path)
+        filters = self._wanted.filters(category=category, session=session, chat=chat, path=path)
         return self._open_recaller().recall(question, max(0, limit), filters)
 
     def query_experiences(
@@ -208,7 +211,7 @@ class Memory(TrackedStore):
         gate.check_question(text, limit)
         if not self.profile.exists:
             return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
-        filters = self._filters(category="experience", session=session)
+        filters = self._wanted.filters(category="experience", session=session)
         found = self._open_finder().search(text, max(0, limit), filters)
         self._note_shown(found.hits, text, "experiences")
         return found
@@ -234,7 +237,7 @@ class Memory(TrackedStore):
         warnings: tuple[str, ...] = ()
         if about is not None:
             most = config.recap_top_k if limit is None else max(0, limit)
-            filters = self._filters(chat=chat, path=CONVERSATIONS)
+            filters = self._wanted.filters(chat=chat, path=CONVERSATIONS)
             seconds = config.timeout_seconds
             found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
             turns = turns_about(self._turns_by_line(chat), found, most)
@@ -331,25 +334,11 @@ class Memory(TrackedStore):
             self._finder.look_again()
         return super()._writing()
 
-    def _filters(
-        self,
-        *,
-        category: str | None = None,
-        session: str | None = None,
-        chat: str | None = None,
-        path: str | os.PathLike[str] | None = None,
-    ) -> retrieval.Filters:
-        from memolith.wanted import filters_of
+    @property
+    def _wanted(self) -> Wanted:
+        from memolith.wanted import Wanted
 
-        return filters_of(
-            self.root,
-            self.config,
-            self._clock,
-            category=category,
-            session=session,
-            chat=chat,
-            path=path,
-        )
+        return Wanted(self.root, self.config, self._clock)
 
     def _ask_now(
         self,

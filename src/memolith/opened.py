@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memolith.config_loading import LoadedConfig
     from memolith.jobs import job
     from memolith.profile import Profile
+
+    _State = tuple[Profile, dict[str, Value], LoadedConfig, Clock | None, str]
 else:
     typing = late("typing")
     job = late("memolith.jobs.job")
@@ -30,6 +32,9 @@ else:
 
 class Opened:
     """One agent's memory, opened; `Store` is what can be done with it."""
+
+    # Whether what is wrong in a settings file is left out and noted: for those who mend it.
+    _lenient = False
 
     def __init__(
         self,
@@ -47,7 +52,9 @@ class Opened:
         `channel` is where this caller's records come from; it decides how far they are trusted.
         Nothing is created before the first write; `create` allows a named profile to be new.
         """
-        self.profile, loaded = open_profile(root, profile, settings, create=create)
+        self.profile, loaded = open_profile(
+            root, profile, settings, create=create, lenient=self._lenient
+        )
         self._settings = dict(settings or {})
         self._begin(loaded, clock, channel)
 
@@ -60,18 +67,14 @@ class Opened:
         self._journal = Journal(self._clock, self.config.profile.primary)
         self._keeper = Keeper()
 
-    @property
-    def _handed_over(self) -> tuple[Profile, LoadedConfig, str]:
+    def __getstate__(self) -> _State:
         """What another process needs to open this memory as it is here, whatever the files say now."""
-        return self.profile, self._loaded, self._channel
+        return self.profile, self._settings, self._loaded, self._given_clock, self._channel
 
-    @classmethod
-    def _taken_over(cls, profile: Profile, loaded: LoadedConfig, channel: str) -> typing.Self:
-        """The memory that another process has opened."""
-        self = cls.__new__(cls)
-        self.profile, self._settings = profile, {}
-        self._begin(loaded, None, channel)
-        return self
+    def __setstate__(self, state: _State) -> None:
+        """Open the memory that another process has handed over; nothing open is shared with it."""
+        self.profile, self._settings, loaded, clock, channel = state
+        self._begin(loaded, clock, channel)
 
     @property
     def root(self) -> str:

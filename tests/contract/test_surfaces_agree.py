@@ -64,6 +64,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "trim": ("trim", ADMIN, "/api/v1/trim"),
     "turns": ("log", "memory_search", "/api/v1/turns"),
     "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),
+    "keep_up": ("— every search looks first", "— by itself", "— by itself"),
     "warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
     "write_file": ("— files are on the disk", ADMIN, "/api/v1/file"),
 }

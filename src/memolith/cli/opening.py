@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.config_loading import open_profile, settings_from_flags
+from memolith.config_loading import settings_from_flags
 from memolith.memory import Memory
 
 TYPE_CHECKING = False
@@ -46,12 +46,16 @@ def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
         output.note(f"Look closer: {again(args, 'doctor')}")
 
 
+class MendableMemory(Memory):
+    """A memory that opens even if a settings file is wrong: what is, is left out and noted."""
+
+    _lenient = True
+
+
 def open_for_mending(args: Arguments) -> Memory:
-    """The memory, even if a settings file is wrong: what is, is left out and noted."""
-    profile, loaded = open_profile(
-        args.root, args.profile, settings_from_flags(args.set), lenient=True
-    )
-    return Memory._taken_over(profile, loaded, "cli")  # noqa: SLF001 - one of us
+    """The memory of `--root`, `--profile` and `--set`, whatever its settings files say."""
+    settings = settings_from_flags(args.set)
+    return MendableMemory(args.root, profile=args.profile, settings=settings, channel="cli")
 
 
 def open_memory(
