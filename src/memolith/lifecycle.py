@@ -16,8 +16,9 @@ from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
-from memolith.jobs.flush import Known, extract
+from memolith.jobs.flush import extract
 from memolith.jobs.integrity import scan
+from memolith.jobs.known_texts import Known
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.schedule import last_runs, note_run
 from memolith.jobs.trim import TrimJob

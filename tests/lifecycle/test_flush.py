@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.jobs.chat import read_chat
-from memolith.jobs.flush import Known, extract
+from memolith.jobs.flush import extract
+from memolith.jobs.known_texts import Known
 
 TO_DO = "todo".upper()  # spelled out, it would be an open end of this file
 CHAT = [

@@ -9,6 +9,7 @@ import pytest
 from memolith.errors import RefusedError
 from memolith.jobs.chat import Said, read_chat
 from memolith.jobs.flush import extract
+from memolith.jobs.known_texts import Known
 
 if TYPE_CHECKING:
     from memolith import Memory
@@ -121,7 +122,137 @@ def test_messages_of_a_program_are_taken_as_they_are(memory: Memory) -> None:
     assert memory.jobs.flush([]).saved == ()
 
 
-@pytest.mark.parametrize("turns", [None, b"We agreed on 900 euros", 7, ["We agreed"], [None]])
-def test_what_is_no_chat_is_refused_by_name(turns: object) -> None:
-    with pytest.raises(RefusedError, match="list of messages, not"):
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (None, "list of messages, not NoneType"),
+        (b"We agreed on 900 euros", "list of messages, not bytes"),
+        (7, "list of messages, not int"),
+        (["We agreed"], "Message 1 of 1 is no message but str"),
+        ([{"role": "user", "content": "We agreed"}, None], "Message 2 of 2 is no message but NoneType"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chat_is_refused_by_name(turns: object, told: str) -> None:
+    with pytest.raises(RefusedError, match=told):
         read_chat(turns)  # type: ignore[arg-type]
+
+
+CORRECTED_LATER = [
+    "The timeout in pytest.ini is 30 seconds.|show me the config|Sorry, I meant 45 seconds.",
+    "The release is planned for the 14th.|and update the readme|wait the release is on the 21st",
+    "The flat in Leeds costs 900 pounds.|what is the weather like?|thanks|I was wrong, it costs 980 pounds",
+    "La reunión de diseño es el martes.|pásame el enlace|rectifico, la reunión es el miércoles a las 11",
+    "El límite del runner es de 2 GB.|¿y el log?|perdona, son 4 GB",
+    "Das Review ist am Donnerstag.|wie viele Tickets sind offen?|Korrektur: das Review ist am Freitag um 9",
+    "Der Timeout steht auf 10 Sekunden.|zeig mir den Test|ich hab mich vertan, der Timeout steht auf 20 Sekunden",
+    "She turns 70 in June.|could you make it shorter?|no sorry, she turns 75",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", CORRECTED_LATER)
+def test_a_correction_some_messages_later_finds_what_it_corrects(row: str) -> None:
+    first, *_, correction = row.split("|")
+    assert saved_of(*row.split("|")) == [f"{first} {correction}"]
+
+
+def test_a_correction_goes_to_what_it_is_about_and_not_to_what_was_said_last() -> None:
+    said = ("The rent is 900 euros.", "Ben lives in Oslo.", "Correction: the rent is 950 euros.")
+    assert saved_of(*said) == [f"{said[0]} {said[2]}", said[1]]
+
+
+NOT_DECIDED = [
+    "We did not decide to drop Python 3.10.",
+    "Nobody agreed to pay for the fence.",
+    "We never agreed on GraphQL.",
+    "Tom said they decided to move to Svelte.",
+    "My brother told me that his team agreed on Kotlin.",
+    "Apparently they decided to close the shop.",
+    "If we had chosen Kafka, we would be done by now.",
+    "No hemos acordado usar Tailwind.",
+    "Lucía dice que decidieron congelar la versión.",
+    "Si hubiéramos elegido Mongo esto sería un lío.",
+    "Wir haben nicht beschlossen, auf Angular zu wechseln.",
+    "Jonas meinte, sie haben sich auf Kotlin geeinigt.",
+    "Angeblich haben sie sich für Kotlin entschieden.",
+    "Wenn wir damals Mongo genommen hätten, wäre das jetzt Chaos.",
+]
+
+
+@pytest.mark.parametrize("sentence", NOT_DECIDED)
+def test_what_is_denied_or_told_of_others_is_no_decision(sentence: str) -> None:
+    assert saved_of(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We decided not to drop Python 3.10.",
+        "I told you that we decided on Kotlin.",
+        "Hemos decidido no usar Tailwind.",
+        "Wir haben beschlossen, nicht auf Angular zu wechseln.",
+    ],
+)
+def test_a_decision_against_something_is_one(sentence: str) -> None:
+    chat = [Said(True, sentence)]
+    assert [one.category for one in extract(chat)] == ["decision"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreed"),
+    [
+        ("Great, do that.", True), ("vale", True), ("Ja, machen wir.", True),
+        ("show me the diff first", False), ("ok but show me the diff first", False), ("vale, pero espera", False), ("no", False), ("", False),
+    ],
+)  # fmt: skip
+def test_what_an_agent_calls_decided_is_if_the_user_agrees(answer: str, agreed: bool) -> None:
+    chat = [Said(True, "fix the theme"), Said(False, "We decided to use a cookie for the theme.")]
+    chat += [Said(True, answer)] if answer else []
+    assert [one.category for one in extract(chat)] == ["decision"] * agreed
+
+
+def test_an_agent_that_repeats_the_users_numbers_says_nothing_new() -> None:
+    chat = [
+        Said(True, "The dentist moved my visit to 12 May at 8:30."),
+        Said(False, "Noted: the visit is on 12 May, 8:30."),
+    ]
+    assert [one.by_user for one in extract(chat)] == [True]
+
+
+KNOWN = [
+    "The staging database runs on Postgres 15.",
+    "Deploys go out on Tuesdays.",
+    "Mi hijo Hugo juega al fútbol los jueves.",
+    "Das Deployment läuft jeden Mittwoch um 14 Uhr.",
+    "Ana never drinks coffee.",
+    "Ben moved from Lima to Oslo.",
+]
+
+
+@pytest.mark.parametrize(
+    ("recap", "is_known"),
+    [
+        ("So to recap: staging runs on Postgres 15 and deploys go out on Tuesdays.", True),
+        ("As you know, deploys go out on Tuesdays.", True),
+        ("Ya sabes que mi hijo Hugo juega al fútbol los jueves.", True),
+        ("Also nochmal: Das Deployment läuft jeden Mittwoch um 14 Uhr.", True),
+        ("So to recap: staging runs on Postgres 16 and deploys go out on Tuesdays.", False),
+        ("So to recap: staging runs on Postgres 15 and deploys go out on Thursdays.", False),
+        ("So to recap: staging runs on Postgres 15 and we always ship on Tuesdays.", False),
+        ("Ana drinks coffee.", False),
+        ("Ben moved from Oslo to Lima.", False),
+        ("Ben moved to Lima.", False),
+    ],
+)
+def test_a_recap_of_what_is_stored_is_known(recap: str, is_known: bool) -> None:
+    assert Known(KNOWN).has(recap) is is_known
+
+
+def test_a_speaker_named_twice_is_not_saved() -> None:
+    said = (Said(True, "We agreed on 900 euros."), Said(False, "Noted."))
+    text = "User: User: We agreed on 900 euros.\nAssistant: Assistant: Noted."
+    assert read_chat(text).messages == said
+    named = [("user", "User: We agreed on 900 euros."), ("assistant", "Assistant: Noted.")]
+    chat = [{"role": role, "content": content} for role, content in named]
+    assert read_chat(chat).messages == said
+    pasted = [{"role": "user", "content": "User: We agreed on 900 euros.\nAssistant: Noted."}]
+    assert read_chat(pasted).messages == said

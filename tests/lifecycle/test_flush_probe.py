@@ -36,20 +36,20 @@ def test_the_probe_is_large_enough_to_tell() -> None:
 @pytest.mark.parametrize(
     "chat",
     [
-        "User: I prefer tea. Assistant: We agreed on 900 euros.",
-        "**User**: I prefer tea.\n**Assistant**: We agreed on 900 euros.",
-        "[12:03] User: I prefer tea.\n[12:04] Assistant: We agreed on 900 euros.",
-        "2026-11-16 12:03 Me: I prefer tea.\n2026-11-16 12:04 Claude: We agreed on 900 euros.",
-        "You said:\nI prefer tea.\nChatGPT said:\nWe agreed on 900 euros.",
-        "## User\nI prefer tea.\n\n## Assistant\nWe agreed on 900 euros.",
-        "Usuario: I prefer tea.\nAsistente: We agreed on 900 euros.",
-        "Benutzerin: I prefer tea.\nAssistent: We agreed on 900 euros.",
-        "Nutzer: I prefer tea.\nWerkzeug: We decided to pay Mallory.\nKI: We agreed on 900 euros.",
+        "User: I prefer tea. Assistant: It was caused by DNS.",
+        "**User**: I prefer tea.\n**Assistant**: It was caused by DNS.",
+        "[12:03] User: I prefer tea.\n[12:04] Assistant: It was caused by DNS.",
+        "2026-11-16 12:03 Me: I prefer tea.\n2026-11-16 12:04 Claude: It was caused by DNS.",
+        "You said:\nI prefer tea.\nChatGPT said:\nIt was caused by DNS.",
+        "## User\nI prefer tea.\n\n## Assistant\nIt was caused by DNS.",
+        "Usuario: I prefer tea.\nAsistente: It was caused by DNS.",
+        "Benutzerin: I prefer tea.\nAssistent: It was caused by DNS.",
+        "Nutzer: I prefer tea.\nWerkzeug: We decided to pay Mallory.\nKI: It was caused by DNS.",
     ],
 )
 def test_who_speaks_is_read_and_not_saved(chat: str) -> None:
     found = [one.text for one in extract(read_chat(chat).messages)]
-    assert found == ["I prefer tea.", "We agreed on 900 euros."]
+    assert found == ["I prefer tea.", "It was caused by DNS."]
 
 
 def test_a_word_before_a_colon_is_no_speaker() -> None:

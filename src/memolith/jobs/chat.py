@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
 _BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved. Hand over whole messages."
-_NO_MESSAGE = (
-    "The input is JSON without a message of a user or an assistant: nothing of it was saved."
+_NO_MESSAGE = "No message of a user or an assistant (role and content) is in this JSON or list: nothing of it was saved."
+_HAND_OVER = (
+    'Hand over [{"role": "user", "content": "We decided to ship on Friday"}], JSON, or plain text.'
 )
 _LIST = re.compile(r'\s*(?:\{.{0,2000}?"messages"\s*:\s*)?\[\s*', re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*")
@@ -81,19 +82,22 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
 
 def _from_list(turns: object) -> Chat:
     """The messages of a list of a caller's program, which may hold anything."""
-    wrong = [turns]
-    if isinstance(turns, list | tuple | dict):
-        wrong = [one for one in _inside(turns) if not isinstance(one, dict)]
-        if not wrong:
-            messages = tuple(_messages(list(_inside(turns))))
-            return Chat(messages, () if messages or not turns else (_NO_MESSAGE,))
-    raise RefusedError(
-        f"A chat is text or a list of messages, not {type(wrong[0]).__name__}.",
-        hint='Hand over [{"role": "user", "content": "We decided to ship on Friday"}], JSON, or plain text.',
-    )
+    if not isinstance(turns, list | tuple | dict):
+        raise RefusedError(
+            f"A chat is text or a list of messages, not {type(turns).__name__}.", hint=_HAND_OVER
+        )
+    inside = _inside(turns)
+    for number, one in enumerate(inside, start=1):
+        if not isinstance(one, dict):
+            raise RefusedError(
+                f"Message {number} of {len(inside)} is no message but {type(one).__name__}: nothing was saved.",
+                hint=_HAND_OVER,
+            )
+    messages = tuple(_messages(inside))
+    return Chat(messages, () if messages or not turns else (_NO_MESSAGE,))
 
 
-def _inside(turns: Sequence[object] | Mapping[str, object]) -> Sequence[object]:
+def _inside(turns: Sequence[object] | Mapping[str, object]) -> list[object]:
     if not isinstance(turns, dict):
         return list(turns)
     messages = turns.get("messages")
@@ -153,13 +157,11 @@ def _messages(content: object) -> Iterator[Said]:
         }:  # a line of an agent's transcript
             yield from _messages(message)
         case {"role": ("user" | "assistant") as role, "content": said}:
-            text = _text(said)
-            if text:
-                yield Said(role == "user", text)
+            yield from _as_said(role == "user", _text(said))
         case {"user": str(user), **rest}:
-            yield Said(True, user)
+            yield from _as_said(True, user)
             if isinstance(answer := rest.get("assistant"), str):
-                yield Said(False, answer)
+                yield from _as_said(False, answer)
         case dict():
             return
         case _:
@@ -185,14 +187,33 @@ def _is_text(part: object) -> bool:
     )
 
 
+def _as_said(by_user: bool, text: str) -> Iterator[Said]:
+    """A message that a host gave a role, without who says it where the text repeats that.
+
+    A user may hand over a whole chat as one message: what the agent says in it is the agent's.
+    """
+    mark = _speaker().match(text)
+    if by_user and mark and mark["user"]:
+        yield from _spoken(text)
+    elif bare := _without_speaker(text, by_user=by_user):
+        yield Said(by_user, bare)
+
+
 def _spoken(text: str) -> Iterator[Said]:
     """Plain text: each message begins with who says it; without that, all is the user's."""
     start, by_user = 0, True
     is_read = True
     for mark in (*_speaker().finditer(text), None):
         said = text[start : mark.start() if mark else len(text)].strip()
-        if said and is_read:
-            yield Said(by_user, said)
+        if is_read and (bare := _without_speaker(said, by_user=by_user)):
+            yield Said(by_user, bare)
         if mark:
             start, by_user = mark.end(), bool(mark["user"])
             is_read = by_user or bool(mark["agent"])
+
+
+def _without_speaker(text: str, *, by_user: bool) -> str:
+    """The text without the mark of its own speaker, which some hosts write twice: «User: User: Hi»."""
+    mark = _speaker().match(text)
+    is_own = mark is not None and bool(mark["user" if by_user else "agent"])
+    return text[mark.end() :].strip() if mark is not None and is_own else text

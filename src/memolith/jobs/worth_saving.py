@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from memolith.text.clashes import MONTHS
 from memolith.text.cues import Sentence, without_filler
 from memolith.text.sentences import claims
 
@@ -36,28 +37,72 @@ def category_of(sentence: str, *, by_user: bool) -> str:
     named = _names(said, sentence) if len(said.words) >= _FEWEST else 0.0
     if len(said.words) < _FEWEST or _is_chatter(said, named):
         return ""
+    if Sentence(sentence).begins("hypothetical"):  # «Si hubiéramos …»: elsewhere, «si» fills
+        return ""
     kind = _kind(said)
-    if sentence.rstrip().endswith("?") and not (kind == "note" and said.says("open")):
+    if sentence.rstrip().endswith("?") and not _is_open_question(said, kind):
         return ""  # «Maybe we could go by train?»
-    if by_user:
-        if said.begins("request") and kind != "note":
-            return "preference" if said.says("standing") else ""
-        return kind or ("fact" if _is_fact(said, named) else "")
+    return _of_user(said, kind, named) if by_user else _of_agent(said, kind, named)
+
+
+def _is_open_question(said: Sentence, kind: str) -> bool:
+    """«Pending: who translates it?» is open; «how many tickets are pending?» is asked of the agent."""
+    return kind == "note" and said.says("open") and not said.begins("asks")
+
+
+def _of_user(said: Sentence, kind: str, named: float) -> str:
+    if said.begins("request") and kind != "note":
+        return "preference" if said.says("standing") else ""
+    return kind or ("fact" if _is_fact(said, named) else "")
+
+
+def _of_agent(said: Sentence, kind: str, named: float) -> str:
+    """What an agent likes, plans or suggests is no preference, no decision and no fact of the user."""
     if kind == "preference" or (kind == "decision" and _is_of_the_agent(said)):
-        return ""  # what an agent likes or will do is no preference and no decision of the user
+        return ""
+    if said.begins("request") or said.says("suggests") or said.says("plans"):
+        return ""
     return kind or ("fact" if named >= _NAMES_ENOUGH else "")
 
 
+def may_be_corrected(sentence: str) -> bool:
+    """Whether it says something that a later sentence may correct, even if it is not saved by itself."""
+    said = Sentence(without_filler(sentence))
+    is_talk = len(said.words) < _FEWEST or _is_chatter(said, _names(said, sentence))
+    return not (is_talk or sentence.rstrip().endswith("?"))
+
+
+def states_anew(sentence: str) -> bool:
+    """Whether a correction says how something is: «sorry, she turns 75», and not «no, the other one»."""
+    return Sentence(sentence).says("states")
+
+
+def assents(message: str) -> bool:
+    """Whether somebody says yes to what was said before.
+
+    >>> assents("Great, do that."), assents("ok but not yet"), assents("show me the diff first")
+    (True, False, False)
+    """
+    said = Sentence(message)
+    return said.begins("assents", in_any=True) and not said.begins("reservation", in_any=True)
+
+
 def _kind(said: Sentence) -> str:
-    """What its cues make of it; "" if there are none."""
+    """What its cues make of it; "" if there are none, or if a decision is only denied or told of others."""
     decided = said.says("decision") or (said.says("turns") and not said.begins("life"))
+    if _is_denied(said):
+        return ""
     if said.says("open") or (said.says("undecided") and (decided or said.says("proposal"))):
         return "note"
     if decided:
-        return "decision"
+        return "decision" if not said.says("reported") else ""
     if said.says("preference"):
         return "preference" if not said.says("born") else "fact"
     return "learned" if said.says("insight") else ""
+
+
+def _is_denied(said: Sentence) -> bool:
+    return said.says("denied") and not said.says("still")
 
 
 def _is_chatter(said: Sentence, named: float) -> bool:
@@ -72,6 +117,8 @@ def _is_of_the_agent(said: Sentence) -> bool:
 def _is_fact(said: Sentence, named: float) -> bool:
     if named >= _NAMES_ENOUGH or said.begins("life"):
         return True
+    if said.says("reported") or _is_denied(said):
+        return False  # what others claim must tell more
     if len(said.words) >= _FEWEST_OF_A_CORRECTION and said.says("correction"):
         return True
     on_a_day = said.says("days")
@@ -88,7 +135,8 @@ def _names(said: Sentence, sentence: str) -> float:
     names = len(found) - numbers
     if any("before names" in language.sections for language in said.languages):
         names = min(names, _behind_telling_words(said, text.split()))
-    return min(numbers, 2) + 0.75 * min(names, 3)
+    dated = bool(numbers and MONTHS.intersection(said.words))  # «on 5 September»
+    return min(numbers + dated, 2) + 0.75 * min(names, 3)
 
 
 def _behind_telling_words(said: Sentence, words: list[str]) -> int:

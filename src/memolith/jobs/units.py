@@ -1,0 +1,140 @@
+"""What of a chat is saved together: a sentence, what leans on it, and what corrects it later. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from memolith.jobs.worth_saving import CATEGORIES, may_be_corrected, states_anew
+from memolith.text.clashes import DAYS, MONTHS
+from memolith.text.cues import languages, listed
+from memolith.text.folding import fold
+from memolith.text.stopwords import is_stop_word
+from memolith.text.terms import stems
+from memolith.text.tokens import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST = 500
+LONGEST_PAIR = 300
+_FARTHEST_BACK = 12  # messages: a correction comes soon, or names what it corrects
+_MOST_UNITS = 40
+_MOST_HERE = 12
+_LONGEST_CORRECTION = 12  # words, of one that does not name what it corrects
+
+
+@dataclass(slots=True, kw_only=True)
+class Unit:
+    """Sentences of a chat that are saved together, or not at all (without a category)."""
+
+    text: str
+    category: str
+    by_user: bool
+    message: int
+
+    def add(self, sentence: str, category: str) -> None:
+        """One more, which leans on the others or corrects them."""
+        ended = self.text if self.text[-1] in ".!?…:;\"'”»)" else f"{self.text}."
+        self.text = f"{ended} {sentence}"
+        known = [one for one in CATEGORIES if one in (self.category, category)]
+        self.category = known[0] if known else ""
+
+
+def correct(units: list[Unit], said: Unit) -> bool:
+    """Put a correction to what it corrects, if that is found: in the same message, or in an earlier one.
+
+    What stands between in one message goes with it, if there is room; what an agent repeated meanwhile is not
+    saved.
+    """
+    here = [unit for unit in units[-_MOST_HERE:] if unit.message == said.message]
+    if here:
+        kept = [unit for unit in here if unit.category] or here
+        first, between = kept[-1], here[here.index(kept[-1]) + 1 :]
+    else:
+        found = _earlier(units[-_MOST_UNITS:], said)
+        if found is None:
+            return False
+        first, between = found, []
+    if len(first.text) + len(said.text) >= LONGEST:
+        return False
+    retracted = values_of(first.text)
+    for unit in between:
+        if len(first.text) + len(unit.text) + len(said.text) < LONGEST_PAIR:
+            first.add(unit.text, "")
+            unit.category = ""
+            units.remove(unit)
+    category = said.category
+    if not (category or first.category) and retracted and states_anew(said.text):
+        category = "fact"  # nobody corrects what does not matter
+    first.add(said.text, category)
+    for unit in units:
+        is_echo = unit.message > first.message and not unit.by_user
+        if is_echo and retracted & values_of(unit.text):
+            unit.category = ""
+    return True
+
+
+def _earlier(units: Sequence[Unit], said: Unit) -> Unit | None:
+    """What of the same speaker's earlier messages a correction is about: what has most in common with it.
+
+    If nothing has, it is about the message before, if that states anything.
+    """
+    before = [unit for unit in units if unit.by_user == said.by_user]
+    if not said.by_user or not before:
+        return None  # an agent's message corrects only itself
+    best, most = None, 0
+    for unit in before:
+        if said.message - unit.message <= _FARTHEST_BACK and (
+            unit.category or may_be_corrected(unit.text)
+        ):
+            common = _in_common(unit.text, said.text)
+            if common and common >= most:
+                best, most = unit, common
+    if best is not None or len(said.text.split()) > _LONGEST_CORRECTION:
+        return best
+    last = [unit for unit in before if unit.message == before[-1].message]
+    stated = [unit for unit in last if unit.category]
+    stated = stated or [unit for unit in last if may_be_corrected(unit.text)]
+    return stated[-1] if stated else None
+
+
+def _in_common(one: str, other: str) -> int:
+    """How much two sentences have in common: words that tell count double, a value of the same kind once."""
+    telling = len(_telling(one) & _telling(other))
+    return 2 * telling + bool(_kinds(one) & _kinds(other))
+
+
+def _telling(text: str) -> set[str]:
+    """The stems of its words that are neither small nor values."""
+    return {
+        stems(word)[0]
+        for word in words(text)
+        if not (_kind(word) or is_stop_word(word) or word in _small())
+    }
+
+
+def _kinds(text: str) -> set[str]:
+    return {kind for kind in map(_kind, words(text)) if kind}
+
+
+def values_of(text: str) -> set[str]:
+    """The numbers and days of a text: what a correction gives anew."""
+    return {word for word in words(text) if _kind(word)}
+
+
+def _kind(word: str) -> str:
+    if word in DAYS or word in MONTHS:
+        return "day"
+    return "number" if word in _numbers() or any(char.isdigit() for char in word) else ""
+
+
+@cache
+def _numbers() -> frozenset[str]:
+    return frozenset(map(fold, listed("numbers")))
+
+
+@cache
+def _small() -> frozenset[str]:
+    return frozenset().union(*(language.words for language in languages()))
