@@ -145,6 +145,7 @@ class Finder(KeptIndex):
                 text_stages=text_stages(config),
                 explain=explain,
                 by_words=config.words,
+                follows=config.supersede,
                 rrf_k=config.rrf_k,
                 words_weight=config.words_weight,
                 meaning_weight=config.meaning_weight,

@@ -283,8 +283,14 @@ class Index(Protocol):
         """Every category, session or chat (that is the kind) of all that the filters let through."""
         ...
 
-    def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
-        """Which of these records a newer one has taken the place of."""
+    def successors(
+        self, record_ids: Collection[str], filters: Filters
+    ) -> Mapping[str, Sequence[int]]:
+        """Which of these records a newer one has taken the place of, and by which, one after the other.
+
+        The last holds now. Each is the key of a chunk; those that may not be seen are left out, so
+        there may be none. Of the filters only the day, the moment and secrecy count.
+        """
         ...
 
     def without_vector(self, limit: int) -> list[Found]:

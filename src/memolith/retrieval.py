@@ -99,6 +99,17 @@ class Filters:
         wanted = self.path
         return wanted is None or path == wanted or path.startswith(wanted.rstrip("/") + "/")
 
+    def holds_for(self, chunk: Chunk) -> bool:
+        """Whether a chunk that may be seen now is of the kind that is asked for."""
+        dated = chunk.dated or date.min
+        return (
+            self.session in (None, chunk.session)
+            and self.chat in (None, chunk.chat)
+            and (self.category is None or self.category.casefold() == chunk.category.casefold())
+            and (self.since or date.min) <= dated <= (self.until or date.max)
+            and self.covers(chunk.path)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
@@ -117,10 +128,18 @@ class Hit:
     channel: str = ""
     heading: str = ""
     superseded: bool = False
+    superseded_by: Citation | None = None  # where what holds now stands, as far as it may be seen
     expires: datetime | None = None
     asked_for: bool = False  # whether the question names its day or its category
     other_side: str = ""  # of a chat message: what the other side said in the same turn
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
+
+    @property
+    def past(self) -> str:
+        """That it no longer holds, and where to look instead; "" if it holds."""
+        if self.superseded_by:
+            return f"superseded by {self.superseded_by}"
+        return "superseded" if self.superseded else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,7 @@ def hit_json(hit: Hit) -> Json:
         "sensitivity": hit.sensitivity,
         "trust": trust_label(hit.channel, hit.role),
         "superseded": hit.superseded,
+        "superseded_by": hit.superseded_by and str(hit.superseded_by),
         "ranks": dict(hit.ranks),
     }
 

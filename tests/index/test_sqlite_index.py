@@ -183,8 +183,26 @@ def test_filters_leave_out_exactly_what_they_should(
 def test_a_record_is_superseded_from_the_day_of_the_newer_one_on(index: SqliteIndex) -> None:
     newer = make_chunk("new", supersedes="old-id", record_id="new-id", dated=date(2026, 5, 1))
     put(index, make_chunk("old", line=2, record_id="old-id"), newer)
-    assert index.superseded(["old-id", "new-id", ""], ALL) == {"old-id"}
-    assert index.superseded(["old-id"], Filters(as_of=date(2026, 4, 1))) == set()
+    (key,) = keys_of(index, "new")
+    assert index.successors(["old-id", "new-id", ""], ALL) == {"old-id": (key,)}
+    assert index.successors(["old-id"], Filters(as_of=date(2026, 4, 1))) == {}
+
+
+def test_what_took_the_place_of_a_record_is_named_up_to_the_newest(index: SqliteIndex) -> None:
+    put(
+        index,
+        make_chunk("one", record_id="a"),
+        make_chunk("two", line=2, record_id="b", supersedes="a", sensitivity="secret"),
+        make_chunk("three", line=3, record_id="c", supersedes="b"),
+        make_chunk("four", line=4, record_id="x", supersedes="y"),
+        make_chunk("five", line=5, record_id="y", supersedes="x"),
+    )
+    (third,) = keys_of(index, "three")
+    assert index.successors(["a"], Filters()) == {"a": (third,)}
+    both = index.successors(["a", "b"], Filters(include_secret=True))
+    assert [len(keys) for keys in both.values()] == [2, 1]
+    assert both["a"][-1] == both["b"][-1] == third
+    assert set(index.successors(["x", "y"], ALL)) == {"x", "y"}  # a loop made by hand ends
 
 
 def test_chunks_without_vector_are_found_by_words_and_get_theirs_later(index: SqliteIndex) -> None:

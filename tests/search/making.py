@@ -82,7 +82,16 @@ def candidates(*made: Made) -> Candidates:
             for item in made
         ),
         texts=tuple(item.text for item in made),
+        successors=tuple(_successors(item, made) for item in made),
     )
+
+
+def _successors(old: Made, made: tuple[Made, ...]) -> tuple[str, ...]:
+    """The records that took its place, the last at the end."""
+    newer = next(
+        (item for item in made if item.supersedes and item.supersedes == old.record_id), None
+    )
+    return (newer.record_id, *_successors(newer, made)) if newer else ()
 
 
 def order(found: Candidates) -> list[int]:

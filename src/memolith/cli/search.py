@@ -117,7 +117,7 @@ def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
 
 def _why(hit: Hit) -> str:
     ranks = [f"{name} #{rank}" for name, rank in hit.ranks.items()]
-    known = (hit.category, hit.role, str(hit.dated or ""), "superseded" if hit.superseded else "")
+    known = (hit.category, hit.role, str(hit.dated or ""), hit.past)
     return " · ".join([*ranks, *filter(None, known)])
 
 

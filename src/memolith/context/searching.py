@@ -121,13 +121,20 @@ def _at_most(limit: int) -> int:
 
 
 def _telling(hits: Sequence[Hit]) -> list[Hit]:
-    """Those that something speaks for; if the message asks for days and nothing else, what is from them."""
+    """Those that something speaks for; if the message asks for days and nothing else, what is from them.
+
+    For what took the place of such a one speaks what it took the place of.
+    """
     with_words = [hit for hit in hits if "words" in hit.ranks]
     asked_for = [hit for hit in hits if hit.asked_for]
     if asked_for and not with_words:
         return asked_for
     best = max((hit.score for hit in with_words), default=0.0)
-    return [hit for hit in hits if hit.asked_for or _is_good(hit, best)]
+    good = [hit.asked_for or _is_good(hit, best) for hit in hits]
+    newest = {hit.superseded_by for hit, is_good in zip(hits, good, strict=True) if is_good}
+    return [
+        hit for hit, is_good in zip(hits, good, strict=True) if is_good or hit.citation in newest
+    ]
 
 
 def _is_good(hit: Hit, best: float) -> bool:

@@ -44,7 +44,8 @@ FIND = (
     " identity, sum FROM chunks WHERE key IN"
 )
 NEWER = (
-    "SELECT DISTINCT supersedes FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
+    "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
+    " FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
 )
 SEARCHED = (
     "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"

@@ -8,18 +8,18 @@ time: then the next generation is made from the files of the memory (see `genera
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memolith.index.database import DamageError, Database
-from memolith.index.fetching import Fetching, batches, marks
+from memolith.index.fetching import Fetching
 from memolith.index.file_table import FileTable
 from memolith.index.groups import group_vectors
 from memolith.index.live import NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
-from memolith.index.rows import INSERT, MOVE, NEWER, Rows, clean, pack_vector, with_sum
+from memolith.index.rows import INSERT, MOVE, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
+from memolith.index.succession import successors
 from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
@@ -166,15 +166,11 @@ class SqliteIndex:
         return {names.get(number, "") for number in found} - {""}
 
     @_going_on
-    def superseded(self, record_ids: Collection[str], filters: Filters) -> set[str]:
-        """Which of these records a newer one has taken the place of, as of the day asked for."""
-        until = filters.as_of.toordinal() if filters.as_of else date.max.toordinal()
-        by_clean = {clean(record_id): record_id for record_id in record_ids if record_id}
-        return {
-            by_clean[row[0]]
-            for some in batches(list(by_clean))
-            for row in self._db.execute(f"{NEWER} ({marks(some)})", (until, *some))
-        }
+    def successors(
+        self, record_ids: Collection[str], filters: Filters
+    ) -> dict[str, tuple[int, ...]]:
+        """Which of these records a newer one has taken the place of, and by which, the last at the end."""
+        return successors(self._db, record_ids, filters)
 
     @_going_on
     def without_vector(self, limit: int) -> list[Found]:

@@ -66,7 +66,7 @@ def _shown(number: int, hit: Hit, *, cited: bool) -> str:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
     known += [quoted_line(hit.category, _MOST_OF_A_CHAT), str(hit.dated or "")]
     if hit.superseded:
-        known.append("superseded")
+        known.append(quoted(hit.past) if cited else "superseded")
     if hit.record_id:
         known.append(f"id {hit.record_id[:8]}")
     head = f"[{number}] {quoted(str(hit.citation))}" if cited else f"[{number}]"

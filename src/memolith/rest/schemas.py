@@ -67,6 +67,7 @@ class HitAnswer(BaseModel):
     sensitivity: Sensitivity
     trust: str
     superseded: bool
+    superseded_by: str | None
     ranks: dict[str, int]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memolith.interfaces import Signals
 from memolith.values import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memolith.interfaces import Column, Signals
+    from memolith.interfaces import Column
     from memolith.retrieval import Chunk
     from memolith.text.dates import DayRange
 
@@ -47,6 +48,8 @@ class Candidates:
     chunks: tuple[Chunk, ...] = ()
     texts: tuple[str, ...] = ()
     superseded: Column | None = None
+    # For each the ids of the records that took its place, one after the other, as far as they may be seen.
+    successors: tuple[tuple[str, ...], ...] = ()
     held_back: bool = False  # whether some were moved down, so that others may come up
 
     def __len__(self) -> int:
@@ -85,7 +88,29 @@ class Candidates:
             chunks=tuple([self.chunks[row] for row in rows]),
             texts=tuple([self.texts[row] for row in rows]),
             superseded=None if self.superseded is None else self.superseded[at],
+            successors=tuple([self.successors[row] for row in rows]),
             held_back=self.held_back,
+        )
+
+    def with_others(self, others: Candidates) -> Candidates:
+        """These, and behind them others that were judged like them, or not at all."""
+        both = (self, others)
+        votes: Floats = np.zeros((len(others), self.votes.shape[1]))
+        if others.votes.shape == votes.shape:
+            votes = others.votes
+        return replace(
+            self,
+            signals=Signals.together([some.signals for some in both]),
+            votes=np.concatenate([self.votes, votes]),
+            **{
+                name: np.concatenate([getattr(some, name) for some in both])
+                for name in ("score", "group_votes", "group_voters", "lift")
+            },
+            chunks=self.chunks + others.chunks,
+            texts=self.texts + others.texts,
+            superseded=_one_after_the_other(self.superseded, others.superseded),
+            successors=self.successors + others.successors,
+            why={},
         )
 
     def first(self, count: int) -> Candidates:
@@ -126,6 +151,10 @@ class Situation:
     subjects: int = 0  # how many of its words say something else than a category
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
     named: Column | None = None  # the numbers of records of a category that it names
+
+
+def _one_after_the_other(one: Column | None, other: Column | None) -> Column | None:
+    return None if one is None or other is None else np.concatenate([one, other])
 
 
 def best_first(score: Floats, keys: Column) -> NDArray[np.intp]:

@@ -23,6 +23,7 @@ from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, sessions
+from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
 from memolith.text.wording import counted
 from memolith.values import dataclass, replace
@@ -55,6 +56,7 @@ class Parts:
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
     word_vectors: WordVectors | None = None
     by_words: bool = True
+    follows: bool = True  # to what took the place of a hit, whatever that says
     explain: bool = True
     rrf_k: int = RRF_K
     words_weight: float = 1.0
@@ -121,12 +123,13 @@ class Question:
         ranked = _last(scored, nominees).in_order()
         chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
         _find_at_once(reading, ranked, chats, limit)
-        read, seen = reading.read(ranked, len(ranked) if situation.phrases else limit, filters)
+        wanted = len(ranked) if situation.phrases else limit
+        read, seen = self._read(ranked, wanted, filters)
         warnings = [*self._warnings, *self._doubts(nominated, read, filters)]
         shown = _staged(parts.text_stages, situation, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
-            read, seen = reading.read(ranked, max(len(read), limit + MORE), filters)
+            read, seen = self._read(ranked, max(wanted, limit + MORE), filters)
             shown = _staged(parts.text_stages, situation, read)
         best = _last(shown, read)
         if moved := reading.moved(ranked):
@@ -136,8 +139,8 @@ class Question:
                 f"{counted(moved, 'hit')} {are} left out:"
                 f" {files} changed during the search, or cannot be read."
             )
-        if len(best) < seen:
-            ranked = _without_lost(ranked, seen, best)
+        if len(left := _without_lost(ranked, seen, best)) < len(ranked):
+            ranked = left
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
         return SearchResult(
             hits=hits(best.first(limit), situation, reading),
@@ -145,6 +148,13 @@ class Question:
             warnings=tuple(warnings),
             trace=tuple(trace(reading, nominees, scored, shown)) if parts.explain else (),
         )
+
+    def _read(self, ranked: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:
+        """The best with their texts and what took their place, and how many had to be looked at."""
+        read, seen = self._reading.read(ranked, wanted, filters)
+        if self._parts.follows:
+            read = with_successors(read, ranked, self._reading, filters)
+        return read, seen
 
     def _worth_staging(
         self, nominated: Nomination, situation: Situation, filters: Filters

@@ -32,6 +32,7 @@ class Reading:
         self._digest = digest
         self._known: dict[int, Found] = {}
         self._texts: dict[int, ReadText | None] = {}  # by key; None: not where the index knew it
+        self._newest: dict[str, Found] = {}  # by the id of a record that it took the place of
 
     def moved(self, candidates: Candidates) -> int:
         """How many of these were not where the index knew them."""
@@ -65,16 +66,38 @@ class Reading:
             self._read([keys[place] for place in part])
             places += [place for place in part if self._texts[keys[place]] is not None]
             seen = part.stop
-        chunks = tuple([self._known[keys[place]].chunk for place in places])
+        found = candidates.first(seen) if len(places) == seen else candidates.take(places)
+        return self.with_texts(found, filters), seen
+
+    def with_texts(self, candidates: Candidates, filters: Filters) -> Candidates:
+        """Candidates that were read, with all that this has told."""
+        keys: list[int] = candidates.signals.keys.tolist()
+        chunks = tuple([self._known[key].chunk for key in keys])
         records = {chunk.record_id for chunk in chunks} - {""}
-        past = self._index.superseded(records, filters) if records else set[str]()
-        read = replace(
-            candidates.first(seen) if len(places) == seen else candidates.take(places),
+        past = self._index.successors(records, filters) if records else {}
+        newer = {old: self._read_records(some) for old, some in past.items()}
+        self._newest |= {old: found[-1] for old, found in newer.items() if found}
+        return replace(
+            candidates,
             chunks=chunks,
-            texts=tuple([_text_of(self._texts[keys[place]]) for place in places]),
+            texts=tuple([_text_of(self._texts[key]) for key in keys]),
             superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
+            successors=tuple(
+                [
+                    tuple([item.chunk.record_id for item in newer.get(chunk.record_id, ())])
+                    for chunk in chunks
+                ]
+            ),
         )
-        return read, seen
+
+    def newest(self, record_id: str) -> Found | None:
+        """What holds now in the place of a record that was read, None if it holds itself."""
+        return self._newest.get(record_id)
+
+    def _read_records(self, keys: Sequence[int]) -> list[Found]:
+        """Those that stand where the index knows them."""
+        self._read(keys)
+        return [self._known[key] for key in keys if self._texts[key] is not None]
 
     def _read(self, keys: Sequence[int]) -> None:
         new = [key for key in keys if key not in self._texts]

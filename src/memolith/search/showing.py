@@ -28,6 +28,7 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
         [False] * len(candidates) if past is None else past.tolist(),
         asked_for.tolist(),
         map(reading.other_side, signals.keys.tolist()),
+        [reading.newest(chunk.record_id) for chunk in candidates.chunks],
         strict=False,
     )
     return tuple(
@@ -46,6 +47,7 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
                 channel=chunk.channel,
                 heading=chunk.heading,
                 superseded=superseded,
+                superseded_by=newest.chunk.citation if newest else None,
                 expires=chunk.expires,
                 asked_for=asked,
                 other_side=other_side,
@@ -53,7 +55,7 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
                     name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
                 },
             )
-            for chunk, text, score, words, meaning, superseded, asked, other_side in columns
+            for chunk, text, score, words, meaning, superseded, asked, other_side, newest in columns
         ]
     )
 

@@ -10,10 +10,7 @@ from memolith.search.candidates import best_first
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memolith.interfaces import Column
-    from memolith.retrieval import Chunk
     from memolith.search.candidates import Candidates, Floats, Situation
 
 # What is left to one whose successor is not among the hits: enough to let anything pass that says
@@ -33,7 +30,7 @@ def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidat
         return candidates
     if not past.any():
         return replace(candidates, why={"superseded": past})
-    score = _below_successors(_lowered(candidates, past), candidates.score, candidates.chunks, past)
+    score = _below_successors(_lowered(candidates, past), candidates)
     order = best_first(score, candidates.signals.keys)
     demoted = replace(candidates, score=score, held_back=True).take(order)
     return replace(demoted, why={"superseded": past[order]})
@@ -48,19 +45,15 @@ def _lowered(candidates: Candidates, past: Column) -> Floats:
     return lowered
 
 
-def _below_successors(
-    lowered: Floats, score: Floats, chunks: Sequence[Chunk], past: Column
-) -> Floats:
+def _below_successors(lowered: Floats, candidates: Candidates) -> Floats:
     """Those whose successor is a hit next to it; it takes the place of what was better."""
-    successors = {chunk.supersedes: at for at, chunk in enumerate(chunks) if chunk.supersedes}
-    newest = dict[int, tuple[int, int]]()  # what holds now, and how many steps that is away
-    for old in past.nonzero()[0].tolist():
-        at, steps = old, 0
-        while past[at] and chunks[at].record_id in successors and steps < len(chunks):
-            at, steps = successors[chunks[at].record_id], steps + 1
-        if not past[at]:
-            newest[old] = at, steps
-    result = lowered.copy()
+    places = {chunk.record_id: at for at, chunk in enumerate(candidates.chunks)}
+    newest = {  # what holds now, and how many steps that is away
+        old: (places[newer[-1]], len(newer))
+        for old, newer in enumerate(candidates.successors)
+        if newer and newer[-1] in places
+    }
+    score, result = candidates.score, lowered.copy()
     for old, (at, _) in newest.items():
         result[at] = max(result[at], score[old])
     for old, (at, steps) in newest.items():
