@@ -43,6 +43,35 @@ def test_session_start_for_a_group_prints_what_is_public(memolith: Run) -> None:
     assert memolith("session-start", "--kind", "party").code == 2
 
 
+def test_session_start_says_why_there_is_nothing(memolith: Run) -> None:
+    memolith("init")
+    assert "Nothing is remembered yet" in memolith("session-start").err
+    memolith("remember", "Ana is ill")
+    outcome = memolith("session-start", "--kind", "group")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "only records with --sensitivity public" in outcome.err
+    assert "budget" not in outcome.err
+
+
+def test_session_start_of_a_large_memory_says_the_same_to_a_group(memolith: Run, root: str) -> None:
+    Path(root, "memory").mkdir(parents=True)
+    Path(root, "USER.md").write_text("Ana likes tea.\n\n" * 9_000)
+    Path(root, "MEMORY.md").write_text("# Notes\n\n" + "Ana likes tea very much.\n\n" * 9_000)
+    outcome = memolith("session-start", "--kind", "group")
+    assert outcome.out == ""
+    assert "Nothing is public in the newest part of the files" in outcome.err
+    assert "budget" not in outcome.err
+
+
+def test_a_deadline_is_a_number_of_seconds(memolith: Run) -> None:
+    memolith("remember", "Staging listens on port 5433")
+    assert memolith("context", "--deadline", "90.5", "Which port does staging use?").code == 0
+    for wrong in ("0", "0.0", "-1", "tea", "1e3", "nan", "."):
+        outcome = memolith("context", "--deadline", wrong, "Which port?")
+        assert outcome.code == 2
+        assert "expected seconds, such as 0.5 or 10" in outcome.err
+
+
 def test_context_prints_memories_with_their_sources(memolith: Run) -> None:
     memolith("remember", "Staging listens on port 5433", "--category", "fact")
     outcome = memolith("context", "Which port does staging use?")

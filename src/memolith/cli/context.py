@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.cli.hook import of_hook
+from memolith.cli.hook import of_hook, read_object
+from memolith.cli.hook_answer import answer_host
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import seconds, whole_number
+from memolith.context.session_start import HOOK_CHARS
 from memolith.context_types import SESSION_KINDS
 from memolith.shapes import context_json
+from memolith.text.units import utf16_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
+    from memolith.cli.hook import Hook
+    from memolith.cli.hook_answer import Answer
     from memolith.cli.usage import Arguments
+    from memolith.context_types import TurnContext
 
 HELP = """\
 Print what is worth knowing before a message is answered; nothing for a mere greeting. The message may come
@@ -24,8 +30,15 @@ EXAMPLE = """\
 memolith context "Which port does staging use?"
 memolith context "What did we decide?" --chat 42 --max-tokens 500"""
 
-# Hosts cut what a hook prints at 10,000 characters; a token has six at most.
+# About 9,000 characters: a token has six at most.
 _MOST_TOKENS_OF_A_HOOK = 1_500
+# A new process loads the model first. A host that waits ten seconds for a hook gets what there is.
+_DEADLINE, _DEADLINE_OF_A_HOOK = 10.0, 8.0
+_NO_PROMPT = (
+    "the hook {event}brought no prompt, so nothing was searched. `memolith context` is for the hook of"
+    " each message: UserPromptSubmit, beforeSubmitPrompt or BeforeAgent."
+)
+_NO_HOOK = "memolith: The JSON was taken for the message itself: a host would say hook_event_name and session_id."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,49 +66,84 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deadline",
         metavar="SECONDS",
-        type=whole_number,
-        default=10,  # a new process loads the model first
-        help="answer with what was found by then (default: 10)",
+        type=seconds,
+        help="answer with what was found by then (default: 10; 8 as a hook)",
     )
-
-
-def _handed_over(told: Mapping[str, str]) -> list[str]:
-    """What the host says that the agent has before it; nothing if it names no transcript."""
-    from memolith.cli.transcript import handed_over
-
-    path = told.get("transcript_path", "")
-    return [handed_over(path)] if path else []
 
 
 def run(args: Arguments) -> int:
     """Print the text."""
     message = text_of(args.message, EXAMPLE.partition("\n")[0])
-    told = of_hook(message)
-    with open_memory(args) as memory:
-        budget, known = args.max_tokens, args.known
-        if "prompt" in told:
-            message = told["prompt"]
-            known = [*known, *_handed_over(told)]
-            budget = min(budget or memory.config.context.turn_tokens, _MOST_TOKENS_OF_A_HOOK)
-        found = memory.context(
-            message,
-            session=args.session,
-            kind=args.kind,
-            chat=args.chat,
-            known=known,
-            max_tokens=budget,
-            limit=args.limit,
-            deadline_seconds=args.deadline,
-        )
+    hook = of_hook(message)
+    if hook and not args.json:
+        return answer_host(args, hook, lambda: _for_host(args, hook))
+    if not hook and read_object(message) is not None:
+        output.note(_NO_HOOK)
+    found = _of_hook(args, hook) if hook else _context(args, message)
     if args.json:
         output.say_json(context_json(found))
         return 0
     if found.text:
         output.say(found.text)
-    elif found.skipped:
+    _tell_beside(found)
+    return 0
+
+
+def _for_host(args: Arguments, hook: Hook) -> Answer:
+    if hook.prompt is None:
+        return "", _NO_PROMPT.format(event=f"{hook.event} " if hook.event else "")
+    found = _of_hook(args, hook)
+    # Of what is held the user is told when a session starts, not with every message.
+    if not found.text and len(found.warnings) > bool(found.held):
+        return "", " ".join(found.warnings)
+    _tell_beside(found)
+    return found.text, ""
+
+
+def _of_hook(args: Arguments, hook: Hook) -> TurnContext:
+    """What is worth knowing for the prompt, without what the transcript has already."""
+    from memolith.cli.transcript import handed_over
+    from memolith.text.host_text import own_text
+
+    prompt = hook.prompt or ""
+    if prompt.lstrip().startswith("<"):  # what a host says under the user's name
+        prompt = own_text(prompt)
+    return _context(args, prompt, hook, [handed_over(hook.transcript)] if hook.transcript else [])
+
+
+def _context(
+    args: Arguments, message: str, hook: Hook | None = None, known: Sequence[str] = ()
+) -> TurnContext:
+    with open_memory(args, folder=hook.folder if hook else "") as memory:
+
+        def within(max_tokens: int | None) -> TurnContext:
+            return memory.context(
+                message,
+                session=args.session,
+                kind=args.kind,
+                chat=args.chat,
+                known=[*args.known, *known],
+                max_tokens=max_tokens,
+                limit=args.limit,
+                deadline_seconds=args.deadline or (_DEADLINE_OF_A_HOOK if hook else _DEADLINE),
+            )
+
+        if not hook:
+            return within(args.max_tokens)
+        most = args.max_tokens or memory.config.context.turn_tokens
+        budget = min(most, _MOST_TOKENS_OF_A_HOOK)
+        found = within(budget)
+        while utf16_units(found.text) > HOOK_CHARS:  # in a script whose tokens are guessed too low
+            budget = budget * 2 // 3
+            found = within(budget)
+        return found
+
+
+def _tell_beside(found: TurnContext) -> None:
+    if found.skipped:
         output.note(f"Nothing was searched for this message: {found.skipped}.")
-    else:
-        output.note("Nothing found." if not found.left_out else "No memory fits: see --max-tokens.")
+    elif not found.text:
+        nothing = "No memory fits: see --max-tokens." if found.left_out else "Nothing found."
+        output.note(nothing)
     for warning in found.warnings:
         output.note(f"memolith: {warning}")
-    return 0

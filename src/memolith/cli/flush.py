@@ -6,6 +6,7 @@ import os
 
 from memolith.cli import output
 from memolith.cli.hook import of_hook
+from memolith.cli.hook_answer import answer_host
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.transcript import read_transcript
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from memolith.cli.hook import Hook
+    from memolith.cli.hook_answer import Answer
     from memolith.cli.usage import Arguments
+    from memolith.reports import FlushReport
 
 HELP = """\
 Save what matters of a chat that is about to be shortened or ended: decisions, preferences, facts and
@@ -40,22 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Save, and print what was saved."""
-    with open_memory(args, create=True, channel="agent") as memory:
-        if args.prompt:
-            prompt = memory.jobs.flush_prompt()
-            if args.json:
-                output.say_json({"prompt": prompt})
-            else:
-                output.say(prompt.rstrip("\n"))
-            return 0
-        text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
-        problem = _if_it_names_a_file(args.text)
-        told = of_hook(text)
-        if told:
-            text, problem = read_transcript(told.get("transcript_path", ""))
-        named = args.session or told.get("session_id") or "main"
-        report = memory.jobs.flush(text, session=named, dry_run=args.dry_run)
-    warnings = [*filter(None, [problem]), *report.warnings]
+    if args.prompt:
+        return _print_prompt(args)
+    text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
+    hook = of_hook(text)
+    if hook and not args.json:
+        return answer_host(args, hook, lambda: _for_host(args, hook))
+    if hook:
+        report, warnings = _of_hook(args, hook)
+    else:
+        report = _flush(args, text, args.session or "main")
+        warnings = [*filter(None, [_if_it_names_a_file(args.text)]), *report.warnings]
     if args.json:
         saved = [{"id": one.id, "category": one.category, "text": one.text} for one in report.saved]
         output.say_json(
@@ -71,9 +70,46 @@ def run(args: Arguments) -> int:
         output.say(f"{one.category:<12}", one.text)
     for reason in (*warnings, *report.refused):
         output.note(f"memolith: {reason}")
-    done = "would be saved" if report.dry_run else "saved"
-    output.note(f"{counted(len(report.saved), 'record')} {done}, {report.known} known already.")
+    output.note(_counted(report))
     return 0
+
+
+def _print_prompt(args: Arguments) -> int:
+    with open_memory(args, create=True, channel="agent") as memory:
+        prompt = memory.jobs.flush_prompt()
+    if args.json:
+        output.say_json({"prompt": prompt})
+    else:
+        output.say(prompt.rstrip("\n"))
+    return 0
+
+
+def _for_host(args: Arguments, hook: Hook) -> Answer:
+    """Nothing for the agent: a host takes what a hook prints before a chat is shortened as an order."""
+    report, warnings = _of_hook(args, hook)
+    for one in report.saved:
+        output.note(f"{one.category:<12}", one.text)
+    for reason in report.refused:
+        output.note(f"memolith: {reason}")
+    output.note(_counted(report))
+    return "", " ".join(warnings)
+
+
+def _of_hook(args: Arguments, hook: Hook) -> tuple[FlushReport, list[str]]:
+    """Save what matters of the transcript that a host names, and say what is wrong with it."""
+    text, problem = read_transcript(hook.transcript)
+    report = _flush(args, text, args.session or hook.session or "main", hook.folder)
+    return report, [*filter(None, [problem]), *report.warnings]
+
+
+def _flush(args: Arguments, text: str, session: str, folder: str = "") -> FlushReport:
+    with open_memory(args, create=True, channel="agent", folder=folder) as memory:
+        return memory.jobs.flush(text, session=session, dry_run=args.dry_run)
+
+
+def _counted(report: FlushReport) -> str:
+    done = "would be saved" if report.dry_run else "saved"
+    return f"{counted(len(report.saved), 'record')} {done}, {report.known} known already."
 
 
 def _if_it_names_a_file(words: Sequence[str]) -> str:

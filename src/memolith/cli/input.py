@@ -19,7 +19,7 @@ _MOST_BYTES = 16_777_216
 
 def text_of(words: Sequence[str], example: str) -> str:
     """The words as one text; standard input for `-`, or if there are no words and it is piped in."""
-    if list(words) == [STANDARD_INPUT] or (not words and _is_piped()):
+    if list(words) == [STANDARD_INPUT] or (not words and is_piped()):
         return read_standard_input()
     if not words:
         raise UsageError("There is no text.", hint=f"Example: {example}")
@@ -36,10 +36,16 @@ def read_standard_input() -> str:
             f"The text has more than {_MOST_BYTES:,} bytes. Nothing was changed.",
             hint="Keep the essence, or split it.",
         )
+    return as_text(data)
+
+
+def as_text(data: bytes) -> str:
+    """What was piped in as text, without the line ends around it."""
     if data.startswith(UTF16_MARKS):  # what PowerShell writes into a file
         return data.decode("utf-16", "replace").strip("\r\n")
     return data.removeprefix(BOM).decode("utf-8", "surrogateescape").strip("\r\n")
 
 
-def _is_piped() -> bool:
+def is_piped() -> bool:
+    """Whether standard input is anything but a person at a terminal."""
     return sys.stdin is not None and not sys.stdin.isatty()

@@ -15,9 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memolith.cli.hook import Hook
     from memolith.cli.usage import Arguments
 
 _GARBAGE_FROM = 100_000  # objects
+# What the hosts of agents call as hooks.
+_HOOKS = frozenset(("session-start", "context", "flush"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,6 +79,12 @@ def _report(error: Exception, words: Sequence[str]) -> int:
         import traceback
 
         output.note("".join(traceback.format_exception(error)).rstrip())
+    if code == exit_codes.USAGE and not _HOOKS.isdisjoint(words) and "--json" not in words:
+        hook = _asking_host()
+        if hook is not None:
+            from memolith.cli.hook_answer import tell
+
+            return tell(hook, "", f"{message} {hint}".rstrip())
     if "--json" in words:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
         output.note(output.to_json(content, sys.stderr))
@@ -84,6 +93,13 @@ def _report(error: Exception, words: Sequence[str]) -> int:
     if hint:
         output.note(hint)
     return code
+
+
+def _asking_host() -> Hook | None:
+    """The hook whose JSON waits on standard input, which would take our exit code as an order to stop."""
+    from memolith.cli.hook import of_hook, waiting
+
+    return of_hook(waiting())
 
 
 def _in_words(error: Exception, words: Sequence[str]) -> tuple[str, str]:

@@ -64,12 +64,14 @@ def open_memory(
     create: bool = False,
     settings: Mapping[str, Value] | None = None,
     channel: str = "cli",
+    folder: str = "",
 ) -> Memory:
-    """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options."""
-    return Memory(
-        args.root,
-        profile=args.profile,
-        settings={**settings_from_flags(args.set), **(settings or {})},
-        channel=channel,
-        create=create,
-    )
+    """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options.
+
+    `folder` is where the caller works, if that is not where we were started.
+    """
+    given = {**settings_from_flags(args.set), **(settings or {})}
+    if folder and args.root is None:
+        found = open_profile(None, args.profile, given, cwd=folder, create=create)
+        return Memory._taken_over(*found, channel)  # noqa: SLF001 - one of us
+    return Memory(args.root, profile=args.profile, settings=given, channel=channel, create=create)

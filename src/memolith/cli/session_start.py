@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
+from memolith.cli.hook_answer import answer_host
 from memolith.cli.usage import whole_number
 from memolith.clock import Clock
 from memolith.config_loading import open_profile, settings_from_flags
@@ -13,16 +14,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from memolith.cli.hook import Hook
+    from memolith.cli.hook_answer import Answer
     from memolith.cli.usage import Arguments
+    from memolith.context_types import SessionContext
 
 HELP = (
     "Print what a session starts with: who the user is, summaries, long-term memory, and what was"
-    " written today and yesterday. Secrets are never in it."
+    " written today and yesterday. Secrets are never in it. With --hook, the JSON that the host of an"
+    " agent hands to a hook is read from standard input, and the answer is in the form of that host."
 )
 EXAMPLE = """\
 memolith session-start
 memolith session-start --hook
 memolith session-start --kind group --max-tokens 1000"""
+
+_NOTHING = "Nothing is remembered yet that a session could start with."
+_NOTHING_PUBLIC = (
+    "Nothing for a group: it gets only records with --sensitivity public, and there are none."
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,9 +53,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the text."""
+    hook = _asking(args) if args.hook and not args.json else None
+    if hook:
+        return answer_host(args, hook, lambda: _for_host(_start(args, hook.folder)))
+    context = _start(args)
+    if args.json:
+        from memolith.shapes import session_json
+
+        output.say_json(session_json(context))
+        return 0
+    if context.text:
+        output.say(context.text)
+    elif not args.hook and not context.warnings:
+        output.note(_NOTHING_PUBLIC if args.kind == "group" else _NOTHING)
+    for warning in context.warnings:
+        output.note(f"memolith: {warning}")
+    return 0
+
+
+def _asking(args: Arguments) -> Hook | None:
+    from memolith.cli.hook import of_hook, waiting
+
+    said = waiting()
+    hook = of_hook(said)
+    if said and not hook:
+        output.note(
+            "memolith: What stands on standard input is no JSON of a hook; it was not used."
+        )
+    return hook
+
+
+def _for_host(context: SessionContext) -> Answer:
+    return context.text, " ".join(context.warnings)
+
+
+def _start(args: Arguments, folder: str = "") -> SessionContext:
+    """What the session starts with; `folder` is where the agent works."""
     # As `Memory.session_start` does it, without importing what writes: every session waits for this.
     profile, loaded = open_profile(
-        args.root, args.profile, settings_from_flags(args.set), create=False
+        args.root,
+        args.profile,
+        settings_from_flags(args.set),
+        cwd=folder if folder and args.root is None else None,
     )
     start = Start(
         session=args.session,
@@ -54,15 +103,4 @@ def run(args: Arguments) -> int:
         max_tokens=args.max_tokens,
         hook=args.hook,
     )
-    clock = Clock(loaded.config.profile.timezone)
-    context = session_start(profile, clock, loaded.config, start)
-    if args.json:
-        from memolith.shapes import session_json
-
-        output.say_json(session_json(context))
-        return 0
-    if context.text:
-        output.say(context.text)
-    for warning in context.warnings:
-        output.note(f"memolith: {warning}")
-    return 0
+    return session_start(profile, Clock(loaded.config.profile.timezone), loaded.config, start)

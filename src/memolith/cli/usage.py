@@ -257,3 +257,11 @@ def whole_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
         raise argparse.ArgumentTypeError(f"expected 0, 1, 2 …, not {text[:40]!a}")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """An argument that is a span of time: 0.5, 10 …"""
+    whole, _, part = text.partition(".")
+    if not (text.isascii() and (whole + part).isdecimal() and len(text) <= 18 and float(text)):
+        raise argparse.ArgumentTypeError(f"expected seconds, such as 0.5 or 10, not {text[:40]!a}")
+    return float(text)

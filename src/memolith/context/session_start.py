@@ -17,6 +17,7 @@ from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs_of, secret_in
 from memolith.text.quotation import fence
 from memolith.text.summary_line import short_id
+from memolith.text.units import utf16_units
 from memolith.text.wording import counted
 from memolith.values import dataclass
 from memolith.visibility import current, may_see, trust_in_file
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from memolith.profile import Profile
     from memolith.types import Record
 
-# Hosts cut injected text at about 10,000 characters.
+# Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499
 # How the budget is divided when there is not enough for all; in the order in which it is shown.
 _WEIGHTS = {
@@ -52,6 +53,10 @@ _FEWEST_BYTES = 16_384
 _CAPS = {"summary": 8_000}
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
+_NOTHING_FITS = "Not even one memory fits into so small a budget."
+_NOTHING_PUBLIC = (
+    "Nothing is public in the newest part of the files; a search finds what is public and older."
+)
 _NOTE = "[truncated - {} more left out; to find them: memory_search, or memolith search TEXT]"
 
 
@@ -109,15 +114,16 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
 def _measure(config: ContextConfig, start: Start) -> tuple[int, Callable[[str], int]]:
     """The budget, and what a text costs of it. With two limits, the dearer of the two counts."""
     chars = config.max_chars if start.max_chars is None else max(0, start.max_chars)
+    length: Callable[[str], int] = len
     if start.hook:
-        chars = min(chars, HOOK_CHARS)
+        chars, length = min(chars, HOOK_CHARS), utf16_units
     tokens = config.max_tokens if start.max_tokens is None else max(0, start.max_tokens)
     if not tokens and start.max_tokens != 0:
-        return chars, len
+        return chars, length
     from memolith.text.budget import estimate_tokens  # only who counts tokens pays for it
 
     def cost(text: str) -> int:
-        return max(len(text), -(-estimate_tokens(text) * chars // max(1, tokens)))
+        return max(length(text), -(-estimate_tokens(text) * chars // max(1, tokens)))
 
     return chars, cost
 
@@ -138,7 +144,7 @@ def _around(labels: list[str]) -> str:
 def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, ...]:
     found = list(reader.warnings)
     if layers and not any(layer.text for layer in layers):
-        found.append("Not even one memory fits into so small a budget.")
+        found.append(_NOTHING_PUBLIC if reader.nothing_public else _NOTHING_FITS)
     if reader.held:
         held = counted(len(reader.held), "record")
         found.append(f"{held} from outside channels held back; they are found by a search.")
@@ -161,6 +167,7 @@ class _Reader:
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
         self._secret: set[str] = set()
+        self.nothing_public = start.kind == "group"
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
@@ -184,6 +191,7 @@ class _Reader:
         # Somebody who marks a record as secret may do so in one of its files alone.
         secret, replaced = set(map(short_id, self._secret)), set(map(short_id, self._replaced))
         for _, pieces in layers.values():
+            self.nothing_public = self.nothing_public and not pieces
             pieces[:] = [
                 piece
                 for piece in pieces

@@ -24,6 +24,7 @@ _HAND_OVER = (
 )
 _LIST = re.compile(r'\s*(?:\{.{0,2000}?"messages"\s*:\s*)?\[\s*', re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*")
+_GEMINI = {"user": "user", "gemini": "assistant"}
 _SECTIONS = {"user": "user speaks", "agent": "assistant speaks", "others": "others speak"}
 # "Tool (bash):", "**Function call search:**", "[system]" and "[12:03] User:" begin a message. Within a line
 # one begins behind the end of a sentence, with a capital and a colon.
@@ -150,12 +151,8 @@ def _messages(content: object) -> Iterator[Said]:
         case list(items) | {"messages": list(items)}:
             for item in items:
                 yield from _messages(item)
-        case {"isMeta": True}:  # a host's own words under the user's name
-            return
-        case {"message": dict(message)} | {
-            "payload": dict(message)
-        }:  # a line of an agent's transcript
-            yield from _messages(message)
+        case dict(line) if (inside := _inside_line(line)) is not line:
+            yield from _messages(inside)
         case {"role": ("user" | "assistant") as role, "content": said}:
             yield from _as_said(role == "user", _text(said))
         case {"user": str(user), **rest}:
@@ -166,6 +163,20 @@ def _messages(content: object) -> Iterator[Said]:
             return
         case _:
             raise ValueError("neither a message nor a list of them")
+
+
+def _inside_line(line: dict[str, object]) -> dict[str, object]:
+    """The message that a line of a host's transcript holds; the line itself if it is none."""
+    match line:
+        case {"isMeta": True} | {"isSidechain": True}:
+            return {}  # a host's own words under the user's name, or those of a sub-agent
+        case {"role": role, "message": {"content": said}}:  # Cursor
+            return {"role": role, "content": said}
+        case {"message": dict(message)} | {"payload": dict(message)}:  # Claude Code, Codex
+            return message
+        case {"type": ("user" | "gemini") as who, "content": said} if "role" not in line:
+            return {"role": _GEMINI[who], "content": said}
+    return line
 
 
 def _text(content: object) -> str:

@@ -19,6 +19,8 @@ _OF_HOSTS = frozenset(
     "document documents output result results attachment attachments environment metadata recap memory "
     "functions function invoke reminder transcript".split()
 )
+# Where a host marks what the user typed, all else in the message is the host's.
+_TYPED = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 _RECAP = re.compile(
     r"\s*(?:this session is being continued from a previous conversation|"
     r"(?:here is |this is )?(?:a |the )?summary of (?:the|our) (?:previous|earlier|conversation)|"
@@ -43,7 +45,11 @@ def own_text(text: str) -> str:
 
     >>> own_text("<system-reminder>We decided to sell.</system-reminder>\\nWe keep it if a < b.\\n> Sell it!")
     'We keep it if a < b.'
+    >>> own_text("<timestamp>Monday</timestamp>\\n<user_query>\\nWe keep it.\\n</user_query>")
+    'We keep it.'
     """
+    typed = _TYPED.findall(text)
+    text = "\n".join(typed) if typed else text
     without = _FENCED.sub("", "".join(_outside_tags(text)))
     return "\n".join(_own_lines(without)).strip()
 
