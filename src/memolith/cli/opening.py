@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.cli import output
-from memolith.config_loading import settings_from_flags
+from memolith.config_loading import open_profile, settings_from_flags
 from memolith.memory import Memory
 
 TYPE_CHECKING = False
@@ -72,6 +72,8 @@ def open_memory(
     """
     given = {**settings_from_flags(args.set), **(settings or {})}
     if folder and args.root is None:
-        found = open_profile(None, args.profile, given, cwd=folder, create=create)
-        return Memory._taken_over(*found, channel)  # noqa: SLF001 - one of us
+        profile, loaded = open_profile(None, args.profile, given, cwd=folder, create=create)
+        memory = Memory.__new__(Memory)
+        memory.__setstate__((profile, given, loaded, None, channel))  # as another process does
+        return memory
     return Memory(args.root, profile=args.profile, settings=given, channel=channel, create=create)
