@@ -233,6 +233,10 @@ class Index(Protocol):
         """What the index believes it holds."""
         ...
 
+    def flaws(self) -> Mapping[str, str]:
+        """What of files cannot be found, by the paths of those of which something cannot."""
+        ...
+
     def identities(self, path: str) -> Counter[bytes]:
         """What of a file is indexed already, and how often, wherever in the file it stands."""
         ...

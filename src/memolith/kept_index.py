@@ -227,8 +227,7 @@ class KeptIndex:
         return replace(report, warnings=report.warnings + self._flaws) if self._flaws else report
 
     def _tell_flaws(self) -> tuple[str, ...]:
-        files = self._open_index().files()
-        flawed = {path: state.flaws for path, state in files.items() if state.flaws}
+        flawed = self._open_index().flaws()
         if not flawed:
             return ()
         from memolith.ingest.flaws import told_of  # a memory without flaws need not load it

@@ -13,6 +13,7 @@ from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import WORD_START, FileChange, IndexedChunk, IndexReplacedError
 from memolith.retrieval import Filters
+from memolith.values import replace
 from tests.index.samples import (
     ALL,
     MODEL,
@@ -141,6 +142,18 @@ def test_a_touched_file_gets_its_new_stamp_and_a_strange_one_is_not_made_up(
     index.replace_files([FileChange(path, new, None) for path in ("MEMORY.md", "nobody.md")])
     assert index.files() == {"MEMORY.md": new}
     assert texts_at(index, "x") == {("MEMORY.md", 1)}
+
+
+def test_flaws_are_those_that_files_have_now(tmp_path: Path, index: SqliteIndex) -> None:
+    other = SqliteIndex(str(tmp_path / "index"), MODEL)
+    put(index, *(make_chunk("x", path=path) for path in ("a.md", "b.md", "c.md")))
+    assert index.flaws() == other.flaws() == {}
+    flawed = replace(state_of("a.md", digest="b"), flaws="1 2")
+    index.replace_files([FileChange(path, flawed, None) for path in ("a.md", "b.md")])
+    assert index.flaws() == other.flaws() == {"a.md": "1 2", "b.md": "1 2"}
+    index.replace_files([FileChange("a.md", None), FileChange("b.md", state_of("b.md"), None)])
+    assert index.flaws() == other.flaws() == {}
+    other.close()
 
 
 MOMENT = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -30,6 +30,7 @@ class FileTable:
         self._version: object = None
         self._read: dict[tuple[object, ...], tuple[str, FileState]] = {}
         self._states: dict[str, FileState] = {}
+        self._flaws: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
         self._paths: dict[int, str] = {}
 
@@ -37,6 +38,11 @@ class FileTable:
         """Every file by its path."""
         self._refresh()
         return self._states
+
+    def flaws(self) -> Mapping[str, str]:
+        """The flaws of those that have any."""
+        self._refresh()
+        return self._flaws
 
     def number(self, path: str) -> int | None:
         """The number of a file."""
@@ -80,6 +86,7 @@ class FileTable:
         if number is not None:
             self._db.execute("DELETE FROM files WHERE id = ?", (number,))
             del self._states[path], self._numbers[path], self._paths[number]
+            self._flaws.pop(path, None)
 
     def _refresh(self) -> None:
         """Read everything again if another connection has written: our own writes are noted."""
@@ -98,5 +105,9 @@ class FileTable:
 
     def _note(self, number: int, path: str, state: FileState) -> None:
         self._states[path] = state
+        if state.flaws:
+            self._flaws[path] = state.flaws
+        else:
+            self._flaws.pop(path, None)
         self._numbers[path] = number
         self._paths[number] = path

@@ -108,6 +108,11 @@ class SqliteIndex:
         return self._files.states()
 
     @_guarded
+    def flaws(self) -> Mapping[str, str]:
+        """What of files cannot be found, by the paths of those of which something cannot."""
+        return self._files.flaws()
+
+    @_guarded
     def identities(self, path: str) -> Counter[bytes]:
         """What of a file is indexed already, and how often, wherever in the file it stands."""
         known = self._known(self._files.number(path))
