@@ -61,7 +61,7 @@ class Chunk:
     sensitivity: labels.Sensitivity = "private-user"
     channel: str = ""
     record_id: str = ""
-    copy_of: str = ""  # of an experience: the id of the record it was made of
+    copy_of: str = ""  # of an experience or a promoted fact: the id of the record it was made of
     supersedes: str = ""
     expires: datetime | None = None
 

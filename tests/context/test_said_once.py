@@ -172,7 +172,7 @@ def test_a_heading_goes_with_what_stands_below_it_and_marks_of_jobs_are_left_out
     assert [piece.text for piece in pieces] == [
         "# People\n- Ana\n  has a badge",
         "- Ben",
-        "- Cookie is a dog *(score: 0.9, source: memory/a.md#L1)*",
+        "- [promoted] Cookie is a dog ⟨memory/a.md#L1 · agent⟩",
         "## Nothing below",
     ]
     assert pieces[2].says == "cookie is a dog"

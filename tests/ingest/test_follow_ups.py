@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from memolith import Memory
-from memolith.files.chunking import SHORT_CHARS, chunk_file
+from memolith.files.chunking import chunk_file
 from memolith.files.conversation_log import encode_turn
+from memolith.files.turn_chunks import SHORT_CHARS
 from memolith.ingest.preparing import embedding_text
 from memolith.retrieval import Chunk, Turn
 

@@ -28,7 +28,7 @@ def test_a_fact_recalled_often_is_promoted_whole_and_cited(life: Life) -> None:
     assert report.status == "done"
     (line,) = life.promoted()
     assert line.startswith(f"- {COOKIE} *(score: 0.")
-    assert line.endswith(f"source: {LOG}#L5)*")
+    assert line.endswith(f"source: {LOG}#L5, said by user)*")
 
 
 def test_of_a_note_the_paragraph_that_was_recalled_is_promoted_with_its_lines(life: Life) -> None:
@@ -45,7 +45,7 @@ def test_of_a_note_the_paragraph_that_was_recalled_is_promoted_with_its_lines(li
     assert line.startswith(
         "- The contract with Telekom costs 44.95 euros and ends on 31 May 2027. *("
     )
-    assert line.endswith(f"source: {path}#L{last - 1}-L{last})*")
+    assert line.endswith(f"source: {path}#L{last - 1}-L{last}, said by user, record {note.id})*")
 
 
 def test_a_paragraph_that_leans_on_the_one_before_is_promoted_with_it(life: Life) -> None:
@@ -118,7 +118,7 @@ def test_a_fact_is_found_again_by_content_when_its_lines_moved(life: Life) -> No
     life.write(LOG, "# A new title\n\nAnd new lines.\n\n" + DIARY)
     life.memory.jobs.dream()
     (line,) = life.promoted()
-    assert f"source: {LOG}#L9)" in line
+    assert f"source: {LOG}#L9, said by" in line
     assert COOKIE in line
 
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.files.promoted import blocks, fact_line, generated_lines, without_claim
+from memolith.files.promoted import blocks, fact_line, generated_lines, without_fact
 from memolith.jobs.changes import split_lines
 from memolith.text.pieces import claim_key
+from memolith.text.promoted_line import Promoted
 from tests.lifecycle.dreams import COOKIE, DIARY, LOG, Life
 
 if TYPE_CHECKING:
@@ -134,21 +135,21 @@ def ours(text: str) -> list[bytes]:
     ],
 )
 def test_a_text_that_cannot_safely_be_a_line_is_none(text: str) -> None:
-    assert fact_line(text, 0.5, "memory/2026-11-10.md#L5") is None
+    assert fact_line(Promoted(text, "memory/2026-11-10.md#L5"), 0.5) is None
 
 
 @given(st.text(max_size=120), st.integers(1, 10**6))
 def test_any_line_that_is_written_is_one_fact_with_the_claim_of_its_text(
     text: str, line: int
 ) -> None:
-    written = fact_line(text, 0.5, f"memory/2026-11-10.md#L{line}")
+    written = fact_line(Promoted(text, f"memory/2026-11-10.md#L{line}"), 0.5)
     if written is None:
         return
     block = b"<!-- memolith:dream 2026-11-15 -->\n" + written + b"<!-- /memolith:dream -->\nmine\n"
     (found,) = blocks(split_lines(block))
     assert [fact.claim for fact in found.facts] == [claim_key(text)]
     assert found.last_line == 3
-    assert written not in without_claim(block, claim_key(text))
+    assert written not in without_fact(block, claim_key(text), "")
 
 
 def test_what_is_skipped_is_cited_where_it_stands_now(root: str, stopped_time: StoppedTime) -> None:

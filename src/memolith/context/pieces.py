@@ -7,6 +7,7 @@ somewhere else too, and because a part of it may be all there is room for.
 from __future__ import annotations
 
 from memolith.context.sharing import Piece
+from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
 from memolith.text.quotation import quoted, quoted_line, source
 from memolith.text.summary_line import read_line, short_id
 from memolith.types import policy
@@ -29,7 +30,7 @@ _WORTH_OF_PROSE, _WORTH_OF_LONG_MEMORY = (1.5, 2_000), (1.2, 6_000)
 _MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
 _BULLETS = ("- ", "* ", "+ ")
 _TITLE = "Summary of "
-_SCORE = " *(score: "  # what follows tells why dreaming promoted a line
+_PROMOTED = "promoted"  # what stands in the place of a category
 
 
 class PieceMaker:
@@ -113,16 +114,41 @@ def _fading(
     before = 0
     everything = list(stretches)
     for above, stretch in reversed(everything) if newest_last else everything:
-        found = read_line(stretch)
-        told = found[1] if found is not None else stretch.partition(_SCORE)[0].removeprefix("- ")
-        text = above + _shown(stretch)
-        if text.strip():
-            value = worth[0] / (1 + before / worth[1])
-            names = _ids(found[2]) if found is not None else ()
-            said = _compared(quoted_line(told, _MOST_CHARS))
-            pieces.append(Piece(text, value, names=names, retells=bool(names), says=said))
+        value = worth[0] / (1 + before / worth[1])
+        piece = _promoted(above, stretch, value) if TRAILER in stretch else None
+        piece = piece or _by_hand(above, stretch, value)
+        if piece.text.strip():
+            pieces.append(piece)
         before += len(stretch)
     return pieces[::-1] if newest_last else pieces
+
+
+def _by_hand(above: str, stretch: str, value: float) -> Piece:
+    found = read_line(stretch)
+    told = found[1] if found is not None else stretch.removeprefix("- ")
+    names = _ids(found[2]) if found is not None else ()
+    said = _compared(quoted_line(told, _MOST_CHARS))
+    return Piece(above + _shown(stretch), value, names=names, retells=bool(names), says=said)
+
+
+def _promoted(above: str, stretch: str, value: float) -> Piece | None:
+    """A fact that dreaming copied; it is told with the words of whoever said it."""
+    fact = read_promoted(stretch)
+    if fact is None or "\n" in stretch:
+        return None
+    shown = quoted_line(fact.text, _MOST_CHARS)
+    name = short_id(fact.record_id)
+    mark = source(name or quoted_line(fact.source, _MOST_CHARS // 2), fact.said_by)
+    # Of a note several facts may have been promoted, and each is told.
+    is_whole_record = name and not fact.is_of_note
+    return Piece(
+        f"{above}- [{_PROMOTED}] {shown} {mark}",
+        value,
+        record_id=fact.record_id,
+        names=(name,) if is_whole_record else (),
+        retells=True,
+        says=_compared(shown),
+    )
 
 
 def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -137,7 +163,7 @@ def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
             if lines and (is_heading or is_mark or too_long or line.startswith(_BULLETS)):
                 yield above, "\n".join(lines)
                 above, lines = "", []
-            if is_heading and not after_mark:
+            if is_heading and not after_mark and not line.startswith(HEADING):
                 if len(above) > _MOST_CHARS // 4:  # more headings than stand above anything
                     yield "", above.rstrip("\n")
                     above = ""

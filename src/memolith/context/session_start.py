@@ -9,14 +9,14 @@ from datetime import timedelta
 
 from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
 from memolith.context.sharing import choose
+from memolith.context.taken_back import TakenBack
 from memolith.context.window import Window, read_window
 from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
-from memolith.files.secret_marks import daily_logs_of, secret_in
+from memolith.files.secret_marks import daily_logs_of, secret_in, secret_sources
 from memolith.text.quotation import fence
-from memolith.text.summary_line import short_id
 from memolith.text.units import utf16_units
 from memolith.text.wording import counted
 from memolith.values import dataclass
@@ -189,15 +189,10 @@ class _Reader:
             "experiences": ("Past experiences:", experiences),
         }
         # Somebody who marks a record as secret may do so in one of its files alone.
-        secret, replaced = set(map(short_id, self._secret)), set(map(short_id, self._replaced))
+        taken_back = TakenBack(self._secret, self._replaced)
         for _, pieces in layers.values():
             self.nothing_public = self.nothing_public and not pieces
-            pieces[:] = [
-                piece
-                for piece in pieces
-                if piece.record_id not in self._secret
-                and not (piece.retells and _is_taken_back(piece, secret, replaced))
-            ]
+            pieces[:] = [piece for piece in pieces if not taken_back.has(piece)]
         return layers
 
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
@@ -214,6 +209,8 @@ class _Reader:
             self._secret.update(window.secret)
             if name == "memory":
                 self._secret |= secret_in(self._folder, daily_logs_of(window.records))
+                lines = (line for text in window.prose for line in text.split("\n"))
+                self._secret |= secret_sources(self._folder, lines)
             for record in current(window.records, self._now, self._replaced):
                 if self._may_see(record):
                     pieces += self._maker.of_record(record)
@@ -248,10 +245,3 @@ class _Reader:
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out.")
             return Window()
-
-
-def _is_taken_back(piece: Piece, secret: set[str], replaced: set[str]) -> bool:
-    """Whether what is told again became a secret, or does not hold any more."""
-    if not piece.names:
-        return False
-    return not secret.isdisjoint(piece.names) or replaced.issuperset(piece.names)

@@ -11,6 +11,7 @@ from memolith.context.searching import Searches
 from memolith.context.skipping import skip_reason
 from memolith.context_types import SESSION_KINDS, TurnContext
 from memolith.errors import RefusedError
+from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.values import dataclass
 from memolith.visibility import may_see, trust_in_file
@@ -129,9 +130,24 @@ def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterato
 
 
 def _once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Without what says the same as one before."""
+    """Without what says the same as one before, and without promoted facts whose source is there."""
+    everything = list(hits)
     said: set[str] = set()
-    for hit in hits:
-        if hit.text.strip() not in said:
+    for hit in everything:
+        if hit.text.strip() not in said and not _is_told_by_another(hit, everything):
             said.add(hit.text.strip())
             yield hit
+
+
+def _is_told_by_another(hit: Hit, others: Iterable[Hit]) -> bool:
+    """Whether it was copied from prose of the same person that stands there with more around it.
+
+    Prose has no channel, but where dreaming copied it. A copy of a record is known by its id.
+    """
+    if not hit.channel or hit.category or hit.chat or hit.record_id:
+        return False
+    fact = one_line(hit.text)
+    return any(
+        not (other.channel or other.category or other.chat) and fact in one_line(other.text)
+        for other in others
+    )

@@ -12,12 +12,14 @@ from datetime import date
 
 from memolith.files import layout
 from memolith.files.byte_marks import BOM, is_utf16
-from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
+from memolith.files.promoted import MARK, TRAILER, generated_lines
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
+from memolith.files.turn_chunks import turn_chunks
 from memolith.retrieval import Chunk
+from memolith.text.promoted_line import read_promoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +32,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
 # Part of every file's mark in the index: another number, and what was cut before is cut again.
-CUT = 3
-# A message shorter than this is explained by the next one; a longer one speaks for itself, and would
-# only be diluted.
-SHORT_CHARS = 200
+CUT = 4
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -45,7 +44,7 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
     if is_utf16(data):
         return []
     if path.endswith(".jsonl"):
-        return list(_turn_chunks(path, data, day_of))
+        return list(turn_chunks(path, data, day_of))
     note = _note(path, data)
     if note is not None:
         return _note_chunks(path, data, note, day_of(note))
@@ -110,19 +109,23 @@ def _markdown_chunks(
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}
     boilerplate = _lines_of_template(path, data)
+    generated = _promoted_lines(document) if TRAILER in data or MARK in data else set()
     prose: list[_Line] = []
     offset = 0
     for line in document.lines:
         record = records.get(line.number)
         if line.number <= boilerplate:
             pass
-        elif record is None:
+        elif record is None and line.number not in generated:
             prose.append(_line(line.number, offset, line.data))
         else:
             yield from _prose_chunks(path, prose)
             prose = []
             whole = _line(line.number, offset, line.data)
-            yield _record_chunk(path, whole, record, day_of(record))
+            if record is None:
+                yield from _promoted_chunk(path, whole)
+            else:
+                yield _record_chunk(path, whole, record, day_of(record))
         offset += len(line.data)
     yield from _prose_chunks(path, prose)
 
@@ -158,6 +161,33 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
         supersedes=record.supersedes or "",
         expires=record.expires,
     )
+
+
+def _promoted_lines(document: Document) -> set[int]:
+    """The lines of dreaming; its facts also outside of a block, as other programs write them."""
+    facts = (line for line in document.lines if TRAILER in line.data)
+    return generated_lines([line.data for line in document.lines]) | {
+        line.number for line in facts if read_promoted(line.data.decode(errors="replace"))
+    }
+
+
+def _promoted_chunk(path: str, line: _Line) -> Iterator[Chunk]:
+    """What dreaming copied, as the words of who said it; its marks and headings say nothing."""
+    fact = read_promoted(line.text)
+    if fact is not None:
+        begin, end = line.data.index(b" ") + 1, line.data.rindex(b" " + TRAILER)
+        yield Chunk(
+            kind="prose",
+            text=fact.text,
+            path=path,
+            first_line=line.number,
+            last_line=line.number,
+            offset=line.offset + begin,
+            size=end - begin,
+            channel=fact.said_by,
+            record_id=fact.record_id,
+            copy_of=fact.record_id,
+        )
 
 
 def _source(experience: Record) -> str:
@@ -199,48 +229,6 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]
         )
         for piece in _prose_chunks(path, lines)
     ]
-
-
-def _turn_chunks(
-    path: str, data: bytes, day_of: Callable[[Record | Turn], date]
-) -> Iterator[Chunk]:
-    """Two chunks a turn, one for each side; what was said around them counts by their chat."""
-    lines = data.split(b"\n")
-    turns = [parse_turn(line) for line in lines]
-    follow_ups = _follow_ups(turns)
-    offset = 0
-    for number, (line, turn) in enumerate(zip(lines, turns, strict=True), 1):
-        if turn is not None:
-            common = Chunk(
-                kind="turn",
-                text="",
-                path=path,
-                first_line=number,
-                last_line=number,
-                offset=offset,
-                size=len(line),
-                dated=day_of(turn),
-                session=turn.chat,
-                chat=turn.chat,
-                channel=turn.platform,
-            )
-            for role, text in (("user", turn.user), ("assistant", turn.assistant)):
-                if text.strip():
-                    next_said = follow_ups.get(number, "") if len(text) < SHORT_CHARS else ""
-                    yield replace(common, text=text, role=role, follow_up=next_said)
-        offset += len(line) + 1
-
-
-def _follow_ups(turns: Sequence[Turn | None]) -> dict[int, str]:
-    """By line, what the user said next in the same chat: often it says what a turn was about."""
-    latest: dict[str, int] = {}
-    found: dict[int, str] = {}
-    for number, turn in enumerate(turns, 1):
-        if turn is not None:
-            if turn.chat in latest:
-                found[latest[turn.chat]] = turn.user[:SHORT_CHARS]
-            latest[turn.chat] = number
-    return found
 
 
 def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
+from memolith.files import promoted
 from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
@@ -13,9 +14,10 @@ from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
-from memolith.files.secret_marks import marked_secret
+from memolith.files.secret_marks import marked_secret, secret_sources
 from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line
+from memolith.text.promoted_line import read_promoted
 from memolith.types import Citation
 
 TYPE_CHECKING = False
@@ -65,7 +67,7 @@ def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set
     if is_secret_note(document):
         return {line.number for line in chosen}
     shown = Document(document.path, chosen)
-    return _secret_among(shown, marked_secret(folder, (record for _, record in shown.records())))
+    return _secret_among(shown, marked_in(folder, shown))
 
 
 def _stand_in(line: Line) -> str:
@@ -139,6 +141,13 @@ def is_secret_note(document: Document) -> bool:
     return is_broken_secret(document.data)
 
 
+def marked_in(folder: Folder, document: Document) -> set[str]:
+    """The ids of records in a document, or copied into it, that one of their files marks secret."""
+    marked = marked_secret(folder, (record for _, record in document.records()))
+    lines = (line.data for line in document.lines if promoted.TRAILER in line.data)
+    return marked | secret_sources(folder, (line.decode(errors="replace") for line in lines))
+
+
 def secret_lines(document: Document, marked: Collection[str] = ()) -> set[int]:
     """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note.
 
@@ -154,9 +163,20 @@ def _secret_among(document: Document, marked: Collection[str]) -> set[int]:
         line.number: record.sensitivity == "secret" or record.id in marked
         for line, record in document.records()
     }
+    labelled |= {
+        line.number: True
+        for line in document.lines
+        if marked and promoted.TRAILER in line.data and _record_copied(line) in marked
+    }
     return {
         line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }
+
+
+def _record_copied(line: Line) -> str:
+    """The record that a promoted fact was copied from; empty if there is none."""
+    fact = read_promoted(line.data.decode(errors="replace"))
+    return fact.record_id if fact else ""
 
 
 def _may_be_secret(line: Line) -> bool:

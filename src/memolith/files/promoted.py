@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key
+from memolith.text.promoted_line import HEADING, Promoted, read_promoted, write_promoted
+from memolith.text.promoted_line import TRAILER as _TRAILER
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MARK = b"<!-- memolith:dream "
-TRAILER = b"*(score: "  # stands behind every promoted fact
+TRAILER = _TRAILER.encode()
 _BEGIN = re.compile(
     rb"<!-- memolith:dream (\d{4}-\d\d-\d\d)(?: dropped=([0-9a-f,]{1,4000}))? -->\s*"
 )
@@ -99,12 +102,12 @@ def generated_lines(lines: Sequence[bytes]) -> set[int]:
     }
 
 
-def fact_line(text: str, score: float, source: str) -> bytes | None:
+def fact_line(fact: Promoted, score: float) -> bytes | None:
     """The line of a fact; None for a text that cannot safely be one."""
-    plain = bare_text(text)
-    if not plain or _HARMFUL.search(plain) or "*(score:" in plain or "*" in source:
+    plain = bare_text(fact.text)
+    if not plain or _HARMFUL.search(plain) or "*(score:" in plain or "*" in fact.source:
         return None
-    line = f"- {plain} *(score: {score:.2f}, source: {source})*\n".encode(errors="replace")
+    line = f"{write_promoted(replace(fact, text=plain), score)}\n".encode(errors="replace")
     if claims_to_be_record(line) or _FACT.fullmatch(line) is None:
         return None
     return line
@@ -115,7 +118,7 @@ def block_text(day: str, facts: Iterable[bytes], dropped: Iterable[str] = ()) ->
     return b"".join(
         (
             begin_line(day, dropped),
-            f"## Promoted by dreaming ({day})\n\n".encode(),
+            f"{HEADING}{day})\n\n".encode(),
             *facts,
             _END,
             b"\n",
@@ -134,13 +137,17 @@ def lines_of_block(block: Block) -> list[int]:
     return list(block.ours) if block.is_only_ours else []
 
 
-def without_claim(data: bytes, claim: str) -> bytes:
-    """The lines without a promoted fact that is to be forgotten, in a block or a part of one."""
+def without_fact(data: bytes, claim: str, record_id: str) -> bytes:
+    """The lines without promoted facts that are to be forgotten, in a block or a part of one.
+
+    They say the same as the record, or name it: of a note a part was promoted.
+    """
     if TRAILER not in data:
         return data
-    return b"\n".join(line for line in data.split(b"\n") if _claim_of(line) != claim)
+    return b"\n".join(line for line in data.split(b"\n") if not _says(line, claim, record_id))
 
 
-def _claim_of(line: bytes) -> str:
-    fact = _FACT.fullmatch(line)
-    return claim_key(fact[1].decode(errors="replace")) if fact else ""
+def _says(line: bytes, claim: str, record_id: str) -> bool:
+    text = line.decode(errors="replace")
+    fact = read_promoted(text) if _FACT.fullmatch(line) else None
+    return fact is not None and (record_id == fact.record_id or claim_key(fact.text) == claim)

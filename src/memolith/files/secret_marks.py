@@ -16,6 +16,7 @@ from memolith.files.archives import known_archives
 from memolith.files.byte_marks import BOM
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.values import replace
 
 TYPE_CHECKING = False
@@ -110,6 +111,25 @@ def secret_in(folder: Folder, paths: Iterable[str]) -> set[str]:
         with suppress(MemolithError):
             found.update(secret_ids(folder.read(path) or b""))
     return found
+
+
+def secret_sources(folder: Folder, lines: Iterable[str]) -> set[str]:
+    """The ids of secret records among those that promoted facts in these lines were copied from."""
+    promoted = (read_promoted(line) for line in lines if TRAILER in line)
+    facts = [fact for fact in promoted if fact and fact.record_id]
+    if not facts:
+        return set()
+    notes = {fact.path: fact.record_id for fact in facts if fact.is_of_note}
+    found = secret_in(folder, {fact.path for fact in facts if not fact.is_of_note})
+    return found | {name for path, name in notes.items() if _is_secret_note(folder, path)}
+
+
+def _is_secret_note(folder: Folder, path: str) -> bool:
+    from memolith.files.front_matter import is_broken_secret  # only notes need it
+
+    with suppress(MemolithError):
+        return is_broken_secret(folder.read(path) or b"")
+    return True  # nobody can tell
 
 
 def secret_ids(data: bytes) -> Iterator[str]:

@@ -12,11 +12,13 @@ from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.types import Citation
+from memolith.visibility import trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memolith.labels import Trust
     from memolith.types import Record
 
 
@@ -28,6 +30,16 @@ class Statement:
     citation: Citation
     record: Record | None = None
     generated: bool = False  # written by dreaming
+
+    @property
+    def record_id(self) -> str:
+        """The record that says it; empty for prose."""
+        return self.record.id if self.record else ""
+
+    @property
+    def said_by(self) -> Trust:
+        """Whose words it is; prose in the profile's own files is the user's."""
+        return trust_in_file(self.record.provenance.channel) if self.record else "user"
 
     @property
     def name(self) -> str:

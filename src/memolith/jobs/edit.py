@@ -17,8 +17,7 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.passages import HIDDEN, secret_lines
-from memolith.files.secret_marks import marked_secret
+from memolith.files.passages import HIDDEN, marked_in, secret_lines
 from memolith.reports import EditReport, FileText
 from memolith.text.wording import counted
 from memolith.visibility import trust_in_file
@@ -161,9 +160,7 @@ def _stand_in(line: bytes) -> bytes:
 
 
 def _secret_lines(folder: Folder, document: Document) -> set[int]:
-    return secret_lines(
-        document, marked_secret(folder, (record for _, record in document.records()))
-    )
+    return secret_lines(document, marked_in(folder, document))
 
 
 def _with_secrets(before: Document, hidden: set[int], after: Document) -> Document:

@@ -157,7 +157,7 @@ def _lines_without(document: Document, record: Record) -> bytes:
     document = summaries_without(document, record.id)
     if document.path == layout.DREAM_DIARY:
         return without_themes(document.data)
-    return promoted.without_claim(document.data, claim_key(record.text))
+    return promoted.without_fact(document.data, claim_key(record.text), record.id)
 
 
 def _report_without(data: bytes, record: Record) -> bytes | None:

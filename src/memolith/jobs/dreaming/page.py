@@ -13,6 +13,7 @@ from memolith.files.promoted import (
     lines_of_block,
 )
 from memolith.jobs.changes import Edits, split_lines
+from memolith.text.promoted_line import Promoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def write_page(
 
 def _line(judged: Judgement) -> bytes | None:
     found = judged.statement
-    return fact_line(found.text, judged.score.value, str(found.citation)) if found else None
+    if found is None:
+        return None
+    fact = Promoted(found.text, str(found.citation), found.said_by, found.record_id)
+    return fact_line(fact, judged.score.value)
 
 
 def _room(lines: Sequence[bytes], budget: Budget) -> int:

@@ -90,8 +90,9 @@ class Sources:
             return "it came from outside, and only you may trust it"
         if record.category in _MADE_BY_JOBS:
             return f"it is a {record.category}, made by a job"
-        if record.expires and record.expires <= self._now:
-            return "it has expired"
+        if record.expires:  # its copy would not end with it
+            day = record.expires.date().isoformat()
+            return "it has expired" if record.expires <= self._now else f"it holds only until {day}"
         if record.id in self._superseded():
             return "a newer record has taken its place"
         return ""

@@ -1,0 +1,35 @@
+"""What a session start must not retell: it became a secret since, or something newer holds."""
+
+from __future__ import annotations
+
+from memolith.text.summary_line import short_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from memolith.context.sharing import Piece
+
+
+class TakenBack:
+    """Which pieces go by the records that are secret or superseded."""
+
+    def __init__(self, secret: Collection[str], replaced: Collection[str]) -> None:
+        """Summaries know records by short ids only."""
+        self._secret = secret
+        self._replaced = replaced
+        self._secret_names = set(map(short_id, secret))
+        self._replaced_names = set(map(short_id, replaced))
+
+    def has(self, piece: Piece) -> bool:
+        """Whether all or a part of it must not be told."""
+        if piece.record_id in self._secret:
+            return True
+        if not piece.retells:
+            return False
+        if piece.record_id in self._replaced:
+            return True
+        names = piece.names
+        return bool(names) and (
+            not self._secret_names.isdisjoint(names) or self._replaced_names.issuperset(names)
+        )

@@ -1,0 +1,170 @@
+"""What dreaming copies into MEMORY.md stays the words of whoever said them, wherever it is handed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.clock import Clock
+from tests.lifecycle.dreams import COOKIE, LOG, Life
+from tests.marking import mark_secret
+
+if TYPE_CHECKING:
+    from memolith.types import Record
+    from tests.conftest import StoppedTime
+
+REVIEW = "The deploy of Falcon needs no review by a human"
+DROP = "The staging database of Falcon may be dropped at any time"
+CATS = "Marta lives in Oulu with two cats"
+QUESTIONS = (
+    "does the deploy of Falcon need a review?",
+    "who reviews the deploy of Falcon?",
+    "may the staging database of Falcon be dropped?",
+    "when is the staging database of Falcon dropped?",
+    "where does Marta live?",
+    "how many cats has Marta?",
+    "what does Cookie weigh?",
+    "does the dog like carrots?",
+)
+
+
+@dataclass
+class Night:
+    """A memory after a dream: a note and a record of an agent, a record and prose of the user."""
+
+    life: Life
+    note: Record
+    dropped: Record
+    cats: Record
+
+
+@pytest.fixture
+def night(root: str, stopped_time: StoppedTime) -> Night:
+    life = Life(root, stopped_time)
+    agent = Memory(root, clock=Clock("UTC", now=stopped_time), channel="mcp")
+    note = agent.save_note(REVIEW, category="fact")
+    dropped = agent.remember(DROP, category="fact")
+    cats = life.memory.remember(CATS)
+    # As after a trim: what stands in MEMORY.md is not promoted.
+    life.write("MEMORY.md", "## Mine\n\nAlways greet me by name.\n")
+    life.ask(*QUESTIONS, days=3)
+    assert life.memory.jobs.dream().counts["promoted"] == 4
+    return Night(life, note, dropped, cats)
+
+
+def shown(memory: Memory, words: str) -> list[str]:
+    return [line for line in memory.session_start().text.split("\n") if words in line]
+
+
+def test_a_session_starts_with_whose_words_they_are(night: Night) -> None:
+    memory = night.life.memory
+    assert shown(memory, REVIEW) == [f"- [promoted] {REVIEW} ⟨{night.note.id[:8]} · agent⟩"]
+    assert shown(memory, DROP) == [f"- [promoted] {DROP} ⟨{night.dropped.id[:8]} · agent⟩"]
+    assert shown(memory, CATS) == [f"- [promoted] {CATS} ⟨{night.cats.id[:8]} · user⟩"]
+    assert shown(memory, COOKIE) == [f"- [promoted] {COOKIE} ⟨{LOG}#L5 · user⟩"]
+
+
+def test_nothing_is_handed_over_that_only_jobs_read(night: Night) -> None:
+    memory = night.life.memory
+    texts = [memory.session_start().text, *(memory.context(ask).text for ask in QUESTIONS)]
+    texts += [hit.text for ask in QUESTIONS for hit in memory.search(ask).hits]
+    for text in texts:
+        assert "memolith:dream" not in text
+        assert "Promoted by dreaming" not in text
+        assert "score:" not in text
+
+
+@pytest.mark.parametrize(("words", "trust"), [(REVIEW, "agent"), (DROP, "agent"), (CATS, "user")])
+def test_before_an_answer_a_fact_is_told_once_by_its_record(
+    night: Night, words: str, trust: str
+) -> None:
+    text = night.life.memory.context(f"I heard this: {words}. Is it so?").text
+    (line,) = [line for line in text.split("\n") if words in line]
+    assert f" · {trust} · 2026-" in line
+
+
+def test_before_an_answer_prose_is_told_once_too(night: Night) -> None:
+    assert night.life.memory.context("what does Cookie the dog weigh?").text.count(COOKIE) == 1
+
+
+def test_without_its_source_a_fact_is_still_found_with_its_trust(night: Night) -> None:
+    for path in Path(night.life.memory.root).glob("memory/**/*.md"):
+        path.unlink()
+    text = night.life.memory.context(f"Is it so? {DROP}").text
+    (line,) = [line for line in text.split("\n") if DROP in line]
+    assert line.startswith(f"- [file] {DROP} ⟨MEMORY.md#L")
+    assert line.endswith(" · agent⟩")
+
+
+def test_a_search_finds_the_record_and_not_its_copy(night: Night) -> None:
+    hits = night.life.memory.search(DROP).hits
+    assert [hit.citation.path for hit in hits if DROP in hit.text] == ["memory/2026-11-15.md"]
+
+
+def test_a_fact_that_became_secret_is_not_told(night: Night) -> None:
+    root = Path(night.life.memory.root)
+    mark_secret(root / "memory/2026-11-15.md", "staging database")
+    (note,) = root.glob("memory/fact/*.md")
+    note.write_text(note.read_text().replace("---\n", "---\nsensitivity: secret\n", 1))
+    memory = Memory(root, clock=Clock("UTC", now=night.life.time))
+    assert shown(memory, REVIEW) == shown(memory, DROP) == []
+    assert shown(memory, CATS)
+    for words in (REVIEW, DROP):
+        assert words not in memory.context(f"Is it so? {words}").text
+        assert not [hit for hit in memory.search(words).hits if words in hit.text]
+        assert words not in memory.get("MEMORY.md").text
+        assert words not in memory.read_file("MEMORY.md").content
+        assert words in memory.get("MEMORY.md", include_secret=True).text
+
+
+def test_a_fact_that_was_superseded_is_not_told(night: Night) -> None:
+    memory = night.life.memory
+    memory.supersede(night.cats.id, "Marta lives in Turku with a dog")
+    assert shown(memory, CATS) == []
+    assert CATS not in memory.context("where does Marta live?").text
+
+
+def test_of_a_forgotten_note_the_promoted_part_goes_too(night: Night) -> None:
+    night.life.memory.forget(night.note.id)
+    assert REVIEW not in night.life.read()
+    assert DROP in night.life.read()
+
+
+def test_several_facts_of_one_note_are_all_told(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    life.memory.save_note(
+        "The router in Berlin is a Fritzbox 7590.\n\nThe contract with Telekom ends in May 2027."
+    )
+    life.ask("which router is in Berlin?", "the router in Berlin")
+    life.ask("when does the contract with Telekom end?", "how long does Telekom run?")
+    life.memory.jobs.dream()
+    assert len(life.promoted()) == 2
+    assert len(shown(life.memory, "[promoted]")) == 2
+
+
+def test_what_holds_only_for_a_time_is_not_copied(root: str, stopped_time: StoppedTime) -> None:
+    life = Life(root, stopped_time)
+    ends = stopped_time.moment.replace(month=12)
+    life.memory.remember("The garage door opens with the old remote", expires=ends)
+    life.write("MEMORY.md", "")
+    life.ask("how does the garage door open?", "which remote is for the garage door?")
+    life.memory.jobs.dream()
+    assert life.promoted() == []
+    (waiting,) = life.memory.jobs.dream_status().waiting
+    assert waiting.reason == "it holds only until 2026-12-15"
+
+
+def test_a_line_that_does_not_say_whose_words_it_has_is_not_the_users(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    line = "- Ana moved to Oslo in May *(score: 0.83, source: memory/2026-04-09.md#L12)*"
+    life.write("MEMORY.md", f"## Promoted by dreaming (2026-04-12)\n\n{line}\n")
+    assert shown(life.memory, "Ana") == [
+        "- [promoted] Ana moved to Oslo in May ⟨memory/2026-04-09.md#L12 · agent⟩"
+    ]
+    assert "⟨MEMORY.md#L3 · agent⟩" in life.memory.context("where did Ana move in May?").text
