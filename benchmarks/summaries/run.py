@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.interfaces import Statement
-from memolith.jobs.compact_figures import BUDGET_CHARS, LEVELS, period_of
+from memolith.jobs.compact_figures import LEVELS, period_of
 from memolith.llm.rule_based import RuleBased
 from memolith.text.folding import fold
 from memolith.text.sentences import kind_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HERE = Path(__file__).parent
+CHARS = (0, 600, 1000, 2400, 2600)  # of a summary by level, as in a file with some room
 LIVES = ("coding.en", "coding.es", "private.en", "private.es")
 
 
@@ -72,7 +73,7 @@ def summaries(lines: list[Line], level: int) -> dict[str, tuple[list[Line], str]
         periods.setdefault(period_of(line.statement.day, level), []).append(line)
     told = {}
     for period, members in periods.items():
-        summary = RuleBased().summarise([line.statement for line in members], BUDGET_CHARS[level])
+        summary = RuleBased().summarise([line.statement for line in members], CHARS[level])
         told[period] = (members, summary_lines(summary.statements))
     return told
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memolith import Memory
+from memolith.config_jobs import CompactConfig
+from memolith.files.record_format import encode_line
+from memolith.jobs.compact_figures import LEVELS
+from memolith.jobs.compact_plan import Scope, plan_compaction
+from memolith.types import Record
 
 if TYPE_CHECKING:
     from memolith.clock import Clock
+    from memolith.jobs.compact_levels import Group
     from tests.conftest import StoppedTime
 
 LATEST = re.compile(r"of the (\w+)")
@@ -107,6 +114,82 @@ def test_a_step_is_not_taken_if_a_finer_one_is_enough(two_months: Memory, limit:
         counts = memory.jobs.compact(dry_run=True).counts
     # A step joins at most the days of a week, or the weeks of a month.
     assert limit * 0.85 - 7 <= counts["after"] <= limit
+
+
+def of_days(now: datetime, days: int, records: int, chars: int = 120) -> bytes:
+    """So many records, spread evenly over the days before now."""
+    return b"".join(
+        encode_line(
+            Record(
+                id=f"{number:08x}-0000-4000-8000-000000000000",
+                text=f"Ana paid invoice {number} of Acme. ".ljust(chars, "x"),
+                category="turn-summary",
+                session="main",
+                created=now - timedelta(days=days) + timedelta(days=days * number / records),
+            )
+        )
+        for number in range(records)
+    )
+
+
+@pytest.mark.parametrize(
+    ("max_chars", "chars", "expected"),
+    [
+        (32_000, 300, {"month", "year"}),  # what is young takes nearly all
+        (32_000, 120, {"week", "year"}),
+        (45_000, 300, {"week", "month", "year"}),
+        (60_000, 120, {"day", "week", "month", "year"}),
+    ],
+)
+def test_two_years_at_once_are_told_finer_the_younger_they_are(
+    clock: Clock, max_chars: int, chars: int, expected: set[str]
+) -> None:
+    now = datetime(2026, 11, 16, tzinfo=UTC)
+    config = CompactConfig(max_chars=max_chars)
+    plan = plan_compaction(of_days(now, 730, 5_000, chars), Scope(config, now), clock.day_of)
+    levels = [group.level for group in plan.groups]
+    assert levels == sorted(levels, reverse=True)
+    assert {LEVELS[level] for level in levels} == expected
+    assert plan.counts["after"] <= config.max_records
+    # Of a day of last week much more is told than of one of two years ago.
+    told = [group.max_chars / days_of(group) for group in plan.groups]
+    assert told[-1] > 10 * told[1]
+    assert max(now.date() - group.entries[-1].day for group in plan.groups[-2:]) < timedelta(30)
+
+
+def days_of(group: Group) -> int:
+    return (group.entries[-1].day - group.entries[0].day).days + 1
+
+
+def test_in_january_december_is_not_told_with_last_january(clock: Clock) -> None:
+    now = datetime(2027, 1, 12, tzinfo=UTC)
+    plan = plan_compaction(of_days(now, 376, 2_500), Scope(CompactConfig(), now), clock.day_of)
+    (year,) = (group for group in plan.groups if LEVELS[group.level] == "year")
+    assert year.entries[-1].day < date(2026, 12, 1)
+
+
+def test_a_summary_that_was_told_at_length_is_told_shorter_when_others_need_the_room(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    memory = Memory(root, clock=clock, settings={**OFF, "compact.max_records": 1})
+    stopped_time.advance(days=60)
+    for number in range(60):
+        memory.remember(f"Ana decided to sell boat {number} to Ben for {number * 7 + 900} euros")
+        stopped_time.advance(days=1)
+    stopped_time.advance(days=400)
+    memory.jobs.compact()
+    (long,) = memory.records()
+    for number in range(40):
+        memory.remember(f"Chen decided to meet Dora in harbour {number} at {number % 9 + 9}:30")
+        stopped_time.advance(hours=12)
+    stopped_time.advance(days=10)
+    settings = {**OFF, "compact.max_records": 0, "compact.max_chars": 8_000}
+    with Memory(root, clock=clock, settings=settings) as smaller:
+        report = smaller.jobs.compact()
+        (old,) = (one for one in smaller.records(category="compaction") if "boat" in one.text)
+    assert report.lines[0] == "the summary of the year 2027, yours → a shorter one"
+    assert len(old.text) < 0.7 * len(long.text)
+    assert old.metadata["records"] == long.metadata["records"] == 60
 
 
 def test_what_does_not_fit_is_told_shorter_before_it_leaves(two_months: Memory) -> None:

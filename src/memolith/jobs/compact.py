@@ -182,7 +182,7 @@ class CompactJob:
     def _goes_to(self, one: _Written) -> str:
         """Where the records of a group go besides the archive, for people."""
         if one.summary is not None:
-            return "one summary"
+            return "a shorter one" if one.group.is_told_again else "one summary"
         if long_statements(one.group, one.statements) and self._config.long_memory.enabled:
             return "the long memory"
         return "the archive only" if one.statements else "the archive only: nothing to tell of them"
@@ -296,7 +296,8 @@ def _name_of(group: Group) -> str:
 
 
 def _goes_later(group: Group) -> str:
-    return "the archive" if group.retired else "one summary, not drafted here"
+    told = "a shorter one" if group.is_told_again else "one summary"
+    return "the archive" if group.retired else f"{told}, not drafted here"
 
 
 def _counts(plan: CompactPlan, written: Sequence[_Written], *, by_model: bool) -> dict[str, int]:

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from memolith.labels import Trust
 
 LEVELS = ("record", "day", "week", "month", "year")
-# Of a summary's text, by level: so much at least is made room for, and where there is room, the double.
-BUDGET_CHARS = (0, 600, 1000, 2400, 2600)
+# Of a summary's text, by level: so much is planned with, or, if all would be told by years then, the shorter; and
+# where there is room, so much is told at most.
+LEAST_CHARS = (0, 450, 650, 800, 900)
+SHORTEST_CHARS = (0, 300, 350, 400, 450)
+MOST_CHARS = (0, 1200, 2000, 4800, 5200)
 MOST_COVERED_NAMED = 12
 _DAYS = (1, 1, 7, 30, 365)
 _SUMMARY_CHARS = 360  # of its line beside its text and what it cites
 _CHARS_OF_AN_ID, _CHARS_OF_A_PATH = 16, 70
 _BESIDE_TEXT = 180  # of any other line, at least
-_LEAST_CHARS = 40
+_LEAST_OF_A_LINE = 40
 
 
 class Size(NamedTuple):
@@ -40,6 +43,7 @@ class Entry:
     day: date
     chars: int
     trust: Trust
+    days: int = 1  # that it tells of; a summary has the day of the last
 
 
 class Figures(NamedTuple):
@@ -48,6 +52,7 @@ class Figures(NamedTuple):
     records: int
     day: date  # the first
     last: date
+    days: int  # that are told of, from the first to the last
     lowest: int
     highest: int
     chars: int
@@ -56,42 +61,49 @@ class Figures(NamedTuple):
     @classmethod
     def of(cls, entries: Sequence[Entry]) -> Figures:
         """Of these entries."""
+        last = max(entry.day for entry in entries)
         return cls(
             len(entries),
             min(entry.day for entry in entries),
-            max(entry.day for entry in entries),
+            last,
+            max((last - entry.day).days + entry.days for entry in entries),
             min(entry.level for entry in entries),
             max(entry.level for entry in entries),
             sum(entry.chars for entry in entries),
-            sum(max(_LEAST_CHARS, entry.chars - _BESIDE_TEXT) for entry in entries),
+            sum(max(_LEAST_OF_A_LINE, entry.chars - _BESIDE_TEXT) for entry in entries),
         )
 
     def plus(self, other: Figures) -> Figures:
         """Of these and others."""
+        last = max(self.last, other.last)
         return Figures(
             self.records + other.records,
             min(self.day, other.day),
-            max(self.last, other.last),
+            last,
+            max((last - one.last).days + one.days for one in (self, other)),
             min(self.lowest, other.lowest),
             max(self.highest, other.highest),
             self.chars + other.chars,
             self.told + other.told,
         )
 
-    def summary_chars(self, level: int) -> int:
+    def summary_chars(self, level: int, least: Sequence[int]) -> int:
         """What the line of a summary takes at most."""
         cited = (
             _CHARS_OF_AN_ID * self.records
             if self.records <= MOST_COVERED_NAMED
             else _CHARS_OF_A_PATH
         )
-        return min(self.max_chars(level), self.told) + _SUMMARY_CHARS + cited
+        return min(self.max_chars(level, least), self.told) + _SUMMARY_CHARS + cited
 
-    def max_chars(self, level: int) -> int:
-        """What the text may have: a month of which there is one week is not told longer than the week."""
+    def max_chars(self, level: int, least: Sequence[int]) -> int:
+        """What its text is planned with: a month of which there is one week is not told longer than the week."""
         parts = (self.last - self.day).days // _DAYS[level - 1] + 1
-        least = BUDGET_CHARS[max(1, self.highest)]
-        return min(BUDGET_CHARS[level], max(least, BUDGET_CHARS[level - 1] * parts))
+        return min(least[level], max(least[max(1, self.highest)], least[level - 1] * parts))
+
+    def more_chars(self, level: int, least: Sequence[int]) -> int:
+        """What it could tell beyond that where there is room."""
+        return max(0, min(MOST_CHARS[level], self.told) - self.max_chars(level, least))
 
 
 def period_of(day: date, level: int) -> str:

@@ -6,15 +6,17 @@ must be for the file to fit (`compact_levels.py`), and in the end the oldest sum
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memolith.jobs.compact_figures import LEVELS, Entry, Size
+from memolith.jobs.compact_figures import LEVELS, SHORTEST_CHARS, Entry, Size
 from memolith.jobs.compact_levels import Group, Levels
 from memolith.jobs.covered import short
 from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
+from memolith.jobs.summary_record import days_told
 from memolith.text.wording import counted
 from memolith.types import policy
 from memolith.visibility import trust_in_file
@@ -69,7 +71,7 @@ class Limits:
     def spare_chars(self, size: Size) -> int:
         """How many characters more there may be without coming close to the limit."""
         limit, slack = self._limits[1]
-        return max(0, limit - slack - size.chars) if limit else size.chars
+        return max(0, limit - slack - size.chars) if limit else sys.maxsize
 
     def over(self, size: Size) -> Size:
         """How much too much there is of each, so that the next records would not pass a limit."""
@@ -211,22 +213,27 @@ def names(setting: str) -> frozenset[str]:
 
 def _entry(head: Head, day_of: Callable[[datetime], date]) -> Entry:
     chars = len(head.data if head.data.isascii() else head.data.decode(errors="replace")) + 1
-    day = day_of(head.created)
-    return Entry(head, is_summary(head), day, chars, trust_in_file(head.channel))
+    day, level = day_of(head.created), is_summary(head)
+    days = days_told(head.record, day) if level and head.record else 1
+    return Entry(head, level, day, chars, trust_in_file(head.channel), days)
 
 
 def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Group, ...]:
-    """As much detail as fits: the level that takes most room loses its oldest period to the next."""
-    levels = Levels(entries, size, by_count=limits.has_too_many(size.records))
-    while not limits.fits(levels.size) and levels.raise_oldest(limits.over):
-        pass
+    """As much detail as fits: step by step the oldest of a level is told by the next; room that is left is shared."""
+    by_count = limits.has_too_many(size.records)
+    levels = Levels(entries, size, by_count=by_count)
+    _raise_until_it_fits(levels, limits)
+    if levels.has_only_years:
+        levels = Levels(entries, size, by_count=by_count, least=SHORTEST_CHARS)
+        _raise_until_it_fits(levels, limits)
     if not limits.fits(levels.size):
         return tuple(levels.squeezed(limits.over))
-    groups = tuple(levels.groups())
-    spare = limits.spare_chars(levels.size) // max(1, len(groups))
-    return tuple(
-        replace(one, max_chars=one.max_chars + min(one.max_chars, spare)) for one in groups
-    )
+    return tuple(levels.groups(limits.spare_chars(levels.size)))
+
+
+def _raise_until_it_fits(levels: Levels, limits: Limits) -> None:
+    while not limits.fits(levels.size) and levels.raise_oldest(limits.over):
+        pass
 
 
 def describe(group: Group, goes_to: str) -> str:
@@ -234,4 +241,6 @@ def describe(group: Group, goes_to: str) -> str:
     level = LEVELS[group.level]
     period = f"of {group.period}" if level == "week" else group.period
     what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
+    if group.is_told_again:
+        what = f"the summary of the {level} {period}"
     return f"{what}, {_WHOSE[group.trust]} → {goes_to}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import date
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from memolith.visibility import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import date, datetime
+    from datetime import datetime
 
     from memolith.jobs.compact_levels import Group
     from memolith.labels import Sensitivity, Trust
@@ -172,6 +173,15 @@ def _beginning(record: Record) -> str:
     if isinstance(begins, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", begins):
         return begins
     return record.created.date().isoformat()
+
+
+def days_told(summary: Record, last: date) -> int:
+    """How many days a summary tells of; 1 if it does not say."""
+    try:
+        first = date.fromisoformat(_beginning(summary))
+    except ValueError:  # no such day
+        return 1
+    return max(0, (last - first).days) + 1
 
 
 def _count(record: Record) -> int:
