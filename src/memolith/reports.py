@@ -138,6 +138,7 @@ class JobReport:
     warnings: tuple[str, ...] = ()
     backup: str = ""
     seconds: float = 0.0
+    settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
 
     @property
     def files(self) -> tuple[str, ...]:

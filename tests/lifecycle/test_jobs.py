@@ -17,6 +17,7 @@ from memolith.jobs.job import Draft, Plan, Snapshot
 from memolith.jobs.run import run_job, run_unattended
 
 TRIM = {"trim.max_records": 3, "trim.slack": 0.0}
+ASKED = {**TRIM, "jobs.review": "ask"}
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_with_ask_a_plan_waits_until_it_is_applied(full: Memory) -> None:
 
 
 def test_a_proposal_that_no_longer_fits_is_refused_then_planned_anew(full: Memory) -> None:
-    asking = Memory(full.root, settings={**TRIM, "jobs.review": "ask"})
+    asking = Memory(full.root, settings=ASKED)
     proposal = asking.jobs.trim()
     path = Path(full.root, "MEMORY.md")
     oldest = full.records()[0].text
@@ -124,6 +125,10 @@ def test_a_proposal_that_no_longer_fits_is_refused_then_planned_anew(full: Memor
     with pytest.raises(FileChangedError, match=r"MEMORY\.md#L") as refused:
         asking.jobs.apply(proposal.id)
     assert refused.value.hint.endswith("memolith trim")
+    with pytest.raises(FileChangedError) as elsewhere:  # where nothing but the files is known
+        Memory(full.root, settings={"trim.max_chars": 9_000}).jobs.apply(proposal.id)
+    flags = " ".join(f"--set {name}={value}" for name, value in ASKED.items())
+    assert elsewhere.value.hint.endswith(f"memolith trim {flags}")
     newer = asking.jobs.trim()
     assert newer.id != proposal.id
     assert [report.id for report in asking.jobs.list()] == [newer.id]

@@ -17,6 +17,7 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import applied, merged, only_appends, undone
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
+from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.undone import note_undone
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
         }
         _judge(job, folder, before, after)
         job_id = new_job_id(folder, report.job, report.created)
-        report = replace(report, id=job_id, status="proposed")
+        settings = planned_with(place.config, report.job)
+        report = replace(report, id=job_id, status="proposed", settings=settings)
         transaction.replace(job_path(report), encode_report(report), None)
         if stale is not None:
             transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
@@ -121,8 +123,8 @@ def apply_proposal(place: Workplace, job_id: str) -> JobReport:
         try:
             return apply_planned(place, lambda _: report, None)
         except FileChangedError as error:
-            command = "experiences extract" if report.job == "experiences" else report.job
-            hint = f"Have it planned anew, in the place of this proposal: memolith {command}"
+            command = command_to_plan_anew(report.job, report.settings, place.config)
+            hint = f"Have it planned anew, in the place of this proposal: {command}"
             raise FileChangedError(error.message, path=error.path, hint=hint) from error
 
 

@@ -122,6 +122,7 @@ def encode_report(report: JobReport) -> bytes:
         "warnings": list(report.warnings),
         "backup": report.backup,
         "seconds": round(report.seconds, 3),
+        "settings": dict(report.settings),
         "changes": [_encode_change(change) for change in report.changes],
     }
     return json.dumps(content, indent=1).encode() + b"\n"
@@ -151,6 +152,7 @@ def decode_report(data: bytes) -> JobReport | None:
                     warnings=tuple(str(line) for line in content.get("warnings", ())),
                     backup=str(content.get("backup", "")),
                     seconds=float(content.get("seconds", 0)),
+                    settings={str(key): str(v) for key, v in content.get("settings", {}).items()},
                     changes=tuple(_decode_change(change) for change in changes),
                 )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordFormatError):

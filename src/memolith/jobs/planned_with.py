@@ -1,0 +1,48 @@
+"""With which settings a proposal was planned, so that it can be planned anew with the same. Pure functions."""
+
+from __future__ import annotations
+
+import shlex
+
+from memolith.config import SETTINGS, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memolith.config import Config
+
+# Besides the section of its own name.
+_SECTIONS = {"compact": ("long_memory",)}
+_REVIEW = "jobs.review"
+
+
+def planned_with(config: Config, job: str) -> dict[str, str]:
+    """What is not as by default of all that a job looks at, as text.
+
+    >>> from memolith.config import with_values
+    >>> planned_with(with_values({"jobs.review": "ask", "compact.max_records": 5}), "compact")
+    {'jobs.review': 'ask', 'compact.max_records': '5'}
+    """
+    sections = (job, *_SECTIONS.get(job, ()))
+    names = (name for name in SETTINGS if name == _REVIEW or name.partition(".")[0] in sections)
+    return {
+        name: _text(value_of(config, name))
+        for name in names
+        if value_of(config, name) != SETTINGS[name].default
+    }
+
+
+def command_to_plan_anew(job: str, planned: Mapping[str, str], config: Config) -> str:
+    """The command that plans a proposal anew, with the settings it had that do not hold by themselves."""
+    flags = [
+        f"--set {shlex.quote(f'{name}={value}')}"
+        for name, value in planned.items()
+        if name in SETTINGS and _text(value_of(config, name)) != value
+    ]
+    command = "experiences extract" if job == "experiences" else job
+    return " ".join(["memolith", command, *flags])
+
+
+def _text(value: bool | float | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
