@@ -31,6 +31,13 @@ def names(*texts: str) -> set[str]:
         ("We moved the shop to Postgres for Ana", {"Postgres", "Ana"}),
         ("Quedamos con Nerea en Zaragoza", {"Nerea", "Zaragoza"}),
         ("Write to ben@example.org", {"ben@example.org"}),
+        ("Ich mag starken Kaffee", set()),
+        ("Meine Frau Elena trinkt morgens Tee", {"Elena"}),
+        ("Meine Schwester Wiebke kocht gern", {"Wiebke"}),
+        ("Unsere Nachbarin Frau Yilmaz gießt die Blumen", {"Frau Yilmaz"}),
+        ("Gestern hat Petra Vogel den Vertrag unterschrieben", {"Petra Vogel"}),
+        ("Wir wohnen mit Annika in Rostock", {"Annika", "Rostock"}),
+        ("Ayer Nuria Campos firmó el contrato", {"Nuria Campos"}),
     ],
 )
 def test_names_are_found_and_nouns_are_not(text: str, expected: set[str]) -> None:
@@ -46,3 +53,7 @@ def test_what_one_text_shows_holds_for_all() -> None:
 def test_what_has_an_article_somewhere_is_a_thing_everywhere() -> None:
     assert names("We saw a Puls of 60 on the watch") == {"Puls"}
     assert names("We saw a Puls of 60 on the watch", "Der Puls ist gut") == set()
+
+
+def test_a_noun_beside_a_name_is_no_part_of_it() -> None:
+    assert names("Ich schenke Jürgen Tee", "Morgens trinke ich gern Tee") == {"Jürgen"}

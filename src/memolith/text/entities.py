@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(r"[.!?:;…]\s*$|^\W*$")
 _NO_NAMES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july"
     " august september october november december lunes martes miércoles jueves viernes sábado domingo"
-    " today tomorrow yesterday user operator agent assistant note remember please never always ok yes"
+    " today tomorrow yesterday ayer anoche hoy mañana ahora gestern heute morgen jetzt user operator agent assistant note remember please never always ok yes"
     " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
     " mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag"
     " freitag samstag sonntag januar februar märz mai juni juli oktober dezember uhr pr prs eur usd gbp"
