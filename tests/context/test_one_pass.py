@@ -56,12 +56,12 @@ def test_a_turn_is_embedded_once_and_looked_for_in_one_pass(
     found = memory.context(QUESTION, chat="c1", deadline_seconds=60)
     assert found.hits
     assert found.experiences
-    # The files are compared with the disk, and then asked for what cannot be read of them.
-    assert sorted(done) == ["embed", "files", "files", "nominate"]
+    # The files are compared with the disk; what cannot be read of them is kept with their table.
+    assert sorted(done) == ["embed", "files", "nominate"]
 
 
 def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> None:
-    all_of_them = memory._filters()
+    all_of_them = memory._wanted.filters()
     kinds = [
         all_of_them,
         replace(all_of_them, chat="c1"),
@@ -94,7 +94,7 @@ def test_the_best_of_the_chat_take_part_however_many_others_are_better(tmp_path:
         ]
         (tmp_path / "memory").mkdir(exist_ok=True)
         (tmp_path / "memory/ports.md").write_text("\n".join(parts), "utf-8")
-        finder, filters = memory._open_finder(), memory._filters()
+        finder, filters = memory._open_finder(), memory._wanted.filters()
 
         def chats(filters: Filters) -> set[str]:
             return {hit.chat for hit in finder.search(QUESTION, 250, filters).hits} - {""}
