@@ -205,7 +205,7 @@ def test_who_asks_for_decisions_among_decisions_is_answered_by_any(memory: Memor
         ("usbstick", "Grandfather's stories are recorded on the USB stick", ""),
         ("rate-limit", "We hit a rate limit of 600 requests per minute", ""),
         ("standpu", "The team standup is daily in room Oak", "standup"),
-        ("Guttierez", "Ana Gutiérrez owns the release key", "gutierrez"),
+        ("Guttierez", "Ana Gutiérrez owns the release key", "Gutiérrez"),
         ("when is the dayly standupp", "The team standup is daily in room Oak", "standup"),
     ],
 )
@@ -242,3 +242,38 @@ def test_a_word_that_the_model_takes_in_pieces_is_found_by_its_other_names(memor
     memory.remember("Paella: arroz, azafrán, pimentón")
     assert "Becker" in texts(memory, "landlady")[0]
     assert "azafrán" in texts(memory, "saffron")[0]
+
+
+@pytest.mark.parametrize(
+    "question", ["SUP-4822", "what was SUP-4822 about?", "release v2.15", "invoice 392"]
+)
+def test_a_number_or_an_id_that_stands_nowhere_is_named(memory: Memory, question: str) -> None:
+    colleagues(memory)
+    memory.remember("Ticket SUP-4821: invoice 391 shows the tariff twice, mended in release v2.14")
+    found = memory.search(question)
+    assert found.hits
+    name = next(word for word in question.rstrip("?").split() if word[-1].isdigit())
+    assert f'Nothing says "{name}"; what is shown is only like it.' in found.warnings
+
+
+@pytest.mark.parametrize(
+    "question", ["SUP-4821", "SUP 4821", "the iphone15", "release V2.14", "12000 euros", "in 2019?"]
+)
+def test_a_number_that_is_written_otherwise_is_not_missing(memory: Memory, question: str) -> None:
+    colleagues(memory)
+    memory.remember("Ticket SUP-4821: tariff twice, mended in release v2.14, cost 12,000 euros")
+    memory.remember("The iPhone 15 of Ana is blue")
+    assert not any("only like it" in said for said in memory.search(question).warnings)
+
+
+def test_a_word_is_told_as_it_stands_and_only_where_it_is_looked_for(memory: Memory) -> None:
+    colleagues(memory)
+    memory.remember("Jonas moved to Brooklyn", category="fact", session="family")
+    memory.remember("Running shoes of Brooks in size 40")
+    memory.remember("The steering of the cargo bike was repaired")
+    assert 'Nothing says "brooklin"; looked for "Brooklyn".' in memory.search("brooklin").warnings
+    for filters in ({"category": "decision"}, {"session": "work"}, {"until": "2001-01-01"}):
+        said = memory.search("brooklin", **filters).warnings  # type: ignore[arg-type]
+        assert not any("looked for" in one for one in said)
+    # A German word is no slip of one that only shares a stem with a slip of it.
+    assert not any("looked for" in said for said in memory.search("Steuer").warnings)

@@ -1,7 +1,9 @@
 """A word of a question that stands nowhere is a slip, or two words written as one: the nearest is asked for.
 
 Which words there are only the index knows, and only by their terms. So all that the word may have been
-meant to be is made of it, and the index is asked which of these it has.
+meant to be is made of it, and the index is asked which of these it has. How a word is written, and beside
+what, stands in the texts: of those found by such a term, which also say something else of the question, the
+word that is no more than a slip away is taken. So a word that is right, but stands nowhere, is left alone.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 from memolith.text.choices import choices
 from memolith.text.synonyms import is_listed
 from memolith.text.terms import stems
+from memolith.text.tokens import words
 from memolith.values import replace
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from memolith.interfaces import WordVectors
     from memolith.search.plan import QueryPlan
+    from memolith.search.written import Written
 
     # Of terms; of one that stands nowhere it is infinite.
     Rarity = Callable[[Sequence[str]], Sequence[float]]
@@ -32,28 +36,34 @@ _SHORTEST, _LONGEST = 6, 24
 _SHORTEST_PART = 3
 _ONE_TOKEN = 2  # bytes
 _SHORTEST_WITH_ANOTHER_LETTER = 7
+# A word as long as this one may have another ending besides.
+_LONG = 8
 
 
 def mended(
-    plan: QueryPlan, missing: Sequence[str], rarity: Rarity, model: WordVectors | None
+    plan: QueryPlan,
+    missing: Sequence[str],
+    rarity: Rarity,
+    written: Written,
+    model: WordVectors | None,
 ) -> tuple[QueryPlan, tuple[str, ...]]:
     """The plan with words that are there in the place of such that are missing, and what was guessed."""
     if len(plan.asked) > _MOST_ASKED:
         return plan, ()
-    asked, words, said = list(plan.asked), list(plan.words), dict[str, list[str]]()
+    asked, terms, said = list(plan.asked), list(plan.words), dict[str, list[str]]()
     slips = [word for word in missing if _may_be_a_slip(word, model) and not _in_parts(word, asked)]
     for word in slips[:_MOST_MENDED]:
-        if instead := _nearest(word, rarity):
+        if instead := _nearest(word, rarity, written):
             at = asked.index(word)
-            asked[at : at + 1] = instead
-            words[at : at + 1] = choices(instead)
+            asked[at : at + 1] = new = [part for one in instead for part in words(one)[:1]]
+            terms[at : at + 1] = choices(new)
             said[word] = instead
     if not said:
         return plan, ()
     meant = " ".join((plan.meant, *(part for instead in said.values() for part in instead)))
     guessed = {word: instead[0] for word, instead in said.items() if len(instead) == 1}
     notes = tuple(f'Nothing says "{word}"; looked for "{new}".' for word, new in guessed.items())
-    return replace(plan, asked=asked, words=words, meant=meant), notes
+    return replace(plan, asked=asked, words=terms, meant=meant), notes
 
 
 def _in_parts(word: str, asked: Sequence[str]) -> bool:
@@ -70,18 +80,23 @@ def _may_be_a_slip(word: str, model: WordVectors | None) -> bool:
     return model is None or len(model.spell([[word]])[0]) > _ONE_TOKEN
 
 
-def _nearest(word: str, rarity: Rarity) -> list[str]:
+def _nearest(word: str, rarity: Rarity, written: Written) -> list[str]:
     """The two words it is made of, or the one it is meant to be; of several the more frequent."""
     places = range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)
-    halves = [[word[:at], word[at:]] for at in places]
-    slips = [[other] for other in dict.fromkeys(_slips(word))]
-    parts = list(dict.fromkeys(part for some in halves + slips for part in some))
+    halves = [(word[:at], word[at:]) for at in places]
+    slips = set(_slips(word))
+    parts = list({part for half in halves for part in half} | slips)
     found = dict(zip(parts, rarity([stems(part)[0] for part in parts]), strict=True))
-    for tried in (halves, slips):
-        best = min(tried, key=lambda one: max(found[part] for part in one))
-        if all(found[part] < math.inf for part in best):
-            return best
-    return []
+    for first, second in sorted(halves, key=lambda half: max(found[part] for part in half)):
+        if max(found[first], found[second]) < math.inf and written.has_beside(first, second):
+            return [first, second]
+    known = sorted((value, other) for other, value in found.items() if other in slips)
+    terms = dict.fromkeys(stems(other)[0] for value, other in known if value < math.inf)
+    real = {one: "".join(words(one)[:1]) for term in terms for one in written.words_with(term)}
+    a_slip_away = [one for one, folded in real.items() if folded in slips]
+    if len(word) >= _LONG:  # a slip, and another ending
+        a_slip_away += [one for one, folded in real.items() if abs(len(folded) - len(word)) <= 1]
+    return a_slip_away[:1]
 
 
 def _slips(word: str) -> Iterator[str]:

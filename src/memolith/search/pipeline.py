@@ -25,6 +25,7 @@ from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, sessions
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
+from memolith.search.written import Written, not_said
 from memolith.text.wording import counted
 from memolith.values import dataclass, replace
 
@@ -78,10 +79,10 @@ class Question:
         self._situation = situation
         self._first_kind = kinds[0]
         self._warnings: tuple[str, ...] = ()
+        self._reading = Reading(parts.index, parts.read_texts, parts.digest)
         self._nominated = self._nominate(kinds)
         if self._mend(kinds):
             self._nominated = self._nominate(kinds)
-        self._reading = Reading(parts.index, parts.read_texts, parts.digest)
 
     def _nominate(self, kinds: Sequence[Filters]) -> dict[Filters, Nomination]:
         vector, warnings = meaning_of(self._plan.meant, self._parts.embedder)
@@ -98,11 +99,17 @@ class Question:
         from memolith.search.mending import mended
 
         before = self._plan
-        rare = zip(before.asked, found.rarity, strict=False)
+        rarity = dict(zip(before.asked, found.rarity, strict=False))
+        known = [
+            terms
+            for word, terms in zip(before.asked, before.words, strict=False)
+            if rarity.get(word, most) < most
+        ]
         self._plan, notes = mended(
             before,
-            [word for word, value in rare if value >= most],
+            [word for word, value in rarity.items() if value >= most],
             lambda terms: rarity_of(parts.index, terms, kinds),
+            Written(parts.index, self._reading, self._first_kind, known),
             parts.word_vectors,
         )
         self._warnings += notes
@@ -172,6 +179,8 @@ class Question:
         """What makes doubtful that these are the answers."""
         if len(read):
             yield from not_held(self._plan.phrases, read)
+            if filters == self._first_kind:
+                yield from not_said(self._plan, nominated, read)
             if filters == self._first_kind and is_weak(nominated, self._plan, read):
                 yield WEAK
 

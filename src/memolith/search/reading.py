@@ -10,7 +10,7 @@ import numpy as np
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from memolith.interfaces import Found, Index
     from memolith.retrieval import Chunk, Filters, ReadText
@@ -89,6 +89,13 @@ class Reading:
                 ]
             ),
         )
+
+    def texts(self, keys: Sequence[int]) -> Iterator[str]:
+        """What stands in chunks, and the titles above it; without those that are not where they were."""
+        self._read(keys)
+        for key in keys:
+            if read := self._texts[key]:
+                yield f"{read.text}\n{self._known[key].chunk.heading}"
 
     def newest(self, record_id: str) -> Found | None:
         """What holds now in the place of a record that was read, None if it holds itself."""
