@@ -10,6 +10,7 @@ from memolith.errors import EmbeddingError
 from memolith.text.claims import claims
 from memolith.text.clashes import clash, frames
 from memolith.text.entities import entities, small_words
+from memolith.text.sentences import sentences
 from memolith.text.wording import counted
 from memolith.types import policy
 
@@ -37,14 +38,17 @@ def contradictions(
 ) -> Iterator[Pair]:
     """Pairs of statements that contradict each other, each once; `living` is in order of age.
 
-    `warn` is told what was not compared because there is too much of it.
+    An older sentence that several newer ones contradict is named once, against the newest of them: that one
+    takes its place. `warn` is told what was not compared because there is too much of it.
     """
-    seen: set[tuple[int, int]] = set()
+    age = {id(found): number for number, found in enumerate(living)}
+    found: dict[tuple[int, int], Pair] = {}
     for older, newer in (*_by_form(living), *_by_meaning(living, warn)):
-        pair = (id(older), id(newer))
-        if pair not in seen:
-            seen.add(pair)
-            yield older, newer
+        one_claim = len(list(sentences(older.text))) <= 1
+        key = (id(older), 0 if one_claim else id(newer))
+        if key not in found or age[id(found[key][1])] < age[id(newer)]:
+            found[key] = (older, newer)
+    yield from found.values()
 
 
 def _by_form(living: Sequence[Statement]) -> Iterator[Pair]:

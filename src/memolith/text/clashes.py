@@ -51,6 +51,7 @@ _VERBS, _PREPOSITIONS = _set("links"), _set("preposition links")
 _VERB_ENDINGS = tuple(_set("link endings"))
 _OPPOSITES = {frozenset(pair) for pair in _pairs("opposites")}
 _WAYS = _pairs("ways")
+_ORDINALS, _INDEFINITE = _set("ordinals"), _set("indefinite")
 _FILLERS, _ATTRIBUTES = _set("fillers"), _set("attributes")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
@@ -97,6 +98,8 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool]) -> Frame:
     for token in _TOKEN.findall(sentence):
         word = _SAME.get(fold(token).replace("'", "").replace("’", ""), fold(token))
         kind = _kind(token, word, names=one_name and is_name(token))
+        if not kind and word in _ORDINALS and fold(around[-1] if around else "") not in _INDEFINITE:
+            kind = "number"  # «on the third floor»; «a third floor» is one more
         if kind:
             values.setdefault(kind, []).append(word.removesuffix("s") if kind == "day" else word)
             behind = linked and (kind != "number" or _may_have_value(around[-1]))
