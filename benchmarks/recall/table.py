@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchmarks.readme import rewrite, with_table
+
 RESULTS = Path(__file__).parent.parent / "results"
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN = "<!-- written by: python -m benchmarks.recall.table -->"
-END = "<!-- end of recall -->"
 # What is shown, and the floor: stemmed BM25 (Snowball, k1 1.5, b 0.75) over turns, on these same questions.
 SHOWN = (
     ("lme_pool", "one memory of 1,800 chats", "session", "recall@5", 0.645),
@@ -41,8 +40,7 @@ def table() -> str:
 
 def written(readme: str) -> str:
     """The README with the table in its place."""
-    before, _, rest = readme.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
+    return with_table(readme, "recall", table())
 
 
 def _short(value: float) -> str:
@@ -50,4 +48,4 @@ def _short(value: float) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
+    rewrite(written)

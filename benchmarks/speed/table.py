@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchmarks.readme import rewrite, with_table
+
 RESULTS = Path(__file__).parent / "results" / "speed.json"
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN = "<!-- written by: python -m benchmarks.speed.table -->"
-END = "<!-- end of speed -->"
 RIVALS = {
     "sqlite_vec": "sqlite-vec + FTS5",
     "chromadb": "Chroma (vectors only)",
@@ -61,8 +60,7 @@ def table() -> str:
 
 def written(readme: str) -> str:
     """The README with the tables in their place."""
-    before, _, rest = readme.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
+    return with_table(readme, "speed", table())
 
 
 def _times(size: dict[str, dict[str, float]], name: str) -> str:
@@ -81,4 +79,4 @@ def _figure(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
+    rewrite(written)

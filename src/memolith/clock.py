@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# Nanoseconds within which two changes of a file may get the same time, and by which that may lag behind.
+FILE_TICK = 50_000_000
+
+
 class Clock:
     """The time, in UTC and in the user's zone.
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith import Memory
+from memolith import Memory, clock
 from memolith.files import discovery
 from memolith.files.folder import stamp_of
-from memolith.ingest import settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,7 @@ LONG_AGO = 1_700_000_000_000_000_000
 @pytest.fixture
 def note(root: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A note that was written long ago, as far as anybody can tell."""
-    monkeypatch.setattr(settling, "_TICK", -(1 << 62))
+    monkeypatch.setattr(clock, "FILE_TICK", -(1 << 62))
     path = Path(root, "memory", "note.md")
     path.parent.mkdir(parents=True)
     write(path, "alpha bravo one\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from memolith import Memory
+from memolith import Memory, clock
 from memolith.files.roots import Roots
 from memolith.ingest import settling
 
@@ -53,12 +53,12 @@ def test_while_somebody_writes_searches_leave_the_index_as_it_is(
 def test_a_file_that_has_settled_is_not_read_again_and_one_that_has_not_is(
     root: str, tick: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settling, "_TICK", ALWAYS)
+    monkeypatch.setattr(clock, "FILE_TICK", ALWAYS)
     with Memory(root) as memory:
         memory.remember("Coffee at five")
         memory.search("coffee")  # held under no stamp
         monkeypatch.setattr(settling, "_CALM", ALWAYS)
-        monkeypatch.setattr(settling, "_TICK", tick)
+        monkeypatch.setattr(clock, "FILE_TICK", tick)
         os.utime(Path(root, "MEMORY.md"), ns=(1, Path(root, "MEMORY.md").stat().st_mtime_ns - 1))
         memory.search("coffee")
         read: list[str] = []
@@ -77,7 +77,7 @@ def test_a_file_that_has_settled_is_not_read_again_and_one_that_has_not_is(
 def test_a_change_of_the_same_size_and_time_is_found(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settling, "_TICK", ALWAYS)
+    monkeypatch.setattr(clock, "FILE_TICK", ALWAYS)
     monkeypatch.setattr(settling, "_CALM", ALWAYS)
     note = Path(root, "memory", "note.md")
     note.parent.mkdir(parents=True)
@@ -94,11 +94,11 @@ def test_once_it_is_calm_the_stamp_is_written_down_for_everybody(
     root: str, index_version: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Memory(root) as memory:
-        monkeypatch.setattr(settling, "_TICK", ALWAYS)
+        monkeypatch.setattr(clock, "FILE_TICK", ALWAYS)
         memory.remember("Coffee at five")
         memory.search("coffee")
         before = index_version()
-        monkeypatch.setattr(settling, "_TICK", -ALWAYS)
+        monkeypatch.setattr(clock, "FILE_TICK", -ALWAYS)
         monkeypatch.setattr(settling, "_CALM", -ALWAYS)
         memory._open_finder().look_again()
         memory.search("coffee")

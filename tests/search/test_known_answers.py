@@ -62,7 +62,7 @@ def test_what_was_cut_by_an_older_version_is_cut_again(
 ) -> None:
     memory.remember("A heron stands in the river")
     memory.sync()  # held under no stamp: it was written a moment ago
-    monkeypatch.setattr("memolith.ingest.settling._TICK", tick)
+    monkeypatch.setattr("memolith.clock.FILE_TICK", tick)
     memory.sync()
     assert memory.sync().indexed == 0
     monkeypatch.setattr("memolith.ingest.sources.CUT", "another")

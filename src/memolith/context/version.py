@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from memolith.types import Stamp
 
-_TICK = 50_000_000  # nanoseconds within which two changes may get the same time
 # So few files are looked at each time.
 _FEW_FILES = 300
 # Of more, the kernel is believed which were touched, for at most so long.
@@ -64,7 +63,7 @@ class StoreVersion:
             # Not searched, but a question is read by it: with other synonyms it has another answer.
             synonyms = _stamp_or_none(self._synonyms) if self._synonyms else None
             newest = max(newest, synonyms[2]) if synonyms else newest
-            return (written, digest, synonyms), newest < now - _TICK
+            return (written, digest, synonyms), newest < now - clock.FILE_TICK
 
     def close(self) -> None:
         """Take no more notice of changes."""
@@ -122,7 +121,10 @@ class StoreVersion:
             return False
         try:
             for path, modified in self._folders.items():
-                if os.stat(path).st_mtime_ns != modified or modified > clock.file_time() - _TICK:
+                if (
+                    os.stat(path).st_mtime_ns != modified
+                    or modified > clock.file_time() - clock.FILE_TICK
+                ):
                     return False
             for path in self._files:
                 self._files[path] = change_stamp_of(os.lstat(path))

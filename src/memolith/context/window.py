@@ -12,6 +12,7 @@ from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
+    BEGINNING,
     RecordFormatError,
     claims_to_be_record,
     parse_line,
@@ -31,7 +32,6 @@ _HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
-_BEGINNING = b'- {"id":"'
 _CATEGORY = b'"category":"'
 _SECRET = b'"secret"'
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
@@ -140,7 +140,7 @@ def _read_lines(data: bytes, window: Window) -> None:
 def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
     bare = line.removeprefix(BOM)
-    is_known = bare.startswith(_BEGINNING) and bare[9:45].decode(errors="replace") in window.known
+    is_known = bare.startswith(BEGINNING) and bare[9:45].decode(errors="replace") in window.known
     if is_known and _SECRET not in bare:
         return True
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memolith.text.wording import counted
 from memolith.values import dataclass
 
 TYPE_CHECKING = False
@@ -30,10 +29,11 @@ def damage_warnings(damages: Iterable[Damage]) -> tuple[str, ...]:
     lines_of: dict[str, list[int]] = {}
     for damage in damages:
         lines_of.setdefault(damage.path, []).append(damage.line)
-    return tuple(
-        f"{counted(len(lines), 'line')} of {path} are damaged, so they are left out;"
-        f" the first is line {lines[0]}."
-        if len(lines) > 1
-        else f"{path} line {lines[0]} is damaged, so it is left out."
-        for path, lines in lines_of.items()
-    )
+    return tuple(f"{told_of(path, len(lines), lines[0])}." for path, lines in lines_of.items())
+
+
+def told_of(path: str, lines: int, first: int) -> str:
+    """That so many lines of a file are damaged, as a sentence that may go on."""
+    if lines == 1:
+        return f"{path} line {first} is damaged, so it is left out"
+    return f"{lines:,} lines of {path} are damaged, so they are left out; the first is line {first}"

@@ -12,7 +12,7 @@ import os
 
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, close_quietly, stamp_of
-from memolith.files.intent import LockState
+from memolith.files.intent import FILES_KEPT, LockState
 from memolith.files.locks import WriterLock
 
 TYPE_CHECKING = False
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from memolith.files.fingerprints import FingerprintTable
     from memolith.types import Stamp
 
-# MEMORY.md, the chat history, and the daily logs of two days around midnight.
-_FILES_KEPT = 4
 # Of how many memories one process keeps the handles; the one used longest ago is closed.
 _MEMORIES_KEPT = 8
 
@@ -134,7 +132,7 @@ class Handles:
             return
         self.folder.close_below()
         self._seen = _NOTHING
-        while len(self._files) > _FILES_KEPT:
+        while len(self._files) > FILES_KEPT:
             close_quietly(self._files.pop(next(iter(self._files)))[0])
         if _idle.setdefault(self._keeper, self) is not self:
             self.close()  # another thread has just given back its own

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     FileState = list[int]  # inode, size, mtime and number of lines, as JSON spells them
 
 # MEMORY.md, the chat history, and the daily logs of two days around midnight.
-_FILES_KEPT = 4
+FILES_KEPT = 4
 _PIECE = 1 << 20
 _EMPTY = [0, 0, 0, 0]
 _FOUR_NUMBERS = [int] * 4
@@ -93,7 +93,7 @@ class LockState:
             if isinstance(step, Append) and step.fd is not None:
                 lines = self.files.pop(step.path, _EMPTY)[3] + step.data.count(b"\n")
                 self.files[step.path] = [*stamp_of(os.fstat(step.fd)), lines]
-        while len(self.files) > _FILES_KEPT:
+        while len(self.files) > FILES_KEPT:
             del self.files[next(iter(self.files))]
         self.turn += 1
         known = [f"{_quoted(path)}: {state}" for path, state in self.files.items()]

@@ -10,7 +10,7 @@ from memolith.errors import MemolithError
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 
 PREFIX = b"- {"
-_BEGINNING = b'- {"id":"'
+BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
 _INFINITY = float("inf")
@@ -93,7 +93,7 @@ def claims_to_be_record(line: bytes) -> bool:
 
 def begins_as_record(line: bytes) -> bool:
     """Whether a line begins as all of ours do, as far as it goes."""
-    return line.startswith(_BEGINNING) or (len(line) > 3 and _BEGINNING.startswith(line))
+    return line.startswith(BEGINNING) or (len(line) > 3 and BEGINNING.startswith(line))
 
 
 def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
+from memolith.files import damage
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.record_format import claims_to_be_record
@@ -70,13 +71,7 @@ class Flaws:
             part = f"{self.no_text:,} passages of it are" if self.chunks else "it is"
             yield f"{path} is no UTF-8 text; {part} left out of search."
         if self.damaged:
-            one = self.damaged == 1
-            yield (
-                f"{path} line {self.first_damaged} is damaged, so it is left out; {_DOCTOR}."
-                if one
-                else f"{self.damaged:,} lines of {path} are damaged, so they are left out; the first"
-                f" is line {self.first_damaged}, {_DOCTOR}."
-            )
+            yield f"{damage.told_of(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
         if self.long:
             more = f", and {self.long - 1:,} more texts of it are as long" if self.long > 1 else ""
             yield (

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memolith.types import Stamp
 
 UNCERTAIN = -1  # the time of a stamp that nothing has
-_TICK = 50_000_000  # nanoseconds within which two changes may get the same time
 _CALM = 2_000_000_000  # who has not been written for so long is not written all the time
 _MOST = 1_000
 
@@ -29,7 +28,7 @@ def settled(stamp: Stamp) -> Stamp:
 
     File systems stamp files by a clock that ticks some hundred times a second.
     """
-    return stamp if stamp[2] < clock.file_time() - _TICK else (*stamp[:2], UNCERTAIN)
+    return stamp if stamp[2] < clock.file_time() - clock.FILE_TICK else (*stamp[:2], UNCERTAIN)
 
 
 class Settling:

@@ -35,7 +35,6 @@ routes = APIRouter(prefix=V1, tags=["events"])
 _STILL_HERE_SECONDS = 15.0
 _MOST_WAITING = 100  # for one listener that does not read
 _MOST_LISTENERS = 50
-_TICK = 50_000_000  # nanoseconds by which the time of a file may lag behind the clock
 
 
 class Events:
@@ -101,7 +100,7 @@ class Events:
         if self._watches:
             return
         daily = os.path.join(self._root, layout.DAILY_FOLDER)
-        now = clock.file_time() - _TICK
+        now = clock.file_time() - clock.FILE_TICK
         self._unseen = {self._root: now, daily: now if os.path.isdir(daily) else 0}
         for folder, deep in ((self._root, False), (daily, True)):
             self._watches.append(

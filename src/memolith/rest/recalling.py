@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
 from memolith.rest.original_schemas import RecallAnswer, RecallFailure
+from memolith.rest.requests import LONGEST_QUESTION
 from memolith.retrieval import WEAK
 from memolith.shapes import iso
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 routes = APIRouter(tags=["chats"])
 
 _MOST = 100
-_LONGEST_QUESTION = 8192
 _MOST_KEYWORDS = 24
 _SHORTEST_KEYWORD = 2
 _NOTHING = "(No matching conversation history.)"
@@ -31,7 +31,7 @@ _BODY = {
         "input": {
             "description": "A question, or single words; words of one letter are passed over.",
             "anyOf": [
-                {"type": "string", "minLength": 1, "maxLength": _LONGEST_QUESTION},
+                {"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION},
                 {"type": "array", "minItems": 1, "items": {"type": "string"}},
             ],
         },
@@ -102,9 +102,9 @@ def _question(given: object) -> str:
         raise RequestError(
             400, "request", "The input is missing: a question, or an array of words."
         )
-    if len(given) > _LONGEST_QUESTION:
+    if len(given) > LONGEST_QUESTION:
         raise RequestError(
-            400, "request", f"The input is longer than {_LONGEST_QUESTION} characters."
+            400, "request", f"The input is longer than {LONGEST_QUESTION} characters."
         )
     return given
 

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from memolith.labels import Sensitivity, SessionKind
 
-_LONGEST_QUESTION = 8192
+LONGEST_QUESTION = 8192
 _LONGEST_MESSAGE = 100_000
 
 
@@ -23,7 +23,7 @@ def _only_text(value: object) -> object:
 Day = Annotated[date, Field(strict=False), BeforeValidator(_only_text)]
 Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Question = Annotated[str, Field(max_length=_LONGEST_QUESTION)]
+Question = Annotated[str, Field(max_length=LONGEST_QUESTION)]
 Limit = Annotated[int, Field(ge=1, le=100)]  # of an address, where everything is text
 Page = Annotated[int, Field(ge=1, le=1000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
