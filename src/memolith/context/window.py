@@ -7,6 +7,7 @@ lines of protected categories are read, and of the beginning what a person wrote
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.folder import close_quietly, storage_error
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
+_PIECE = 131_072  # of that, read at once: small enough to stay in the processor's cache
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
 _CATEGORY = b'"category":"'
@@ -74,8 +76,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             start += len(tail) - len(whole)
             tail = whole if end_of_line else b""
             head = _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
-            far = max(0, start - _FAR)
-            _read_far(os.pread(fd, start - far, far), window, most_bytes // _BYTES_FOR_ONE)
+            _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
             window.unread = max(0, _lines_in(start - head, tail) - len(window.records))
         _read_lines(_without_template(tail, path) if not start else tail, window)
     except OSError as error:
@@ -114,18 +115,30 @@ def _read_head(data: bytes, path: str, window: Window) -> int:
     return len(data) - len(own) + end
 
 
-def _read_far(data: bytes, window: Window, most: int) -> None:
-    """The newest records of protected categories, without parsing what is between them but secrets."""
-    window.secret.update(secret_ids(data))
+def _read_far(fd: int, end: int, window: Window, most: int) -> None:
+    """The newest records of protected categories before a line, without parsing others but secrets."""
+    begin = max(0, end - _FAR)
     found = list[bytes]()
+    cut = b""  # the end of a line that begins in the piece before it
+    while end > begin:
+        start = max(begin, end - _PIECE)
+        data = os.pread(fd, end - start, start) + cut
+        if start:
+            cut, _, data = data.partition(b"\n")
+        window.secret.update(secret_ids(data))
+        if len(found) < most:
+            found += islice(_protected(data), most - len(found))
+        end = start
+    for line in reversed(found):
+        _read_record(line, window)
+
+
+def _protected(data: bytes) -> Iterator[bytes]:
+    """The lines of protected categories, the last first."""
     for line in reversed(data.split(b"\n")):
         at = line.find(_CATEGORY) + len(_CATEGORY)
         if at >= len(_CATEGORY) and line[at : line.find(b'"', at)] in _PROTECTED:
-            found.append(line)
-            if len(found) >= most:
-                break
-    for line in reversed(found):
-        _read_record(line, window)
+            yield line
 
 
 def _read_lines(data: bytes, window: Window) -> None:
