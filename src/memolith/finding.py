@@ -19,7 +19,7 @@ from memolith.text.calendar_parts import is_southern
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -109,7 +109,8 @@ class Finder(KeptIndex):
         if filters.path is not None:
             paths = self._paths()
             if not any(map(filters.covers, paths)):
-                places = {path[: path.find("/") + 1] or path for path in paths}
+                places = _called_so(filters.path, paths)
+                places = places or {path[: path.find("/") + 1] or path for path in paths}
                 said.append(f"No file is {filters.path!a} or lies in it. {_listed(places)}")
         return replace(result, warnings=(*result.warnings, *said)) if said else result
 
@@ -182,6 +183,21 @@ class Finder(KeptIndex):
 def _is_same(kind: str, wanted: str, name: str) -> bool:
     """Whether this is the name that was asked for; of categories alone the case does not count."""
     return name == wanted or (kind == "category" and name.casefold() == wanted.casefold())
+
+
+def _called_so(name: str, paths: Iterable[str]) -> set[str]:
+    """The files and folders further down that have a name: `memory/notes/` where `notes` is wanted.
+
+    >>> _called_so("notes", ["memory/notes/a.md", "memory/notes/b/c.md", "notes.md"])
+    {'memory/notes/'}
+    """
+    wanted = f"/{name.strip('/')}/"
+    found = ((path, f"/{path}/".find(wanted)) for path in paths)
+    return {
+        f"{path}/"[: at + len(wanted) - 1].removesuffix("/" * path.endswith(wanted[:-1]))
+        for path, at in found
+        if at > 0
+    }
 
 
 def _listed(names: Collection[str]) -> str:

@@ -88,9 +88,16 @@ class Wanted:
 
 
 def with_doubts(result: SearchResult, filters: Filters) -> SearchResult:
-    """A result without hits; it says so if nothing could be found, whatever is asked."""
+    """A result without hits; it says so if days were asked for from which there is nothing."""
     since, until = filters.since, filters.until
-    if since is None or until is None or since <= until:
+    if since and until and since > until:
+        told = (
+            f"Nothing is since {since} and until {until}: the first of these days is the later one."
+        )
+    elif since and until:
+        told = f"Nothing that was asked for is dated {since} to {until}."
+    elif since or until:
+        told = f"Nothing that was asked for is dated {since or until} or {'later' if since else 'earlier'}."
+    else:
         return result
-    told = f"Nothing is since {since} and until {until}: the first of these days is the later one."
     return replace(result, warnings=(*result.warnings, told))

@@ -82,3 +82,14 @@ def test_a_memory_that_is_not_there_yet_is_told_from_one_that_has_no_answer(tmp_
     assert "Begin with: memolith remember" in program("search", "tea", env=home, cwd=tmp_path).err
     program("remember", "Tea at five", "--sensitivity", "secret", env=home, cwd=tmp_path)
     assert program("search", "tea", env=home, cwd=tmp_path).err == "Nothing found.\n"
+
+
+@pytest.mark.parametrize("text", ["january", "march", "may", "febrero"])
+def test_a_month_alone_is_a_month_where_a_day_is_wanted(memolith: Run, text: str) -> None:
+    memolith("remember", "Tea at five")
+    assert memolith("search", "tea", "--since", text).code == 0
+
+
+def test_that_a_limit_of_0_shows_nothing_is_told(memolith: Run) -> None:
+    memolith("remember", "Tea at five")
+    assert "--limit is 0" in memolith("search", "tea", "--limit", "0").err

@@ -107,3 +107,34 @@ def test_what_is_from_these_days_comes_first(
     (named,) = find_days(words, TODAY, day_first=True)
     if named.confidence == SURE and first == last:  # one that was guessed pushes less aside
         assert {kind(hit) for hit in of_these} == {"record", "note", "turn", "log"}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("what have I been up to lately?", "2026-03-16"),
+        ("any recent notes?", "2026-03-16"),
+        ("¿qué hice últimamente?", "2026-03-16"),
+        ("january", "2026-01-01"),
+    ],
+)
+def test_what_may_be_no_date_is_one_if_nothing_else_is_asked(
+    kept: Memory, question: str, first: str
+) -> None:
+    found = kept.search(question, 10).hits
+    assert all(first <= str(hit.dated) for hit in found)
+
+
+def test_that_nothing_is_from_the_days_asked_for_is_told(tmp_path: Path) -> None:
+    now = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
+    with Memory(tmp_path, clock=Clock("UTC", now=lambda: now[0])) as memory:
+        memory.remember("We cooked soup in the garden")
+        now[0] = datetime(2026, 4, 15, 12, tzinfo=UTC)
+        today = 'Nothing found is from "today" (2026-04-15).'
+        assert today in memory.search("today").warnings
+        assert today in memory.search("what happened today?").warnings
+        week = 'Nothing found is from "last week" (2026-04-06 to 2026-04-12).'
+        assert week in memory.search("what did we cook last week?").warnings
+        # Who plans something for today asks for what was said before.
+        assert memory.search("what shall we cook today?").warnings == ()
+        assert memory.search("what did we cook on March 1?").warnings == ()

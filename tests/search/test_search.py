@@ -287,7 +287,7 @@ def test_nonsense_finds_only_the_nearest_and_says_so(filled: Memory, question: s
 def test_a_question_that_has_to_do_with_the_memory_is_not_called_weak(
     filled: Memory, question: str
 ) -> None:
-    assert not filled.search(question).warnings
+    assert not filled.search(question).weak
 
 
 @settings(

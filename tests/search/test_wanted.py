@@ -99,3 +99,15 @@ def test_how_much_of_a_long_question_was_read_is_told(
 def test_a_link_to_the_memory_leads_into_it(memory: Memory, root: str, tmp_path: Path) -> None:
     os.symlink(root, tmp_path / "link")
     assert paths(memory, path=tmp_path / "link" / "heron.md") == {"heron.md"}
+
+
+def test_that_nothing_is_from_the_days_of_a_filter_is_told(memory: Memory) -> None:
+    late = "Nothing that was asked for is dated 2900-01-01 or later."
+    assert memory.search("heron", since="2900-01-01").warnings == (late,)
+    both = "Nothing that was asked for is dated 2001-01-01 to 2001-02-01."
+    assert memory.search("heron", since="2001-01-01", until="2001-02-01").warnings == (both,)
+
+
+def test_a_folder_further_down_is_named(memory: Memory) -> None:
+    (said,) = memory.search("heron", path="notes").warnings
+    assert said.endswith("There are: memory/notes/.") or "memory/notes/" in said

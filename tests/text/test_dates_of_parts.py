@@ -232,3 +232,18 @@ def test_a_week_of_a_plan_is_only_perhaps_one_of_the_calendar() -> None:
         assert all(found.confidence < LIKELY for found in find_days(text, TODAY)), text
     for text in ("in week 12", "calendar week 12", "en la semana 12", "week 12 of 2025"):
         assert [found.confidence >= LIKELY for found in find_days(text, TODAY)] == [True], text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the weekend of the 11th", "04-11..04-12"),
+        ("what happened on the weekend of the 29th?", "03-28..03-29"),
+        ("over the weekend of March 7", "03-07..03-08"),
+        ("el fin de semana del 11", "04-11..04-12"),
+        ("the week of the 8th", "04-06..04-12"),
+        ("la semana del 8", "04-06..04-12"),
+    ],
+)
+def test_the_week_or_weekend_of_a_day_that_is_only_a_number(text: str, expected: str) -> None:
+    assert days(text) == [expected]

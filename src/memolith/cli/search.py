@@ -93,11 +93,15 @@ def run(args: Arguments) -> int:
     for number, hit in enumerate(result.hits, 1):
         _show(args, number, hit, marker)
     if not result.hits:
-        output.note("Nothing found." if is_there else here(args, _NOTHING_YET))
+        output.note(_nothing(args.limit) if is_there else here(args, _NOTHING_YET))
     _show_trace(result)
     for warning in result.warnings:
         output.note(f"memolith: {warning}")
     return 0
+
+
+def _nothing(limit: int) -> str:
+    return "Nothing found." if limit else "Nothing shown: --limit is 0."
 
 
 def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
@@ -153,6 +157,10 @@ def _days(text: str | None, option: str, config: Config) -> tuple[date | None, d
     today = clock.today()
     day_first = {"yes": True, "no": False}.get(config.search.day_first)
     named = find_days(text, today, day_first=day_first, southern=southern)
+    if not named or named[0].confidence < LIKELY:  # a month alone: here it is one
+        text, said = f"in {text}", text
+        named = find_days(text, today, day_first=day_first, southern=southern)
+        text = text if named else said
     rest = without_days(text, named).casefold().split()
     if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):
         raise UsageError(

@@ -9,7 +9,8 @@ import numpy as np
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from datetime import date
 
     from memolith.interfaces import Column
     from memolith.search.candidates import Candidates, Situation
@@ -42,6 +43,22 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
         lift = np.maximum(lift, is_from(days, dated) * added * min(1, days.confidence))
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
+
+
+def none_from(
+    days: Iterable[DayRange], question: str, dated: Column, today: date, *, decide: bool
+) -> Iterator[str]:
+    """A warning for days that are asked for, if nothing found is from any of them.
+
+    Unless nothing else is asked for, that is no news of days to come: plans were made before them.
+    """
+    asked = [named for named in days if decide or named.last < today]
+    if is_from_any(asked, dated).any():
+        return
+    for named in asked:
+        span = str(named.first) if named.first == named.last else f"{named.first} to {named.last}"
+        said = question[named.start : named.end]
+        yield f'Nothing found is from "{said}" ({span}).'
 
 
 def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.retrieval import WEAK, SearchResult
-from memolith.search.days import is_from_any
+from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
 from memolith.search.exact import exactness, strange_words
 from memolith.search.fuse import RRF_K, fuse, once
@@ -181,8 +181,15 @@ class Question:
             yield from not_held(self._plan.phrases, read)
             if filters == self._first_kind:
                 yield from not_said(self._plan, nominated, read)
+                yield from self._no_such_days(nominated)
             if filters == self._first_kind and is_weak(nominated, self._plan, read):
                 yield WEAK
+
+    def _no_such_days(self, nominated: Nomination) -> Iterator[str]:
+        """That nothing is from the days that the question names, if it is about them."""
+        plan, today = self._plan, self._situation.today
+        dated = nominated.signals.dated
+        return none_from(plan.days, plan.text, dated, today, decide=not plan.asked)
 
 
 def _told(

@@ -10,7 +10,7 @@ from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.dates import LIKELY, find_days, without_days
 from memolith.text.stopwords import is_stop_word, keywords, language_of, of_days
 from memolith.text.tokens import words
-from memolith.values import dataclass
+from memolith.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,6 +77,16 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     return [word for word in asked if word not in of_days()]
 
 
+def _said(text: str, named: Sequence[DayRange]) -> tuple[DayRange, ...]:
+    """The days that are asked for; what may be no date is one if nothing else is said: *november*, *lately*."""
+    said = tuple(found for found in named if found.confidence >= LIKELY)
+    if said or not named:
+        return said
+    sure = tuple(replace(found, confidence=LIKELY) for found in named)
+    rest = words(without_days(text, sure))
+    return sure if all(word in of_days() or is_stop_word(word) for word in rest) else ()
+
+
 def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
     """The surest first, and each range once."""
     found: dict[tuple[date, date], DayRange] = {}
@@ -99,7 +109,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     reader = reader or Reader()
     text = question[:MOST_CHARS]
     named = find_days(text, today, day_first=reader.day_first, southern=reader.southern)
-    said = tuple(found for found in named if found.confidence >= LIKELY)
+    said = _said(text, named)
     days = tuple(_surest(said))[:MOST_DAYS]
     asked = _subjects(text, said, today)[:MOST_WORDS]
     spoken = words(text)

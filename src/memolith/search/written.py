@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ _FIRST = 10.0  # what must stand in a text counts so much more than what should
 # In a longer message a number is mentioned, not looked for.
 _MOST_ASKED = 8
 _SHORTEST_NUMBER = 3
+_NTH = re.compile(r"\d+(?:st|nd|rd|th)")
 
 
 class Written:
@@ -73,9 +75,16 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
     for stretch in dict.fromkeys(plan.text.split()):
         name = stretch.strip(MARKS)
         whole, *parts = words(name) or [""]
-        if len(name) < _SHORTEST_NUMBER or not has_digit(name) or is_listed(whole):
-            continue
-        if rarity.get(whole, 0.0) < most:
+        if not _is_exact(name) or is_listed(whole) or rarity.get(whole, 0.0) < most:
             continue
         if not parts or not any(set(parts) <= set(words(text)) for text in hits.texts):
             yield f'Nothing says "{name}"; what is shown is only like it.'
+
+
+def _is_exact(name: str) -> bool:
+    """Whether this is a number or an id, and no day of a month.
+
+    >>> _is_exact("SUP-4822"), _is_exact("7th"), _is_exact("two")
+    (True, False, False)
+    """
+    return len(name) >= _SHORTEST_NUMBER and has_digit(name) and not _NTH.fullmatch(name)

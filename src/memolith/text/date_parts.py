@@ -32,6 +32,10 @@ def _weekday_ago(today: date, count: int, weekday: int) -> Days | None:
     return days.exact(latest, -7 * (count - 1)) if count else None
 
 
+def _week_with(day: Days | None) -> Days | None:
+    return day and days.period(day.first, Unit.WEEK, 0)
+
+
 def _weekend_with(day: Days | None) -> Days | None:
     weekend = day and days.weekend(day.first, 0)
     return weekend and day and Days(first=weekend.first, last=weekend.last, guess=day.guess)
@@ -84,14 +88,26 @@ COUNTED = (
     ),
     Phrase(
         "the weekend of March 7",
-        "the? weekend of the? <any-month> the? <day>",
+        "over/on/at/during? the? weekend of the? <any-month> the? <day>",
         lambda today, month, day: _weekend_with(days.day_of_month(today, month, day)),
         LIKELY,
     ),
     Phrase(
         "el fin de semana del 7 de marzo",
-        "the? weekend of the? <day> of? <any-month> | el? fin de semana del <day> de <month>",
+        "over/on/at/during? the? weekend of the? <day> of? <any-month> | el? fin de semana del <day> de <month>",
         lambda today, day, month: _weekend_with(days.day_of_month(today, month, day)),
+        LIKELY,
+    ),
+    Phrase(
+        "the weekend of the 7th",
+        "over/on/at/during? the? weekend of the <ordinal> | el? fin de semana del <day>",
+        lambda today, day: _weekend_with(days.day_number(today, day)),
+        LIKELY,
+    ),
+    Phrase(
+        "the week of the 7th",
+        "week of the <ordinal> | semana del <day>",
+        lambda today, day: _week_with(days.day_number(today, day)),
         LIKELY,
     ),
     Phrase(

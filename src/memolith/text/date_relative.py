@@ -44,6 +44,13 @@ RELATIVE = (
         lambda today: days.within(today, 14, Unit.DAY),
         MAYBE,
     ),
+    Phrase(
+        "lately",
+        "recently | lately | of late | these days | recent | ultimamente | recientemente | kurzlich"
+        " | neulich",
+        lambda today: days.within(today, 30, Unit.DAY),
+        MAYBE,
+    ),
     Phrase(  # «por la mañana» is in the morning, «hoy en día» is nowadays
         "",
         "por/de/en/a/toda la manana | cada manana | la manana | hoy en dia",
