@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from memolith.text.folding import fold
-from memolith.text.tables import read_table
+from memolith.text.tables import read_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,13 +176,7 @@ def one_of(section: str, table: str) -> str:
 def _files(table: str) -> dict[str, dict[str, list[str]]]:
     names = (name.split(".") for name in os.listdir(os.path.dirname(__file__)))
     found = sorted(parts[1] for parts in names if parts[0] == table and parts[-1] == "txt")
-    return {
-        name: {
-            section: [cue for row in rows for cue in row[0].split(", ")]
-            for section, rows in read_table(f"{table}.{name}.txt").items()
-        }
-        for name in found
-    }
+    return {name: read_lists(f"{table}.{name}.txt") for name in found}
 
 
 def _expression(cues: Iterable[str]) -> re.Pattern[str]:

@@ -14,7 +14,7 @@ from memolith.text.cues import Sentence, languages, listed
 from memolith.text.entities import entities
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences
-from memolith.text.tables import read_table
+from memolith.text.tables import read_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,9 +152,7 @@ def _verbs() -> frozenset[str]:
 
 @cache
 def _first_names() -> frozenset[str]:
-    return frozenset(
-        name for (row,) in read_table("first_names.txt")["names"] for name in row.split()
-    )
+    return frozenset(read_words("first_names.txt"))
 
 
 @cache

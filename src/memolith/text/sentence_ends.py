@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from memolith.text.tables import read_table
+from memolith.text.tables import read_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,5 +149,4 @@ def _opener(opened: Sequence[tuple[str, int]], char: str) -> int | None:
 
 @cache
 def _words(section: str) -> frozenset[str]:
-    rows = read_table("abbreviations.txt")[section]
-    return frozenset(word for row in rows for word in row[0].split(", "))
+    return frozenset(read_lists("abbreviations.txt")[section])

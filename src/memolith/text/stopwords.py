@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from itertools import islice
 
 from memolith.text.folding import fold
+from memolith.text.tables import read_words
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def stop_words() -> frozenset[str]:
 @cache
 def of_days() -> frozenset[str]:
     """Words, folded, that say nothing where days are asked for: what happened, was done, told or noted."""
-    return frozenset(_entries("of_days.txt"))
+    return frozenset(read_words("of_days.txt"))
 
 
 @cache
@@ -111,10 +111,4 @@ def _read(language: Language) -> dict[str, bool]:
 
 @cache
 def _written(language: Language) -> list[str]:
-    return _entries(f"stopwords.{language}.txt")
-
-
-def _entries(name: str) -> list[str]:
-    path = os.path.join(os.path.dirname(__file__), name)
-    with open(path, encoding="utf-8") as file:
-        return " ".join(line.partition("#")[0] for line in file).split()
+    return read_words(f"stopwords.{language}.txt")

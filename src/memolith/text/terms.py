@@ -123,16 +123,6 @@ def stem(word: str, language: Language) -> str:
     return _stem(word, algorithms[-1 if language == "es" else 0]) if algorithms else word
 
 
-@lru_cache(maxsize=1 << 12)
-def german_stem(word: str) -> str:
-    """The German stem of one folded word, marked as such; the index has none.
-
-    >>> german_stem("rechnungen") == german_stem("rechnung")
-    True
-    """
-    return f"~de:{_stem(word, 'german') if word.isascii() and word.isalpha() else word}"
-
-
 def _algorithms(word: str) -> tuple[str, ...]:
     if word.isascii():
         return _LATIN if word.isalpha() else ()
