@@ -95,11 +95,13 @@ class TrackedStore(EditableStore):
 
         The log of recalls is written without a lock, so it may have moved on meanwhile.
         """
+        from memolith.files.recall_log import LOG, OLDER_LOG
+
         for _ in range(_FORGET_ATTEMPTS):
             try:
                 return super().forget(record_id)
             except FileChangedError as error:
-                if "recalls" not in error.path:
+                if error.path not in (LOG, OLDER_LOG):
                     raise
         return super().forget(record_id)
 

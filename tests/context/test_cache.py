@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,9 +19,14 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
+from memolith.config_context import ContextConfig
 from memolith.context.cache import AnswerCache
+from memolith.context.recall import Recaller
+from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
 from memolith.files.change_hint import ChangeHint
+from memolith.retrieval import Filters, SearchResult
+from memolith.values import fields, replace
 from tests.conftest import StoppedTime
 
 TICK = 0.06  # after this a change gets another time stamp
@@ -224,6 +230,30 @@ def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
         first = memory.recall("quaffle")
         assert memory.recall("quaffle") is first
         assert len(first.hits) == found
+
+
+def test_every_filter_but_the_moment_is_part_of_the_question(tmp_path: Path) -> None:
+    asked: list[Filters] = []
+
+    def ask(_: str, kinds: Sequence[Filters], *__: object) -> Any:
+        asked.extend(kinds)
+        return SearchResult(hits=())
+
+    class Unchanged(StoreVersion):
+        def __call__(self) -> tuple[int, bool]:
+            return 0, True
+
+    version = Unchanged(str(tmp_path))
+    recaller = Recaller(version, ContextConfig(), ask, lambda *_: None, Clock())
+    now = Filters(now=Clock().now())
+    others = [
+        replace(now, **{one.name: True if one.name == "include_secret" else "another"})
+        for one in fields(Filters)
+        if one.name != "now"
+    ]
+    for filters in (now, replace(now, now=None), *others, *others):
+        recaller.recall("tea", 5, filters)
+    assert asked == [now, *others]
 
 
 def test_other_options_are_other_questions(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_record_leaves_both_files_and_every_neighbour_stays(memory: Memory) ->
 def test_a_note_that_is_edited_meanwhile_is_not_reported_as_gone(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note = memory.save_note(WORDS)
+    note = memory.save_note(WORDS, title="recalls")  # no log of recalls, which is tried again
     assert note.citation
     file = Path(memory.root, note.citation.path)
 
@@ -61,7 +61,7 @@ def test_a_note_that_is_edited_meanwhile_is_not_reported_as_gone(
         meanwhile.setattr("memolith.jobs.forget._forget_recalls", edited)
         with pytest.raises(FileChangedError, match="nothing was forgotten"):
             memory.forget(note.id)
-    assert file.read_bytes().endswith(b"And more\n")
+    assert file.read_bytes().count(b"And more\n") == 1
     assert not Path(memory.root, ".memolith/tombstones.jsonl").exists()
     memory.forget(note.id)
     assert holding(memory.root) == []

@@ -12,9 +12,10 @@ from memolith.context.known import Known, ids_at
 from memolith.context.turn import turn_context
 from memolith.context_types import TurnContext
 from memolith.retrieval import SearchResult
+from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memolith.clock import Clock
     from memolith.config_context import ContextConfig
@@ -61,7 +62,8 @@ class Recaller:
             self._note_shown(found.hits, question, "recall")
             return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
 
-        key = (*_without_moment(filters), limit, self._clock.today(), _digest([question]))
+        # Of the moment, the day counts: what expires meanwhile is seen to below.
+        key = (replace(filters, now=None), limit, self._clock.today(), _digest([question]))
         # That nothing fits better is said in a warning too, but is no reason to search again.
         return self._results.answer(
             key,
@@ -118,10 +120,3 @@ def _digest(texts: Iterable[str]) -> bytes:
         data = text.encode(errors="surrogatepass")
         digest.update(b"%d:" % len(data) + data)
     return digest.digest()
-
-
-def _without_moment(filters: Filters) -> tuple[Hashable, ...]:
-    return (
-        filters.category, filters.session, filters.chat, filters.since, filters.until,
-        filters.path, filters.include_secret, filters.as_of,
-    )  # fmt: skip

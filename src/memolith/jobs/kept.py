@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from typing import get_args
 
 from memolith.errors import JobNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.labels import JobStatus
 from memolith.reports import Change, Hunk, JobReport, Snapped
 
 TYPE_CHECKING = False
@@ -17,14 +19,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.files.folder import Folder
-    from memolith.labels import JobStatus
 
     LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
-_STATUSES: tuple[JobStatus, ...] = (
-    "planned", "skipped", "proposed", "done", "failed", "undone", "declined",
-)  # fmt: skip
+_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 _NO_LAST: dict[JobStatus | None, str] = {
     "done": "Every job was undone already, or none has changed anything: there is no",
     "proposed": "No proposal waits: there is no",

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from memolith.context_types import SESSION_KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from memolith.types import Progress
 
 
-PRIVATE_KINDS: tuple[SessionKind, ...] = ("main", "dm", "heartbeat")
-SESSION_KIND: dict[str, object] = {"enum": [*PRIVATE_KINDS, "group"]}
+PRIVATE_KINDS: tuple[SessionKind, ...] = tuple(kind for kind in SESSION_KINDS if kind != "group")
+SESSION_KIND: dict[str, object] = {"enum": [*SESSION_KINDS]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
