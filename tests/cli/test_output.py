@@ -34,13 +34,18 @@ HOSTILE = [
 ]
 
 
+# Of the characters for formatting: joiners, and signs of scripts that are seen.
+NEEDED = {"\u200c", "\u200d", *map(chr, range(0x600, 0x606)), *map(chr, range(0x13430, 0x13440))}
+NEEDED |= set("\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+
+
 def steers(char: str) -> bool:
     """Whether a terminal would obey or hide the character; written apart from the code."""
     return (
         unicodedata.category(char) in ("Cc", "Zl", "Zp")
         or unicodedata.bidirectional(char)
         in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-        or char in "\u061c\u200b\u200e\u200f\ufeff"
+        or (unicodedata.category(char) == "Cf" and char not in NEEDED)
         or 0xE0000 <= ord(char) < 0xE0080
     ) and char not in "\n\t"
 
@@ -58,6 +63,27 @@ def test_an_ordinary_text_is_left_as_it_is(text: str) -> None:
 def test_every_character_there_is_can_be_cleaned() -> None:
     everything = "".join(map(chr, range(0x110000)))
     assert not any(map(steers, clean(everything)))
+
+
+@pytest.mark.parametrize("text", ["❤️‍🔥", "👨‍👩‍👧", "1️⃣", "می‌خواهم", "葛󠄀城", "क्‍ष", "ᠮᠠ᠋", "☁️"])
+def test_what_belongs_to_a_character_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "".join(chr(0xE0100 + byte) for byte in b"obey me"),
+        "\u200c\u200d" * 20,
+        "".join(chr(0xE0000 + byte) for byte in b"obey me"),
+        "\ufe00\ufe01\ufe02\ufe03\ufe04",
+    ],
+)
+def test_a_hidden_message_is_not_handed_on(hidden: str) -> None:
+    assert clean(f"tea{hidden}") == "tea"
+    assert len(clean(f"🍵{hidden}")) <= 3
+    spread = "".join(letter + mark for letter, mark in zip("drink tea", hidden, strict=False))
+    assert clean(spread).isascii()
 
 
 @pytest.mark.parametrize("text", HOSTILE)

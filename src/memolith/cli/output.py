@@ -10,7 +10,7 @@ from io import StringIO, TextIOWrapper
 
 from memolith.cli.usage import terminal_width
 from memolith.errors import StorageError
-from memolith.text.cleaning import CLEANED, clean, one_line
+from memolith.text.cleaning import clean, one_line, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,20 +110,7 @@ def to_json(content: object, stream: TextIO) -> str:
     """JSON that the stream can carry; what a terminal would obey or hide is spelled with \\u."""
     utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(content, ensure_ascii=not utf8, indent=2 if stream.isatty() else None)
-    if text.isascii():
-        return text.replace("\x7f", "\\u007f")
-    return "".join(char if _is_harmless(ord(char)) else _spelled(ord(char)) for char in text)
-
-
-def _is_harmless(code: int) -> bool:
-    return (code not in CLEANED and not 0xD800 <= code <= 0xDFFF) or code == 0x0A
-
-
-def _spelled(code: int) -> str:
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return spelled(text)
 
 
 def table(rows: Iterable[Sequence[str]]) -> None:

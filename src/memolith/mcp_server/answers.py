@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from memolith.text.cleaning import clean
 from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
 
 def result_of(answer: Answer) -> types.CallToolResult:
     """What a call came to."""
-    # A file name need not be UTF-8; what a client is sent must.
-    content = json.loads(whole(json.dumps(answer.content, ensure_ascii=False)))
     return types.CallToolResult(
-        content=[types.TextContent(text=whole(answer.text))], structured_content=content
+        content=[types.TextContent(text=whole(answer.text))],
+        structured_content={whole(name): _whole(value) for name, value in answer.content.items()},
     )
 
 
@@ -34,7 +34,7 @@ def error_result(error: MemolithError, root: str) -> types.CallToolResult:
 
 def protocol_error(code: int, error: MemolithError, root: str, data: object = None) -> MCPError:
     """What goes wrong where a tool has no part in it: the library has no words for our errors."""
-    return MCPError(code, f"{error.message} {leading_to(root, error.hint)}".strip(), data)
+    return MCPError(code, whole(f"{error.message} {leading_to(root, error.hint)}".strip()), data)
 
 
 def definition(tool: Tool) -> types.Tool:
@@ -55,5 +55,19 @@ def definition(tool: Tool) -> types.Tool:
 
 
 def whole(text: str) -> str:
-    """The text without halves of characters, which no client could be sent."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """The text as it can be sent and shown: without what steers or hides, and halves of characters.
+
+    Whatever a client is sent goes through here, also names of files and its own words.
+    """
+    return clean(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def _whole(value: object) -> object:
+    match value:
+        case str():
+            return whole(value)
+        case dict():
+            return {whole(str(name)): _whole(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_whole(inner) for inner in value]
+    return value

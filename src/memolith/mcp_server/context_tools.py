@@ -9,7 +9,7 @@ from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
 from memolith.mcp_server.quoting import quotation, quoted_hit, shortened
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
-from memolith.text.quotation import fence, quoted
+from memolith.text.quotation import fence
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
@@ -98,8 +98,9 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
         ],
         "warnings": list(result.warnings),
     }
-    text = fence(quoted(json.dumps(content, ensure_ascii=False)))
-    return Answer(text=text, content=quotation(content))
+    shown = quotation(content)
+    text = json.dumps({name: shown[name] for name in content}, ensure_ascii=False)
+    return Answer(text=fence(text), content=shown)
 
 
 _TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from memolith import errors
+from memolith.text.cleaning import spelled
 from memolith.text.commands import leading_to
 
 if TYPE_CHECKING:
@@ -58,17 +59,14 @@ class RequestError(Exception):
 
 
 class Answer(Response):
-    """JSON; half characters (surrogates) are spelled, because no encoding carries them."""
+    """JSON; what would steer a terminal is spelled, and half characters, which no encoding carries."""
 
     media_type = "application/json"
 
     def render(self, content: object) -> bytes:
         """The bytes of the content."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        try:
-            return text.encode()
-        except UnicodeEncodeError:
-            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        return spelled(text).encode()
 
 
 def status_of(error: Exception) -> int:

@@ -5,16 +5,27 @@ The files keep every byte; only the copy that is shown is cleaned.
 
 from __future__ import annotations
 
+import re
+
 # The marks of recalled memory (see `quotation.py`), here because every write looks for them.
 FENCE_BEGINS = "<memolith-memory"
 SOURCE_ENDS = "⟩"
 
-_CONTROLS = {*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}
+# What steers a terminal, except line ends and tabs.
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 # Characters that are not seen but change what is: directions, line ends, marks, tags, a byte mark.
-_UNSEEN = {0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
-_UNSEEN |= set(range(0xE0000, 0xE0080))
-# What is put in the place of each.
-CLEANED = {**dict.fromkeys(_CONTROLS, "�"), **dict.fromkeys(_UNSEEN, "")}
+_UNSEEN = (
+    r"\xad\u034f\u061c\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+)
+# Joiners and variation selectors: emoji and many scripts need one or two of them behind a character;
+# behind a Latin letter, or in long rows, they only hide something. Digits, # and * can be keycaps.
+_JOINERS = r"\u180b-\u180d\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_MOST_JOINERS = 2
+_KEYCAPS = frozenset("0123456789#*")
+# Compiled when they are first used: most texts are plain.
+_CLEANED = f"[{_CONTROLS}{_UNSEEN}{_JOINERS}]+"
+_SPELLED = f"[{_CONTROLS}{_UNSEEN}\\ud800-\\udfff]"
 
 
 def clean(text: str) -> str:
@@ -25,7 +36,33 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return text.replace("\r\n", "\n").translate(CLEANED)
+    return re.sub(_CLEANED, _cleaned, text.replace("\r\n", "\n"))
+
+
+def _cleaned(found: re.Match[str]) -> str:
+    """What is put in the place of such characters."""
+    controls = "�" * sum(char < "\xa0" for char in found[0])
+    before = found.string[found.start() - 1] if found.start() else ""
+    if before.isascii() and before not in _KEYCAPS:
+        return controls
+    return controls + "".join(re.findall(f"[{_JOINERS}]", found[0])[:_MOST_JOINERS])
+
+
+def spelled(text: str) -> str:
+    """JSON in which what would steer or hide is spelled: it holds the same, and can be shown.
+
+    >>> spelled('"\\u202egnp.exe \\x9b"')
+    '"\\\\u202egnp.exe \\\\u009b"'
+    """
+    return re.sub(_SPELLED, _spelled, text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
 def one_line(text: str) -> str:
