@@ -10,6 +10,7 @@ from pytest_httpserver import HTTPServer
 
 from memolith import Memory
 from memolith.errors import EmbeddingError
+from memolith.files.server_address import ADDRESS
 from memolith.files.server_token import TOKEN, server_token
 from memolith.jobs.run import run_unattended
 from memolith.jobs.schedule import Run
@@ -72,3 +73,13 @@ def test_a_job_that_failed_last_is_a_warning_until_its_schedule_ran_again(
     assert len(findings(memory, "jobs")) == 1
     memory.jobs.note_run(Run(job="compact", at=failed.created + timedelta(hours=1)))
     assert findings(memory, "jobs") == []
+
+
+@pytest.mark.parametrize(
+    "noted", [b"", b"tea", b"127.0.0.1 99999\n", b"\xff \xfe", b"127.0.0.1 -1"]
+)
+def test_a_spoilt_address_of_a_server_is_no_address(files: Path, noted: bytes) -> None:
+    memory = Memory(files, settings={"serve.port": 0})
+    server_token(str(files), memory.config.store)
+    (files / ADDRESS).write_bytes(noted)
+    assert findings(memory, "server") == []

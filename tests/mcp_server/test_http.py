@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from benchmarks.mcp_start import HELLO
 from memolith import Memory
+from tests.cli.conftest import program
 from tests.mcp_server.http_server import HttpServer
 
 if TYPE_CHECKING:
@@ -89,3 +91,11 @@ def test_many_clients_are_served_at_once(served: HttpServer) -> None:
 
     results = anyio.run(all_of_them)
     assert len({result.structured_content["id"] for result in results}) == 8
+
+
+def test_doctor_finds_a_server_of_agents_too(root: str) -> None:
+    Memory(root).remember("Ana owns the release key")
+    with HttpServer(root) as server:
+        port = urlsplit(server.url).port
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=300).json() == {"ok": True}
+        assert f"a server answers at port {port} of" in program("doctor", "--root", root).out

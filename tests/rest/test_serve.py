@@ -170,3 +170,12 @@ def test_a_request_that_is_not_done_when_it_ends_is_told_so_and_leaves_no_trace(
         server.process.wait(300)
         assert server.process.stderr is not None
         assert "Traceback" not in server.process.stderr.read()
+
+
+def test_doctor_finds_a_server_whatever_its_port(root: str) -> None:
+    with running(root) as server:
+        port = urlsplit(server.url).port
+        assert f"a server answers at port {port} of" in program("doctor", "--root", root).out
+    out = program("doctor", "--root", root).out
+    assert "no server runs at port" in out or "does not answer like" in out
+    assert f"port {port} " not in out

@@ -6,6 +6,7 @@ import os
 import sys
 
 from memolith.cli import output
+from memolith.files.server_address import note_address
 from memolith.files.server_token import TOKEN
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def announce(memory: Memory, sock: socket.socket, *, as_json: bool, path: str = "") -> None:
     """Say where `memory` is served; people are warned if that is not this machine alone."""
     host, port = sock.getsockname()[:2]
+    note_address(memory.root, host, port)
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
     token_file = os.path.join(memory.root, TOKEN)
     if as_json:

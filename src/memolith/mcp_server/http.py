@@ -6,12 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import JSONResponse
 
 from memolith.mcp_server.repair import Repairing
 from memolith.mcp_server.server import MemoryServer
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from memolith.memory import Memory
 
@@ -27,6 +28,13 @@ class HttpApp(Repairing):
         """`app` is what the SDK makes of the server."""
         super().__init__(app)
         self.end_streams = server.end_streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that we are here, which `memolith doctor` asks; hand everything else on."""
+        if scope["type"] == "http" and scope["path"] == "/healthz":
+            await JSONResponse({"ok": True})(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def http_app(memory: Memory) -> HttpApp:

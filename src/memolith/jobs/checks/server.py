@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memolith.errors import StorageError
 from memolith.files.folder import Folder
+from memolith.files.server_address import last_address
 from memolith.files.server_token import read_token
 from memolith.jobs.checks.findings import Findings, shown
 
@@ -24,6 +25,7 @@ def check_server(subject: Subject) -> list[Check]:
     found = Findings("server", "Server token")
     token = ""
     with Folder(subject.root) as folder:
+        started = last_address(folder)
         try:
             token = read_token(folder)
         except StorageError as error:
@@ -31,7 +33,9 @@ def check_server(subject: Subject) -> list[Check]:
     if not token:
         return found.checks("none yet; the first start of `memolith serve` makes it", "off")
     serve = subject.config.serve
-    place = f"port {serve.port} of {shown(serve.host)}"
+    if started and started != (serve.host, serve.port) and _answer(*started) == _HEALTHY:
+        return found.checks(f"only you can read it; a server answers at {_place(*started)}")
+    place = _place(serve.host, serve.port)
     answer = _answer(serve.host, serve.port)
     if answer not in ("", _HEALTHY):
         found.add(
@@ -41,6 +45,10 @@ def check_server(subject: Subject) -> list[Check]:
         )
     running = f"a server answers at {place}" if answer else f"no server runs at {place}"
     return found.checks(f"only you can read it; {running}")
+
+
+def _place(host: str, port: int) -> str:
+    return f"port {port} of {shown(host)}"
 
 
 def _answer(host: str, port: int) -> str:
