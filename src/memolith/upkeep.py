@@ -183,7 +183,7 @@ def _is_over(memory: Memory, folder: Folder, size: int) -> bool:
 
 
 def _due(memory: Memory, folder: Folder, watcher: _Watcher) -> list[str]:
-    """The jobs that are due, in the order in which they run: what is compacted is dreamt of afterwards."""
+    """The jobs that are due, in the order in which they run."""
     last = last_runs(folder)
     found = []
     for schedule in schedules(memory):

@@ -115,3 +115,43 @@ def test_dream_status_says_what_was_undone_and_how_to_allow_it_again(
     told = memolith("dream", "status", "--root", root).out
     assert f"undone by you; to allow it again: memolith dream --again --root {root}" in told
     assert "promoted   0 facts" in told
+
+
+def test_what_can_be_done_with_a_kept_job_needs_no_settings(memolith: Run, grown: Path) -> None:
+    lines = memolith("compact", "--set", "compact.max_records=5").out.splitlines()
+    (undo,) = (line for line in lines if line.startswith("  undo"))
+    assert "--set" not in undo
+    assert memolith(*undo.split()[2:]).out.startswith("Undone  compact")
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("apply", "No proposal waits for your answer."),
+        ("undo", "There is no job to undo: none has changed anything, or each was undone already."),
+        ("show", "No job has changed anything yet."),
+    ],
+)
+def test_without_a_newest_job_that_is_said(memolith: Run, action: str, told: str) -> None:
+    memolith("remember", "tea")
+    assert told in memolith("jobs", action, "--last").err
+
+
+def test_a_list_of_experiences_says_how_many_more_there_are(memolith: Run) -> None:
+    for number in range(7):
+        memolith("remember", f"Ana sold boat {number} to Ben in {1990 + 3 * number}")
+    memolith("experiences", "extract")
+    shown = memolith("experiences", "list", "--limit", "2")
+    assert len(shown.out.splitlines()) == 2
+    count = len(memolith("experiences", "list", "--limit", "0").out.splitlines())
+    assert count > 2
+    assert f"The newest 2 of {count}; --limit 0 shows all." in shown.err
+    assert "No experience answers" in memolith("experiences", "query", "x", "--session", "s").err
+
+
+def test_dreaming_is_told_in_plain_words(memolith: Run) -> None:
+    memolith("remember", "Marta lives in Oulu")
+    assert "was not recalled yet" in memolith("dream", "explain", "MEMORY.md#L13").err
+    memolith("search", "where does Marta live?")
+    assert "nothing was asked for often enough yet" in memolith("dream", "status").out
+    assert "nothing was asked for often enough yet" in memolith("dream").out

@@ -90,7 +90,7 @@ def test_near_misses_are_shown_and_not_promoted(life: Life) -> None:
 def test_one_question_asked_all_day_is_one_recall(life: Life) -> None:
     for _ in range(20):
         life.memory.search("what does Cookie weigh?", limit=1)
-    assert life.memory.jobs.dream().reason == "nothing passed the gates"
+    assert life.memory.jobs.dream().reason == "nothing was asked for often enough yet"
 
 
 def test_a_dry_run_writes_nothing_at_all(life: Life) -> None:

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "key",
         metavar="KEY",
         nargs="?",
-        help="of explain: a citation, the id of a record, or a key that status shows",
+        help="of explain: a citation that status shows, the id of a record, or the words themselves",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
@@ -62,9 +62,9 @@ def run(args: Arguments) -> int:
     """Do the action, and print what came of it."""
     if bool(args.key) != (args.action == "explain"):
         raise UsageError(
-            "Explain what? Give a key."
+            "Explain what? Name a statement."
             if args.action == "explain"
-            else "Only explain takes a key.",
+            else "Only explain takes a KEY.",
             hint="memolith dream explain memory/2026-04-09.md#L12",
         )
     settings: dict[str, Value] = {"jobs.review": "auto"} if args.apply else {}
@@ -92,6 +92,8 @@ def _status(memory: Memory, args: Arguments) -> None:
     )
     facts = counted(status.promoted, "fact")
     output.say(f"  promoted   {facts}, {counted(status.promoted_chars, 'character')}")
+    if status.tracked and not (status.next or status.waiting):
+        output.say("  next       nothing was asked for often enough yet")
     _print_list("would be promoted now", status.next)
     _print_list("would not be promoted", status.waiting)
     undone = f"undone by you; to allow it again: {again(args, 'dream --again')}"

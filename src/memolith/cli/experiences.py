@@ -42,7 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", nargs="*", help="of query: what to look for")
     parser.add_argument("--session", metavar="ID", help="of query: only this session's")
     parser.add_argument(
-        "--limit", metavar="N", type=whole_number, default=5, help="how many (default: 5)"
+        "--limit",
+        metavar="N",
+        type=whole_number,
+        default=5,
+        help="how many (default: 5); of list, 0 is all",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
@@ -83,12 +87,13 @@ def _query(memory: Memory, text: str, args: Arguments) -> None:
     for warning in found.warnings:
         output.note("warning: ", warning)
     if not found.hits:
-        output.note(here(args, _NONE_YET))
+        answer = "No experience answers this." if memory.experiences() else here(args, _NONE_YET)
+        output.note(answer)
 
 
 def _list(memory: Memory, args: Arguments) -> None:
     found = memory.experiences()
-    newest = found[::-1][: args.limit]
+    newest = found[::-1][: args.limit or None]
     if args.json:
         records = [record_json(record) for record in newest]
         output.say_json({"count": len(found), "experiences": records})
@@ -99,3 +104,5 @@ def _list(memory: Memory, args: Arguments) -> None:
     )
     if not found:
         output.note(here(args, _NONE_YET))
+    elif len(newest) < len(found):
+        output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")

@@ -15,18 +15,21 @@ if TYPE_CHECKING:
 
 
 def again(args: Arguments, command: str) -> str:
-    """A command to copy: it leads to the same memory as the one just run, with the same settings."""
-    return f"memolith {command}{chosen_options(args)}"
+    """A command to copy: it leads to the same memory as the one just run, with the same settings.
+
+    What is kept of a job needs none: `jobs` shows, applies and undoes it as it was planned.
+    """
+    return f"memolith {command}{chosen_options(args, settings=not command.startswith('jobs '))}"
 
 
-def chosen_options(args: Arguments) -> str:
+def chosen_options(args: Arguments, *, settings: bool = True) -> str:
     """The options by which the memory was chosen, each behind a space; "" if there were none."""
     import shlex  # slow, and only people are told commands
 
     chosen = (
         ("--root", args.root),
         ("--profile", args.profile),
-        *(("--set", setting) for setting in args.set),
+        *(("--set", setting) for setting in args.set if settings),
     )
     return "".join(f" {name} {shlex.quote(value)}" for name, value in chosen if value)
 

@@ -271,11 +271,11 @@ def _why_nothing(night: Night, refused: list[Judgement], page: Page) -> str:
     if page.left_out:
         return "there is no room in MEMORY.md"
     if refused:
-        return "what passed the gates is in MEMORY.md already, or may not be there"
+        return "what was asked for often is in MEMORY.md already, or may not be there: memolith dream status"
     entries = night.state.entries
     if any(judge(night, key).reason == YOU_UNDID_IT for key in taken_back(night)):
         return "you undid what would be promoted; to allow it again: memolith dream --again"
-    return "nothing passed the gates" if entries else "nothing was recalled yet"
+    return "nothing was asked for often enough yet" if entries else "nothing was recalled yet"
 
 
 def _not_generated(lines: list[bytes]) -> list[bytes]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 _NO_LAST: dict[JobStatus | None, str] = {
-    "done": "Every job was undone already, or none has changed anything: there is no",
-    "proposed": "No proposal waits: there is no",
+    "done": "There is no job to undo: none has changed anything, or each was undone already.",
+    "proposed": "No proposal waits for your answer.",
 }
 # Any byte survives, and ordinary text stays readable.
 _BYTES = ("utf-8", "surrogateescape")
@@ -66,12 +66,11 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
         jobs = [one for one in kept_jobs(folder) if status in (None, one.status)][-1:]
     if len(jobs) == 1:
         return jobs[0]
-    reason = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
+    what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
+    reason = f"{what} {job_id!r}."
     if job_id == "last":
-        reason = _NO_LAST.get(status, "No job has changed anything yet, so there is no")
-    raise JobNotFoundError(
-        f"{reason} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
-    )
+        reason = _NO_LAST.get(status, "No job has changed anything yet.")
+    raise JobNotFoundError(reason, name=job_id, hint="List them with: memolith jobs list")
 
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memolith.jobs.dreaming.deep import Judgement, Night
     from memolith.jobs.job import Workplace
 
+_HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
 _MOST_WAITING = 10
 _MOST_UNDONE = 50
 
@@ -77,12 +78,16 @@ def _key(night: Night, name: str) -> str:
     ]
     if len(matches) == 1:
         return matches[0]
-    what = f"{len(matches)} tracked statements are" if matches else "No tracked statement is"
-    raise NotFoundError(
-        f"{what} called {name!r}.",
-        name=name,
-        hint="See: memolith dream status --json",
-    )
+    raise NotFoundError(_why_not_found(night, name, len(matches)), name=name, hint=_HOW_TO_NAME)
+
+
+def _why_not_found(night: Night, name: str, matches: int) -> str:
+    if matches:
+        return f"{matches} tracked statements are called {name!r}."
+    cited = parse_citation(name)
+    if cited is not None and night.sources.cited(cited):
+        return f"{name} was not recalled yet: dreaming knows only what somebody asked for."
+    return f"No tracked statement is called {name!r}."
 
 
 def _cited_now(night: Night, name: str) -> list[str]:
