@@ -68,7 +68,7 @@ class Store(Opened):
                 draft,
                 keywords=gate.keyword_list(keywords),
                 metadata=metadata or {},
-                expires=gate.whole_moment(expires) if expires is not None else None,
+                expires=None if expires is None else gate.later_moment(expires, self._clock.now()),
             )
         return self._append(draft)
 

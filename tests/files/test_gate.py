@@ -209,6 +209,18 @@ def test_an_expired_record_is_not_reused(memory: Memory, stopped_time: StoppedTi
     assert [record.text for record in memory.records()] == ["Parking on level 3"]
 
 
+@pytest.mark.parametrize("late", [timedelta(0), timedelta(microseconds=999), timedelta(days=-400)])
+def test_what_would_have_expired_already_is_refused(
+    memory: Memory, stopped_time: StoppedTime, late: timedelta
+) -> None:
+    with pytest.raises(RefusedError, match="lies in the past"):
+        memory.remember("Parking on level 3", expires=stopped_time.moment + late)
+    naive = datetime(2020, 1, 1)
+    with pytest.raises(RefusedError, match="2020-01-01T00:00:00 lies in the past"):
+        memory.remember("Parking on level 3", expires=naive)
+    assert not memory.records()
+
+
 def test_an_expiry_to_the_microsecond_is_known_again(
     memory: Memory, stopped_time: StoppedTime
 ) -> None:

@@ -211,6 +211,17 @@ def whole_moment(moment: datetime) -> datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
+def later_moment(moment: datetime, now: datetime) -> datetime:
+    """When a record expires; what would be over already is refused, for nobody would ever see it."""
+    kept = whole_moment(moment)
+    if kept <= now:
+        raise RefusedError(
+            f"It would have expired already: {moment.isoformat(timespec='seconds')} lies in the past.",
+            hint="Leave the expiry out, or give a later moment.",
+        )
+    return kept
+
+
 def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) -> None:
     """Refuse an agent what the user had forgotten; the user may bring it back.
 

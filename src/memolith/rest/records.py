@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from memolith.rest.answers import V1, Answer, RequestError
+from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import NoteRequest, RecordsQuery, RememberRequest, SupersedeRequest
 from memolith.rest.schemas import ForgottenAnswer, RecordsAnswer, WrittenAnswer
@@ -21,13 +21,6 @@ _THERE: Any = {200: {"model": WrittenAnswer, "description": "It was there alread
 @routes.post("/records", response_model=WrittenAnswer, status_code=201, responses=_THERE)
 def remember(body: RememberRequest, memory: TheMemory) -> Answer:
     """Write a record to MEMORY.md and today's log; when this answers, it is on the disk."""
-    if body.expires is not None and body.expires <= memory.jobs.clock.now():
-        raise RequestError(
-            422,
-            "refused",
-            "expires lies in the past.",
-            hint="Leave it out, or give a later moment.",
-        )
     return _written(
         memory.remember(
             body.text,
