@@ -56,6 +56,76 @@ def test_what_cannot_stand_alone_never_does(record: str, never: str) -> None:
     assert all(never not in told(record, room) for room in range(40, 400, 10))
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        "Wir ziehen im Mai nach Graz. Stimmt doch nicht.",
+        "Dora kündigt im März. War nur ein Gerücht.",
+        "Nos mudamos a Lima. Es broma.",
+        "Luis deja la empresa en junio. No es cierto.",
+        "We bought the house in Porto. Ben was making that up.",
+        "Marta quit smoking. Not really.",
+        "Do we still need Redis? Yes, until May.",
+        "Soll Ana das Angebot annehmen? Erst im Herbst.",
+        "¿Quién paga la cena? La empresa.",
+    ],
+)
+def test_what_is_taken_back_and_what_is_asked_is_told_with_what_follows(record: str) -> None:
+    assert {line for room in range(40, 400, 10) for line in told(record, room)} == {record}
+
+
+@pytest.mark.parametrize(
+    ("record", "never"),
+    [
+        ("Der Export war falsch. Behoben in Version 3.21.", "Behoben in Version 3.21."),
+        ("Die Klasse hat 16 Kinder. Davon lernen 4 Spanisch.", "Davon lernen 4 Spanisch."),
+        ("El vuelo a Porto sale a las 9:10. Código 76N6C6.", "Código 76N6C6."),
+        ("La reunión es en la sala 3. Aplazada al lunes.", "Aplazada al lunes."),
+    ],
+)
+def test_what_has_no_subject_or_no_verb_is_told_behind_the_sentence_before(
+    record: str, never: str
+) -> None:
+    assert all(never not in told(record, room) for room in range(20, 400, 10))
+    assert told(record, 400) == [record]
+
+
+def test_what_stands_behind_what_stands_behind_is_told_if_there_is_room() -> None:
+    record = "Flight to Lisbon on 4 May. Seat 12A. Gate B22."
+    assert told(record, 400) == [record]
+
+
+def test_of_two_people_the_same_may_be_told() -> None:
+    day = date(2026, 11, 3)
+    texts = ("Ana moved to Lima in 2020. She is glad.", "Dora moved to Oslo in 2021. She is glad.")
+    statements = [
+        Statement(text=text, ids=(f"id{number}",), day=day) for number, text in enumerate(texts)
+    ]
+    lines = RuleBased().summarise(statements, 600).statements
+    assert [(line.text, line.ids) for line in lines] == [(texts[0], ("id0",)), (texts[1], ("id1",))]
+
+
+def test_one_pattern_is_one_whatever_names_are_in_it() -> None:
+    who = ("Ana", "Ben", "Chen", "Dora", "Emil", "Fatima")
+    of = ("PostgreSQL", "Redis", "SQLite", "FastAPI", "Kafka", "GitLab")
+    decisions = [
+        f"{one} decided to move {other} next week." for one, other in zip(who, of, strict=True)
+    ]
+    texts = [*decisions, "I decided to learn how to sail before winter comes."]
+    statements = [
+        Statement(text=text, ids=(f"id{number}",), day=date(2026, 11, 3))
+        for number, text in enumerate(texts)
+    ]
+    lines = [line.text for line in RuleBased().summarise(statements, 160).statements]
+    assert texts[-1] in lines
+
+
+def test_a_list_is_told_with_its_title_and_whole() -> None:
+    record = "The plan:\n- Ana writes the spec\n- Ben reads it twice\n- we ship on Friday"
+    whole = "The plan: Ana writes the spec. Ben reads it twice. we ship on Friday"
+    assert {line for room in range(40, 400, 10) for line in told(record, room)} == {whole}
+
+
 def test_entries_of_one_list_are_told_together() -> None:
     assert told(RECORDS[7], 300) == [
         "Meeting notes: Budget: 40k EUR. Owner: Priya. Deadline: 2026-04-30. Risk: supplier Nordwind late"
@@ -63,7 +133,19 @@ def test_entries_of_one_list_are_told_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "record", ["👍", "np", "haha", "🎉 🎉", "Thanks a lot :)", "¡Hasta luego!"]
+    "record",
+    [
+        "👍",
+        "np",
+        "haha",
+        "🎉 🎉",
+        "Thanks a lot :)",
+        "¡Hasta luego!",
+        "Hallo, wie geht's?",
+        "Nichts Besonderes.",
+        "Hoy no pasó nada especial.",
+        "Nothing important.",
+    ],
 )
 def test_of_chatter_nothing_is_told(record: str) -> None:
     assert told(record, 300) == []

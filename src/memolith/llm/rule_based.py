@@ -3,51 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 from memolith.interfaces import Statement, Summary
 from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
 from memolith.text.cut import cut
 from memolith.text.entities import entities, small_words
 from memolith.text.folding import fold
-from memolith.text.leaning import is_listed_with, leans, takes_back
-from memolith.text.sentences import claims, matters, sentences, worth
+from memolith.text.leaning import Bond, bond, is_about_before
+from memolith.text.sentences import listed_below_title, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
 _LONGEST = 280
 _LONGEST_LINE = 420
 _CUT = " …"
+_AROUND = ".,;:!?¡¿…()[]\"'“”„«»"
 # Numbers need not add up: these are only the order in which sentences are taken.
 _BY_CATEGORY = {"heartbeat": -2.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _NAMED_FIRST = 0.75  # a sentence that begins with a name
 _ENOUGH_WORDS = 6  # fewer are in many a sentence by chance
 _SHARED = 0.5  # of the words of a sentence, by any that repeats it
 _PATTERN_WORDS = 5
+_MORE_THAN_A_GREETING = 4  # words
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TRACE = re.compile(
     r"^[ \t]+(?:at [\w$.<>]{1,200} \([^()\n]{1,300}\)|File \"[^\"\n]{1,300}\", line \d+.*)$",
     re.MULTILINE,
 )
-# What cannot be understood without the sentence before it.
-_PRONOUN = re.compile(
-    r"(?:it|its|this|that|these|those|he|she|they|his|her|their|so|therefore|decision by|lo|le|les|se|eso|esto|"
-    r"ell[oa]s?|por eso|asi que|entonces)\b"
-)
-_PART = re.compile(
-    r"(?:the )?(?:fix|result|solution)(?: is| was)\b|fixed in\b|to ?do:|ask \w+ (?:when|if)\b|"
-    r"(?:el |la )?(?:arreglo|solucion|resultado) (?:es|era|fue|esta)\b|pendiente:|"
-    r"(?:die )?losung (?:ist|war)\b"
-)
-_SHORT, _LEANS_UP_TO = 6, 12  # words
-_TELLING = 2.0  # worth of a sentence that would be chosen without the one it leans on
 
 
 class RuleBased:
@@ -60,20 +50,28 @@ class RuleBased:
         chosen: list[Candidate] = []
         begun: set[tuple[str, ...]] = set()
         places: set[int] = set()
+        behind: dict[int, Candidate] = {}  # by the place they are told behind, until that is taken
         room = max_chars
-        for candidate in in_order_of_choice(_without_copies(_candidates(statements))):
+        waiting = deque(in_order_of_choice(_without_copies(_candidates(statements))))
+        while waiting:
+            candidate = waiting.popleft()
             ids, place = candidate.statement.ids, candidate.place
+            if candidate.is_after and place - 1 not in places:
+                behind[place - 1] = candidate
+                continue
             cost = len(candidate.statement.text) + (1 if ids in begun else _BESIDE)
-            if cost > room or (candidate.is_after and place - 1 not in places):
+            if cost > room:
                 continue
             said = next((one for one in chosen if _says_no_more(candidate, one)), None)
-            if said is not None:
+            if said is not None and not candidate.is_after:
                 room -= _join(said, candidate, room)
                 continue
             chosen.append(candidate)
             begun.add(ids)
             places.add(place)
             room -= cost
+            if place in behind:
+                waiting.append(behind.pop(place))
         chosen.sort(key=lambda one: (one.statement.day, one.place))
         return Summary(statements=tuple(_lines([one.statement for one in chosen])))
 
@@ -108,7 +106,7 @@ def _candidates(statements: Sequence[Statement]) -> Iterator[Candidate]:
     place = 0
     for statement in statements:
         told = _without_code(_printable(statement.text))
-        found = [(one, worth(one.text)) for one in _understandable(sentences(told))]
+        found = [(one, worth(one.text)) for one in _understandable(told)]
         tells_more = any(value > PLAIN for _, value in found)
         for one, value in found:
             if value <= 0:
@@ -135,58 +133,53 @@ class _Told:
     is_after: bool = False  # told only behind the one before
 
 
-def _understandable(told: Iterable[str]) -> list[_Told]:
+def _understandable(told: str) -> list[_Told]:
     """The sentences; what leans on the one before is together with it, or is told only behind it.
 
     What leans on small talk is small talk: «We talked about the weather. It is 24 degrees.»
     """
     found: list[_Told] = []
     last = ""  # the sentence before, also if it was put together with others
-    for sentence in map(_short, told):
+    of_list = listed_below_title(told)
+    for sentence in map(_short, sentences(told)):
         before = found[-1].text if found else ""
         if before and worth(before) > 0:
-            both = f"{_ended(before)} {sentence}"
-            bond = _bond(sentence, last)
-            if bond == _Bond.TOGETHER and len(both) <= _LONGEST_LINE and not before.endswith(_CUT):
-                found[-1] = replace(found[-1], text=both)
-            elif bond < _Bond.TOGETHER or matters(sentence):
-                found.append(_Told(sentence, bond == _Bond.BEHIND))
+            bound = Bond.TOGETHER if sentence in of_list else bond(sentence, last)
+            if bound == Bond.TOGETHER and (joined := _joined(found, sentence)):
+                found = joined
+            elif sentence in of_list:
+                found.append(_Told(sentence, is_after=True))
+            elif bound < Bond.TOGETHER or matters(sentence):
+                found.append(_Told(sentence, bound == Bond.BEHIND))
         elif not (
-            len(before.split()) > _SHORT - 2 and _is_pronoun_of(sentence) and not matters(sentence)
+            len(before.split()) > _MORE_THAN_A_GREETING
+            and is_about_before(sentence)
+            and not matters(sentence)
         ):
             found.append(_Told(sentence))
         last = sentence
     return found
 
 
+def _joined(found: Sequence[_Told], sentence: str) -> list[_Told]:
+    """What was found, with a sentence put to the last, and that to the one it is told behind; [] if too long."""
+    *rest, last = found
+    both = _together(last, sentence)
+    if both is None:
+        return []
+    all_three = _together(rest[-1], both.text) if last.is_after and rest else None
+    return [*rest[:-1], all_three] if all_three else [*rest, both]
+
+
+def _together(one: _Told, sentence: str) -> _Told | None:
+    both = f"{_ended(one.text)} {sentence}"
+    fits = len(both) <= _LONGEST_LINE and not one.text.endswith(_CUT)
+    return replace(one, text=both) if fits else None
+
+
 def _short(sentence: str) -> str:
     short = cut(sentence, _LONGEST)
     return f"{short.text}{_CUT}" if short.left_out else short.text
-
-
-class _Bond(IntEnum):
-    """What binds a sentence to the one before."""
-
-    NONE = 0
-    BEHIND = 1  # it is told behind it or not at all
-    TOGETHER = 2  # both are told, or neither
-
-
-def _bond(sentence: str, before: str) -> _Bond:
-    if _PART.match(fold(sentence)) or takes_back(sentence) or is_listed_with(sentence, before):
-        return _Bond.TOGETHER
-    tells = worth(sentence) >= _TELLING
-    is_leaning = leans(sentence) or _is_pronoun_of(sentence)
-    answers = before.endswith("?") and len(sentence.split()) <= _LEANS_UP_TO
-    is_short = matters(sentence) and len(sentence.split()) <= _SHORT and not claims(sentence)
-    if is_short or (answers and tells) or (is_leaning and (tells or matters(sentence))):
-        return _Bond.TOGETHER
-    return _Bond.BEHIND if is_leaning else _Bond.NONE
-
-
-def _is_pronoun_of(sentence: str) -> bool:
-    """Whether a short sentence begins with a word that stands for something said before."""
-    return len(sentence.split()) <= _LEANS_UP_TO and bool(_PRONOUN.match(fold(sentence)))
 
 
 def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
@@ -196,10 +189,14 @@ def _begins_with_name(sentence: str, small: Collection[str]) -> bool:
 
 
 def _without_copies(candidates: Iterator[Candidate]) -> list[Candidate]:
-    """The same words twice become one statement of several records, dated when last said."""
-    known: dict[str, Candidate] = {}
+    """The same words twice become one statement of several records, dated when last said.
+
+    Behind other sentences they say something else: «She likes tea.»
+    """
+    known: dict[tuple[str, tuple[str, ...]], Candidate] = {}
     for candidate in candidates:
-        same = known.setdefault(fold(candidate.statement.text), candidate)
+        behind = candidate.statement.ids if candidate.is_after else ()
+        same = known.setdefault((fold(candidate.statement.text), behind), candidate)
         if same is not candidate:
             _join(same, candidate, len(candidate.statement.text))
     return list(known.values())
@@ -207,9 +204,13 @@ def _without_copies(candidates: Iterator[Candidate]) -> list[Candidate]:
 
 def _pattern(text: str, *, begins_with_name: bool) -> tuple[str, ...]:
     """The first words of a sentence that are no names and no numbers: what it has of its kind."""
-    names = {word for name in claims(text) for word in words(name)}
-    found = [word for word in words(text) if word not in names and word.isalpha()]
-    return tuple(found[begins_with_name:][:_PATTERN_WORDS])
+    bare = [word.strip(_AROUND) for word in text.split()]
+    kept = [
+        fold(word)
+        for number, word in enumerate(bare)
+        if word.isalpha() and (word.islower() or (number == 0 and not begins_with_name))
+    ]
+    return tuple(kept[:_PATTERN_WORDS])
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memolith.text.cues import Sentence, behind_filler
+from memolith.text.leaning import answers, corrects, is_no_sentence_of_its_own, takes_back
 from memolith.text.sentences import sentences, worth
 
 TYPE_CHECKING = False
@@ -110,10 +111,11 @@ class _Run:
             return False
         if _is_open(" ".join(before)) or _is_open(" ".join(with_it)):
             return False
-        first = Sentence(self.said[self.start])
-        if before and (first.begins("leans") or first.says("somebody")):
+        first = self.said[self.start]
+        if before and (_leans(first, before[-1]) or Sentence(first).says("somebody")):
             return False
-        return not any(map(_takes_back, self.said[self.start + self.many :][:1]))
+        after = self.said[self.start + self.many :][:1]
+        return not any(_takes_back(one) or answers(one, with_it[-1]) for one in after)
 
 
 def _form(sentence: str) -> str:
@@ -127,9 +129,17 @@ def _form(sentence: str) -> str:
     return bare[:1].lower() + bare[1:]
 
 
+def _leans(sentence: str, before: str) -> bool:
+    """Whether it needs the one before; of small talk nobody needs to know."""
+    if Sentence(sentence).begins("leans"):
+        return True
+    needs = answers(sentence, before) or corrects(sentence) or is_no_sentence_of_its_own(sentence)
+    return worth(before) > 0 and needs
+
+
 def _takes_back(sentence: str) -> bool:
     is_rest = len(sentence.split()) <= _SHORT and worth(sentence) > 0
-    return is_rest or Sentence(sentence).begins("takes back")
+    return is_rest or takes_back(sentence)
 
 
 def _is_open(text: str) -> bool:

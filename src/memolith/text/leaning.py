@@ -1,19 +1,41 @@
 """Which sentences cannot be told alone: they lean on the one before, or say that it does not hold.
 
 «Took 48 hours.», «Instead she will ask Ben.», «Rebooked to Monday.»: told alone nobody knows of what. And «The
-quote is 2,350 euros.» is false if «Actually it's 2,450.» follows. Cues of both stand in `cues.*.txt`.
+quote is 2,350 euros.» is false if «Actually it's 2,450.» follows. Cues of both stand in `cues.*.txt`. What has no
+verb of its own or only denies shows by its form: «Booking code K7Q2.», «Stimmt doch nicht.»
 """
 
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 
-from memolith.text.cues import Sentence, without_filler
+from memolith.text.cues import Sentence, languages, without_filler
+from memolith.text.folding import fold
+from memolith.text.sentences import claims, matters, worth
+from memolith.text.similarity import NEGATIONS
 
-# «Rebooked to Monday»: what was done, and not who did it or to what.
+# «Rebooked to Monday», «Behoben in 3.2», «Aplazado al lunes»: what was done, and not who did it or to what.
 _NO_SUBJECT = re.compile(
-    r"[a-z]{2,20}ed (?:to|for|from|by|on|at|in|with|the|it|them|a|an|about|into|until|and|because|him|her|us|me|my|our)\b"
+    r"[a-z]{2,20}ed (?:to|for|from|by|on|at|in|with|the|it|them|a|an|about|into|until|and|because|him|her|us|me|my|our)\b|"
+    r"(?:\w{2,8}ge|ge|be|ver|er|ent|zer)[a-z]{2,16}(?:t|en) (?:in|im|am|an|auf|bei|beim|mit|durch|von|vom|zum|zur|fur|um|nach|weil|ab|"
+    r"bis|seit|wegen|ohne|und)\b|"
+    r"[a-z]{2,16}[ai]d[oa]s? (?:en|a|al|por|con|para|de|del|hasta|desde|el|la|y|porque)\b"
 )
+# What cannot be understood without the sentence before it.
+_PRONOUN = re.compile(
+    r"(?:it|its|this|that|these|those|he|she|they|his|her|their|so|therefore|decision by|lo|le|les|se|eso|esto|"
+    r"ell[oa]s?|por eso|asi que|entonces)\b"
+)
+_PART = re.compile(
+    r"(?:the )?(?:fix|result|solution)(?: is| was)\b|fixed in\b|to ?do:|ask \w+ (?:when|if)\b|"
+    r"(?:el |la )?(?:arreglo|solucion|resultado) (?:es|era|fue|esta)\b|pendiente:|"
+    r"(?:die )?losung (?:ist|war)\b"
+)
+# «Sonst war nichts.» denies nothing that was said.
+_DENIALS = NEGATIONS - set("nothing none without nada nadie sin nichts ohne".split())
+_FRAGMENT, _DENIAL, _SHORT, _LEANS_UP_TO = 3, 5, 6, 12  # words
+_TELLING = 2.0  # worth of a sentence that would be chosen without the one it leans on
 _LABEL = re.compile(r"[^\s:.!?][^:.!?\n]{0,30}:\s+\S")
 _LONGEST_LABELLED = 120
 
@@ -38,8 +60,71 @@ def corrects(sentence: str) -> bool:
 
 
 def takes_back(sentence: str) -> bool:
-    """Whether what stands before it does not hold as it stands there."""
-    return corrects(sentence) or Sentence(sentence).begins("takes back")
+    """Whether what stands before it does not hold as it stands there.
+
+    >>> takes_back("Stimmt doch nicht."), takes_back("Ben made that up."), takes_back("Ben paid.")
+    (True, True, False)
+    """
+    said = Sentence(sentence)
+    return (
+        corrects(sentence)
+        or said.begins("takes back")
+        or any(language.says("unsays", said.plain) for language in languages())
+        or (len(said.words) <= _DENIAL and _denies(said) and not claims(sentence))
+    )
+
+
+def _denies(said: Sentence) -> bool:
+    return not _DENIALS.isdisjoint(word.replace("'", "") for word in said.words)
+
+
+class Bond(IntEnum):
+    """What binds a sentence to the one before."""
+
+    NONE = 0
+    BEHIND = 1  # it is told behind it or not at all
+    TOGETHER = 2  # both are told, or neither
+
+
+def bond(sentence: str, before: str) -> Bond:
+    """What binds a sentence to the one before.
+
+    >>> bond("No, in autumn.", "Do we renew?").name, bond("Seat 12A.", "We fly to Rome.").name
+    ('TOGETHER', 'BEHIND')
+    """
+    length = len(sentence.split())
+    if _PART.match(fold(sentence)) or takes_back(sentence) or is_listed_with(sentence, before):
+        return Bond.TOGETHER
+    if answers(sentence, before):
+        return Bond.TOGETHER
+    tells = worth(sentence) >= _TELLING
+    is_leaning = is_no_sentence_of_its_own(sentence)
+    is_short = matters(sentence) and length <= _SHORT and not claims(sentence)
+    if is_short or (is_leaning and (tells or matters(sentence))):
+        return Bond.TOGETHER
+    return Bond.BEHIND if is_leaning else Bond.NONE
+
+
+def answers(sentence: str, before: str) -> bool:
+    """Whether it is short and stands behind a question."""
+    return before.endswith("?") and len(sentence.split()) <= _LEANS_UP_TO
+
+
+def is_no_sentence_of_its_own(sentence: str) -> bool:
+    """Whether it speaks of what was said before, goes on with it, or lacks what a sentence has."""
+    return leans(sentence) or is_about_before(sentence) or _is_fragment(sentence)
+
+
+def _is_fragment(sentence: str) -> bool:
+    """Whether it is a number with its name, or two words without one: «Seat 12A.», «Took ages.»"""
+    length = len(sentence.split())
+    has_number = any(map(str.isdigit, sentence))
+    return length <= _FRAGMENT if has_number else length < _FRAGMENT and not claims(sentence)
+
+
+def is_about_before(sentence: str) -> bool:
+    """Whether a short sentence begins with a word that stands for something said before."""
+    return len(sentence.split()) <= _LEANS_UP_TO and bool(_PRONOUN.match(fold(sentence)))
 
 
 def is_listed_with(sentence: str, before: str) -> bool:

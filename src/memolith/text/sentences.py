@@ -19,7 +19,7 @@ _SMALL_TALK = re.compile(
     r"thanks?(?: you)?|thx|np|ty|yw|brb|rofl|lmao|xd|k|kk|omg|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
     r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|let me (?:check|see|think|look|know)|one moment|"
-    r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|to report)|"
+    r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|important|much|to report)|"
     r"stand-?up:? nothing|no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
     r"(?:(?:h+m+|oh|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|wow|aja|uf|ok|i see|interesting|makes sense|of course|no worries|"
@@ -27,9 +27,9 @@ _SMALL_TALK = re.compile(
     r"(?:thats |that |it |this )?(?:works|looks (?:good|great|fine|nice))(?: (?:for|to) me| now)?(?=\W*$)|"
     r"(?:that |this |it )?did the trick|(?:nice|good|great) (?:work|job|one)(?=\W*$)|cheers|well done|"
     r"have a (?:nice|good|great)|lets call it a day|that is it for today|all (?:tests (?:are )?)?green(?=\W*$)|"
-    r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|nada (?:nuevo|mas)|claro|"
+    r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|(?:hoy )?(?:no (?:paso|hubo|hay) )?nada (?:nuevo|mas|especial|importante)|claro|"
     r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
-    r"tschuss|gerne|bitte|genau|passt(?=\W*(?:danke\w*\W*)?$)|sieht gut aus|schonen (?:tag|abend)|schones wochenende|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
+    r"tschuss|wie geht\w*|(?:heute )?(?:war |gab es )?nichts (?:neues|besonderes|wichtiges|weiter)|gerne|bitte|genau|passt(?=\W*(?:danke\w*\W*)?$)|sieht gut aus|schonen (?:tag|abend)|schones wochenende|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
     r"ciao|grazie|prego|va bene|buon(?:giorno|asera)|obrigad[oa]|ola|bom dia|boa (?:tarde|noite))|"
     r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
 )
@@ -124,6 +124,22 @@ def _lines(text: str) -> Iterator[str]:
             wrapped = []
         wrapped.append(line)
     yield " ".join(wrapped)
+
+
+def listed_below_title(text: str) -> frozenset[str]:
+    """The sentences of a list that a line above announces.
+
+    >>> sorted(listed_below_title("The plan:\\n- Ana writes\\n- Ben reads\\nTea is hot"))
+    ['Ana writes', 'Ben reads']
+    """
+    found = set[str]()
+    is_announced = False
+    for line in _lines(text):
+        if is_announced and _BULLET.match(line):
+            found.update(sentences(line))
+        elif line.strip():
+            is_announced = line.endswith(":")
+    return frozenset(found)
 
 
 @lru_cache(maxsize=10_000)
