@@ -1,4 +1,4 @@
-"""The server over streamable HTTP, as an ASGI application. Who may call is checked by `rest.guard`."""
+"""The server over streamable HTTP, as an ASGI application. Who may call is checked by `rest.admission`."""
 
 from __future__ import annotations
 

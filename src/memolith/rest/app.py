@@ -32,9 +32,10 @@ from memolith.rest import (
     searching,
     upkeep,
 )
+from memolith.rest.admission import OPEN_PATHS
 from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer
 from memolith.rest.events import Events
-from memolith.rest.guard import OPEN_PATHS, Guard
+from memolith.rest.guard import Guard
 from memolith.rest.living import living
 from memolith.rest.metrics import Metrics
 from memolith.rest.mistakes import in_words

@@ -1,0 +1,124 @@
+"""Who may call, and how: checked for every request before anything else sees it.
+
+A local port can be reached by any web page in the user's browser. So a request must be addressed to
+a name of ours (against DNS rebinding), must not come from a page we do not know (against forgery),
+must show the token in a header, and must be JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.rest.answers import RECALL_PATH, RequestError
+from memolith.rest.callers import Allowance, TokenFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import Scope
+
+    from memolith.memory import Memory
+
+    Headers = Mapping[bytes, bytes]
+
+OPEN_PATHS = ("/healthz", "/readyz")  # they tell nothing but whether we are well
+WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+
+
+class Admission:
+    """Decides which requests are let in."""
+
+    def __init__(self, memory: Memory, port: int) -> None:
+        """Those of a server for `memory` that is reached on `port`; its settings are read at each request."""
+        self._memory = memory
+        self._port = port
+        self._token = TokenFile(memory.root)
+        self._allowance = Allowance()
+
+    def check(self, scope: Scope) -> None:
+        """Raise RequestError for a request that must not be looked at any further."""
+        headers = _headers(scope)
+        self._check_host(headers)
+        self._check_origin(headers)
+        if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):
+            return
+        if not self._token.accepts(_given_token(scope, headers)):
+            raise RequestError(
+                401,
+                "token",
+                "The token is missing or wrong.",
+                hint="Send the header that this prints: memolith token --header",
+            )
+        if not self._allowance.take(self._memory.config.serve.requests_per_second):
+            raise RequestError(
+                429,
+                "too-many",
+                "Too many requests.",
+                hint="Wait, or raise serve.requests_per_second.",
+            )
+        _check_content_type(scope, headers)
+
+    def _check_host(self, headers: Headers) -> None:
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if host not in self._hosts():
+            raise RequestError(
+                421,
+                "host",
+                "This server does not answer for that host name.",
+                hint="Call it by 127.0.0.1 or localhost, or add the name to serve.hosts.",
+            )
+
+    def _hosts(self) -> set[str]:
+        serve = self._memory.config.serve
+        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower(), *_listed(serve.hosts)}
+        return {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
+
+    def _check_origin(self, headers: Headers) -> None:
+        origin = headers.get(b"origin")
+        if origin is None:
+            return  # not a web page
+        allowed = {*_listed(self._memory.config.serve.origins), *self._own_origins()}
+        if origin.decode("latin-1").lower() not in allowed:
+            raise RequestError(
+                403, "origin", "This web page may not call the server.", hint="See serve.origins."
+            )
+
+    def _own_origins(self) -> set[str]:
+        return {f"http://{host}" for host in self._hosts()}
+
+
+def _headers(scope: Scope) -> Headers:
+    headers: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in headers and name in (b"host", b"origin", b"authorization", b"content-type"):
+            raise RequestError(400, "request", f"The header {name.decode('latin-1')} stands twice.")
+        headers[name] = value
+    return headers
+
+
+def _given_token(scope: Scope, headers: Headers) -> str:
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    if scope["path"] == RECALL_PATH:
+        return headers.get(b"x-callback-token", b"").decode("latin-1").strip()
+    return ""
+
+
+def _check_content_type(scope: Scope, headers: Headers) -> None:
+    has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+    given = headers.get(b"content-type")
+    if scope["method"] in WITHOUT_BODY or (given is None and not has_body):
+        return
+    kind = (given or b"").decode("latin-1").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RequestError(
+            415,
+            "content-type",
+            "The body must be JSON.",
+            hint="Send Content-Type: application/json",
+        )
+
+
+def _listed(names: str) -> set[str]:
+    return {name.strip().lower() for name in names.split(",") if name.strip()}
