@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memolith.embed import static_model
+from memolith.embed.model_files import tokenizer_path
 from memolith.files.conversation_log import encode_turn
 from memolith.files.record_format import encode_line
 from memolith.retrieval import Turn
@@ -41,10 +41,7 @@ class Words:
     @classmethod
     def load(cls, invented: int = 60_000) -> Words:
         """Those of the model's vocabulary that are words, then invented names."""
-        folder = Path(static_model._package_folder(static_model._PACKAGE))
-        vocabulary = json.loads((folder / static_model._TOKENIZER).read_text("utf-8"))["model"][
-            "vocab"
-        ]
+        vocabulary = json.loads(Path(tokenizer_path()).read_text("utf-8"))["model"]["vocab"]
         real = [
             token[1:]
             for token, _ in sorted(vocabulary.items(), key=lambda item: item[1])

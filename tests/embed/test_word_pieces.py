@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 
 from memolith.embed import static_model
+from memolith.embed.model_files import open_tokenizer, tokenise, tokenizer_path
 from memolith.embed.static_model import StaticModel
 from memolith.embed.word_pieces import WordPieces
 from memolith.text.stopwords import stop_words
 from tests.text.fuzz import CHARACTERS
 
-PATH = os.path.join(static_model._package_folder(static_model._PACKAGE), static_model._TOKENIZER)
+PATH = tokenizer_path()
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def words() -> list[str]:
 
 def test_every_word_is_spelled_as_the_library_spells_it(pieces: WordPieces) -> None:
     every = words()
-    ids, starts = static_model._tokenise(static_model._open_tokenizer(PATH), every)
+    ids, starts = tokenise(open_tokenizer(), every)
     bounds = [*starts.tolist(), len(ids)]
     spelled = [ids[start:stop].tolist() for start, stop in pairwise(bounds)]
     assert [pieces.spell(word) for word in every] == spelled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memolith import Memory
-from memolith.embed.static_model import StaticModel, _open_tokenizer
+from memolith.embed.model_files import open_tokenizer
 from memolith.mcp_server.answers import definition
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import CORE, TOOLS
@@ -27,7 +27,7 @@ def listed(names: tuple[str, ...]) -> str:
 def test_the_default_tools_cost_a_context_little() -> None:
     text = listed(CORE)
     assert estimate_tokens(text) <= MOST_TOKENS
-    assert len(_open_tokenizer(StaticModel()._tokenizer_path).encode(text).ids) <= MOST_TOKENS
+    assert len(open_tokenizer().encode(text).ids) <= MOST_TOKENS
 
 
 def test_the_definitions_are_those_that_were_reviewed() -> None:

@@ -6,9 +6,6 @@ distinct word is tokenised once and remembered: that makes embedding a matter of
 
 from __future__ import annotations
 
-import json
-import os
-import struct
 import threading
 from array import array
 from itertools import accumulate, chain, pairwise
@@ -16,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.embed.word_pieces import MARK, WordPieces
-from memolith.errors import EmbeddingError
+from memolith.embed.model_files import open_pieces, open_table, open_tokenizer, tokenise
+from memolith.embed.word_pieces import MARK
 from memolith.interfaces import WORD_START
 from memolith.text.in_english import in_english
 from memolith.text.stopwords import is_stop_word, stop_words
@@ -27,19 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
-    from tokenizers import Tokenizer
 
     from memolith.interfaces import Column, Vectors
 
-_PACKAGE = "wordllama"
-_WEIGHTS = "weights/l2_supercat_256.safetensors"
-_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_REINSTALL = f"Reinstall it: pip install --force-reinstall {_PACKAGE} tokenizers"
 _MOST_WORDS = 100_000  # a kilobyte each
 _MOST_STRETCHES = 1_000_000  # a word with the marks around it; some bytes each
 _ROOM = 120_000  # rows that are there but cost nothing while they are zeros
 _LONGEST_WORD = 100
-_WORDS_AT_ONCE = 500
 # So many new words at once are worth loading the library for.
 _FEW_WORDS = 1_000
 _QUESTION = 64  # words; so few are picked out one by one faster than at once
@@ -59,13 +50,11 @@ class StaticModel:
     sends = False
 
     def __init__(self) -> None:
-        """Find the package's data without importing the package, which would cost a second."""
+        """Nothing is learned yet."""
         self._guard = threading.RLock()  # over what is learned until the rows of it are read
-        folder = _package_folder(_PACKAGE)
-        self._table = _open_table(os.path.join(folder, _WEIGHTS))
-        self._tokenizer_path = os.path.join(folder, _TOKENIZER)
-        self._pieces = _open_pieces(self._tokenizer_path)
-        self._tokenizer = None if self._pieces else _open_tokenizer(self._tokenizer_path)
+        self._table = open_table()
+        self._pieces = open_pieces()
+        self._tokenizer = None if self._pieces else open_tokenizer()
         # The vectors of tokens met so far, side by side: scattered, each would take a page of memory,
         # which is large here. The first row is that of no token.
         self._weighted = np.zeros((_FEW_WORDS, self.dimensions), np.float32)
@@ -208,34 +197,8 @@ class StaticModel:
             sizes = [len(tokens) for tokens in spelled]
             return np.array(list(chain.from_iterable(spelled))), np.cumsum([0, *sizes[:-1]])
         if self._tokenizer is None:
-            self._tokenizer = _open_tokenizer(self._tokenizer_path)
-        return _tokenise(self._tokenizer, words)
-
-
-def _tokenise(
-    tokenizer: Tokenizer, words: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same by the library.
-
-    Some hundred words at once: a call for each costs twenty times as much. A word's first token
-    begins with a mark; a word that has the mark inside would upset the count, so it loses it.
-    """
-    ids: list[int] = []
-    starts: list[int] = []
-    for at in range(0, len(words), _WORDS_AT_ONCE):
-        text = " ".join(word.replace(MARK, "_") for word in words[at : at + _WORDS_AT_ONCE])
-        encoding = tokenizer.encode(text, add_special_tokens=False)
-        starts += [
-            len(ids) + number
-            for number, token in enumerate(encoding.tokens)
-            if token.startswith(MARK)
-        ]
-        ids += encoding.ids
-    if len(starts) != len(words):
-        raise EmbeddingError(
-            "The default model's tokenizer does not begin words with its mark.", hint=_REINSTALL
-        )
-    return np.array(ids), np.array(starts)
+            self._tokenizer = open_tokenizer()
+        return tokenise(self._tokenizer, words)
 
 
 def _with_room(vectors: Vectors, rows: int) -> Vectors:
@@ -282,54 +245,3 @@ def _word(stretch: str) -> str:
     """A bare word; "" for what is longer than any word (a key, base64): it has no meaning to add."""
     word = stretch.encode(errors="ignore").decode().strip(MARKS)
     return word if len(word) <= _LONGEST_WORD else ""
-
-
-def _package_folder(name: str) -> str:
-    from importlib.util import find_spec
-
-    spec = find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbeddingError(
-            f"The package {name}, which carries the default model, is not installed.",
-            hint=f"Install it: pip install {name}. Until then search goes by words only.",
-        )
-    return spec.submodule_search_locations[0]
-
-
-def _open_table(path: str) -> NDArray[np.float16]:
-    """Map the table of token vectors: a safetensors file with one tensor of half floats."""
-    try:
-        with open(path, "rb") as file:
-            (size,) = struct.unpack("<Q", file.read(8))
-            header = json.loads(file.read(min(size, 1 << 20)))
-        tensor = header["embedding.weight"]
-        mapped = np.memmap(path, np.float16, "r", offset=8 + size, shape=tuple(tensor["shape"]))
-        return np.asarray(mapped)  # an ordinary array is quicker to pick from
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise EmbeddingError(
-            f"The default model cannot be read: {error}.",
-            hint=_REINSTALL,
-        ) from error
-
-
-def _open_pieces(path: str) -> WordPieces | None:
-    try:
-        return WordPieces.load(path)
-    except (OSError, ValueError):
-        return None  # the library says what is wrong with it
-
-
-def _open_tokenizer(path: str) -> Tokenizer:
-    try:
-        from tokenizers import Tokenizer
-
-        # Read by us: the library's own error for a missing file is a bare Exception.
-        with open(path, encoding="utf-8") as file:
-            tokenizer = Tokenizer.from_str(file.read())
-    except (ImportError, OSError, ValueError) as error:
-        raise EmbeddingError(
-            f"The default model's tokenizer cannot be read: {error}.", hint=_REINSTALL
-        ) from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
