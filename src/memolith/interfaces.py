@@ -67,6 +67,7 @@ class Statement:
     ids: tuple[str, ...]
     day: date
     category: str = ""
+    said_by: str = ""  # user or agent, where its line stands among lines of both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

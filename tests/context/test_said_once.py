@@ -28,7 +28,7 @@ BUDGETS = (32_000, 9_500, 2_000)
 BY_HAND = "## People\n\n- Ana: badge 7, writes in the evening\n- Ben: no onions\n\n" + "\n".join(
     f"A long paragraph has many lines, of which this is number {number}." for number in range(60)
 )
-_SOURCE = re.compile(r" ⟨(.*?) · .*⟩$| \[(\S+(?:, \S+)*)\]$")
+_SOURCE = re.compile(r" ⟨(.*?) · .*⟩$| \[(?:(?:user|agent): )?(\S+(?:, \S+)*)\]$")
 
 
 @pytest.fixture(scope="module", params=["no experiences", "experiences"])
@@ -98,7 +98,7 @@ def test_a_compaction_and_the_block_of_its_month_are_told_as_one(tmp_path: Path)
     line = "- 2026-10-03 Ana moved to Oslo. [3f6f0f0e]"
     (tmp_path / "LONGMEMORY.md").write_text(
         f"<!-- memolith:summary 2026-10 -->\n## Summary (2026-10)\n\n{line}\n"
-        "- 2026-10-05 Ben has a dog. [9a1b2c3d]\n<!-- /memolith:summary -->\n"
+        "- 2026-10-05 Ben has a dog. [user: 9a1b2c3d]\n<!-- /memolith:summary -->\n"
     )
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
     memory = Memory(tmp_path, clock=Clock("UTC", now=lambda: now))
@@ -108,13 +108,13 @@ def test_a_compaction_and_the_block_of_its_month_are_told_as_one(tmp_path: Path)
     start = memory.session_start()
     assert {layer.name: layer.text.split("\n") for layer in start.layers if layer.text} == {
         "today": ["- [compaction] Ana moved to Oslo. ⟨3f6f0f0e · user · 2026-10-03⟩"],
-        "summary": ["- 2026-10-05 Ben has a dog. [9a1b2c3d]"],
+        "summary": ["- [summary] Ben has a dog. ⟨9a1b2c3d · user · 2026-10-05⟩"],
     }
     assert start.left_out == 0
     now += timedelta(days=9)
     start = memory.session_start()
     assert {layer.name: layer.text.split("\n")[0] for layer in start.layers if layer.text} == {
-        "summary": line
+        "summary": "- [summary] Ana moved to Oslo. ⟨3f6f0f0e · agent · 2026-10-03⟩"
     }
 
 

@@ -1,4 +1,4 @@
-"""What dreaming copies into MEMORY.md stays the words of whoever said them, wherever it is handed over."""
+"""What jobs copy stays the words of whoever said them, wherever it is handed over."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
+from memolith.text.quotation import BY_HAND, without_recalled
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 from tests.marking import mark_secret
 
@@ -168,3 +169,63 @@ def test_a_line_that_does_not_say_whose_words_it_has_is_not_the_users(
         "- [promoted] Ana moved to Oslo in May ⟨memory/2026-04-09.md#L12 · agent⟩"
     ]
     assert "⟨MEMORY.md#L3 · agent⟩" in life.memory.context("where did Ana move in May?").text
+
+
+@pytest.fixture
+def compacted(root: str, stopped_time: StoppedTime) -> Memory:
+    """A month of what the user and an agent said, in the long memory."""
+    limits = {"compact.max_records": 2, "long_memory.enabled": True}
+    memory = Memory(root, clock=Clock("UTC", now=stopped_time), settings=limits)
+    agent = Memory(root, clock=Clock("UTC", now=stopped_time), channel="mcp")
+    for number in range(6):
+        memory.remember(f"Marta paid invoice {number} of Kruger GmbH.", category="note")
+        agent.remember(f"Backup {number} of the staging server may be deleted.", category="note")
+        stopped_time.advance(days=1)
+    stopped_time.advance(days=60)
+    assert memory.jobs.compact().status == "done"
+    return memory
+
+
+def test_each_line_of_the_long_memory_says_whose_words_it_has(compacted: Memory) -> None:
+    text = Path(compacted.root, "LONGMEMORY.md").read_text("utf-8")
+    lines = [line for line in text.split("\n") if line.startswith("- ")]
+    assert {"user", "agent"} == {line.rpartition(" [")[2].partition(":")[0] for line in lines}
+    for line in lines:
+        assert ("[agent: " in line) == ("Backup" in line)
+
+
+def test_a_session_starts_with_the_long_memory_as_words_of_who_said_them(compacted: Memory) -> None:
+    (layer,) = [one for one in compacted.session_start().layers if one.name == "summary"]
+    for line in layer.text.split("\n"):
+        assert line.startswith("- [summary] ")
+        assert (" · agent · 2026-" in line) == ("Backup" in line)
+        assert (" · user · 2026-" in line) == ("Marta" in line)
+
+
+def test_a_second_compaction_keeps_whose_words_they_are(
+    compacted: Memory, stopped_time: StoppedTime
+) -> None:
+    before = Path(compacted.root, "LONGMEMORY.md").read_text("utf-8").count("[agent: ")
+    for number in range(9):
+        compacted.remember(f"Ana planted tree {number} in the garden.", category="note")
+    stopped_time.advance(days=60)
+    assert compacted.jobs.compact().status == "done"
+    after = Path(compacted.root, "LONGMEMORY.md").read_text("utf-8")
+    assert after.count("[agent: ") == before > 0
+    assert "[user: " in next(line for line in after.split("\n") if "Ana planted" in line)
+
+
+def test_a_search_does_not_take_the_long_memory_for_the_users_words(compacted: Memory) -> None:
+    hits = compacted.search("Backup of the staging server", path="LONGMEMORY.md").hits
+    assert {hit.channel for hit in hits} == {"agent"}
+    assert not [hit for hit in hits if "<!--" in hit.text]
+
+
+def test_a_session_says_that_what_has_no_source_is_the_users(root: str) -> None:
+    memory = Memory(root)
+    memory.remember("Tea at four")
+    assert "by hand" not in memory.session_start().text
+    Path(root, "USER.md").write_text("She likes tea, but only green tea.\n")
+    text = memory.session_start().text
+    assert text.count("Lines without a ⟨source⟩ were written by hand, by the user.") == 1
+    assert without_recalled(f"{BY_HAND}\n- x ⟨a · user⟩\nMine") == "Mine"

@@ -11,6 +11,7 @@ from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
 from memolith.text.quotation import quoted, quoted_line, source
 from memolith.text.summary_line import read_line, short_id
 from memolith.types import policy
+from memolith.values import replace
 from memolith.visibility import trust_label
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import date, datetime
 
+    from memolith.text.summary_line import SummaryLine
     from memolith.types import Record
 
 _MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
@@ -30,7 +32,8 @@ _WORTH_OF_PROSE, _WORTH_OF_LONG_MEMORY = (1.5, 2_000), (1.2, 6_000)
 _MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
 _BULLETS = ("- ", "* ", "+ ")
 _TITLE = "Summary of "
-_PROMOTED = "promoted"  # what stands in the place of a category
+_PROMOTED, _SUMMARY = "promoted", "summary"  # what stands in the place of a category
+_NOT_SAID = "agent"  # nobody is trusted more for not being named
 
 
 class PieceMaker:
@@ -52,7 +55,7 @@ class PieceMaker:
         for number, line in enumerate(record.text.split("\n")):
             found = read_line(line.strip())
             if found is not None:
-                pieces.append(self._statement(record, *found))
+                pieces.append(self._statement(record, found))
             elif number or not line.startswith(_TITLE):
                 others.append(line)
         rest = "\n".join(others).strip()
@@ -81,59 +84,73 @@ class PieceMaker:
         made = self._kinds[category] = (quoted_line(category, 40), *_WORTH[kind])
         return made
 
-    def _statement(self, record: Record, day: date, text: str, names: tuple[str, ...]) -> Piece:
+    def _statement(self, record: Record, line: SummaryLine) -> Piece:
         """A line of a summary, with the records that said it as its source."""
-        shown = quoted_line(text, _MOST_CHARS)
-        named = names or (record.id[:8],)
-        mark = source(", ".join(named), trust_label(record.provenance.channel), str(day))
+        shown = quoted_line(line.text, _MOST_CHARS)
+        named = line.names or (record.id[:8],)
+        mark = source(", ".join(named), trust_label(record.provenance.channel), str(line.day))
         worth, half_life = _WORTH_OF_SUMMARY
         return Piece(
             f"- [{record.category}] {shown} {mark}",
-            worth * _faded((self._day_of(self._now) - day).days, half_life),
+            worth * _faded((self._day_of(self._now) - line.day).days, half_life),
             record_id=record.id,
-            names=_ids(names),
+            names=line.ids,
             retells=True,
             says=_compared(shown),
         )
 
 
 def of_prose(paragraphs: Iterable[str], *, newest_last: bool = False) -> list[Piece]:
-    """What a person wrote. The first is worth most, but of a log the last."""
-    return _fading(_stretches(paragraphs), _WORTH_OF_PROSE, newest_last=newest_last)
+    """What a person wrote, and what dreaming promoted. The first is worth most, but of a log the last."""
+    return _fading(_stretches(paragraphs), _WORTH_OF_PROSE, _promoted, newest_last=newest_last)
 
 
 def of_long_memory(paragraphs: Iterable[str]) -> list[Piece]:
     """The lines of LONGMEMORY.md: the newest stand at the end."""
-    return _fading(_stretches(paragraphs), _WORTH_OF_LONG_MEMORY, newest_last=True)
+    return _fading(_stretches(paragraphs), _WORTH_OF_LONG_MEMORY, _summarised, newest_last=True)
 
 
 def _fading(
-    stretches: Iterable[tuple[str, str]], worth: tuple[float, int], *, newest_last: bool
+    stretches: Iterable[tuple[str, str]],
+    worth: tuple[float, int],
+    made: Callable[[str, float], Piece | None],
+    *,
+    newest_last: bool,
 ) -> list[Piece]:
+    """The pieces of a file; `made` knows those that a job wrote."""
     pieces = list[Piece]()
     before = 0
     everything = list(stretches)
     for above, stretch in reversed(everything) if newest_last else everything:
         value = worth[0] / (1 + before / worth[1])
-        piece = _promoted(above, stretch, value) if TRAILER in stretch else None
-        piece = piece or _by_hand(above, stretch, value)
-        if piece.text.strip():
-            pieces.append(piece)
+        piece = made(stretch, value) or _by_hand(stretch, value)
+        text = above + piece.text
+        if text.strip():
+            pieces.append(replace(piece, text=text) if above else piece)
         before += len(stretch)
     return pieces[::-1] if newest_last else pieces
 
 
-def _by_hand(above: str, stretch: str, value: float) -> Piece:
-    found = read_line(stretch)
-    told = found[1] if found is not None else stretch.removeprefix("- ")
-    names = _ids(found[2]) if found is not None else ()
-    said = _compared(quoted_line(told, _MOST_CHARS))
-    return Piece(above + _shown(stretch), value, names=names, retells=bool(names), says=said)
+def _by_hand(stretch: str, value: float) -> Piece:
+    told = _compared(quoted_line(stretch.removeprefix("- "), _MOST_CHARS))
+    return Piece(_shown(stretch), value, says=told)
 
 
-def _promoted(above: str, stretch: str, value: float) -> Piece | None:
+def _summarised(stretch: str, value: float) -> Piece | None:
+    """A line that compaction wrote: it names the records that said it."""
+    line = read_line(stretch)
+    if line is None or not line.ids:
+        return None
+    shown = quoted_line(line.text, _MOST_CHARS)
+    mark = source(", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
+    return Piece(
+        f"- [{_SUMMARY}] {shown} {mark}", value, names=line.ids, retells=True, says=_compared(shown)
+    )
+
+
+def _promoted(stretch: str, value: float) -> Piece | None:
     """A fact that dreaming copied; it is told with the words of whoever said it."""
-    fact = read_promoted(stretch)
+    fact = read_promoted(stretch) if TRAILER in stretch else None
     if fact is None or "\n" in stretch:
         return None
     shown = quoted_line(fact.text, _MOST_CHARS)
@@ -142,7 +159,7 @@ def _promoted(above: str, stretch: str, value: float) -> Piece | None:
     # Of a note several facts may have been promoted, and each is told.
     is_whole_record = name and not fact.is_of_note
     return Piece(
-        f"{above}- [{_PROMOTED}] {shown} {mark}",
+        f"- [{_PROMOTED}] {shown} {mark}",
         value,
         record_id=fact.record_id,
         names=(name,) if is_whole_record else (),
@@ -185,10 +202,6 @@ def _shown(stretch: str) -> str:
 
 def _faded(days: float, half_life: float) -> float:
     return float(0.5 ** min(max(0.0, days) / half_life, 1000.0))
-
-
-def _ids(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if not name.startswith("+"))
 
 
 def _compared(text: str) -> str:

@@ -16,7 +16,7 @@ from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs_of, secret_in, secret_sources
-from memolith.text.quotation import fence
+from memolith.text.quotation import BY_HAND, fence
 from memolith.text.units import utf16_units
 from memolith.text.wording import counted
 from memolith.values import dataclass
@@ -24,7 +24,7 @@ from memolith.visibility import current, may_see, trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -86,7 +86,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     chosen = choose(
         {name: pieces for name, (_, pieces) in layers.items()},
         _WEIGHTS,
-        budget - cost(_around([label for label, pieces in layers.values() if pieces])),
+        budget - cost(_around(layers.values())),
         cost,
         _CAPS,
     )
@@ -103,7 +103,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     )
     left_out = sum(layer.left_out for layer in made)
     return SessionContext(
-        text=_text(made, left_out),
+        text=_text(made, left_out, by_hand=_is_any_by_hand(one.pieces for one in chosen.values())),
         layers=made,
         left_out=left_out,
         held=len(reader.held),
@@ -128,17 +128,23 @@ def _measure(config: ContextConfig, start: Start) -> tuple[int, Callable[[str], 
     return chars, cost
 
 
-def _text(layers: Iterable[ContextLayer], left_out: int) -> str:
+def _is_any_by_hand(layers: Iterable[Iterable[Piece]]) -> bool:
+    return any(piece.is_by_hand for pieces in layers for piece in pieces)
+
+
+def _text(layers: Iterable[ContextLayer], left_out: int, *, by_hand: bool) -> str:
     parts = [f"{layer.label}\n{layer.text}" for layer in layers if layer.text]
     if not parts:
         return ""
-    body = _RULE.join(parts)
+    body = f"{BY_HAND}\n\n" * by_hand + _RULE.join(parts)
     return fence(f"{body}\n\n{_NOTE.format(f'{left_out:,}')}" if left_out else body)
 
 
-def _around(labels: list[str]) -> str:
-    """What is needed besides the pieces: labels, rules between layers, note and fence."""
-    return fence(_RULE.join(f"{label}\n" for label in labels) + f"\n{_NOTE.format(_MANY)}\n{_ROOM}")
+def _around(layers: Collection[tuple[str, list[Piece]]]) -> str:
+    """What is needed besides the pieces: labels, rules between layers, notes and fence."""
+    by_hand = _is_any_by_hand(pieces for _, pieces in layers)
+    labels = _RULE.join(f"{label}\n" for label, pieces in layers if pieces)
+    return fence(f"{BY_HAND}\n\n" * by_hand + f"{labels}\n{_NOTE.format(_MANY)}\n{_ROOM}")
 
 
 def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, ...]:

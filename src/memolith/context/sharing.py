@@ -23,6 +23,11 @@ class Piece:
     retells: bool = False  # whether it tells what other records say
     says: str = ""  # its words, in a form that can be compared
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether it is no record, and nothing that a job made of records."""
+        return not self.record_id and not self.retells
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

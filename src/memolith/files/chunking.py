@@ -15,11 +15,12 @@ from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
-from memolith.files.promoted import MARK, TRAILER, generated_lines
+from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.files.turn_chunks import turn_chunks
 from memolith.retrieval import Chunk
 from memolith.text.promoted_line import read_promoted
+from memolith.text.summary_line import read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
 # Part of every file's mark in the index: another number, and what was cut before is cut again.
-CUT = 4
+CUT = 5
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+# Around what jobs write.
+_MARK = re.compile(
+    rb"<!-- (?:memolith:(?:dream|summary) [^\n]*|/memolith:(?:dream|summary)) -->\s*"
+)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 
@@ -109,7 +114,7 @@ def _markdown_chunks(
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}
     boilerplate = _lines_of_template(path, data)
-    generated = _promoted_lines(document) if TRAILER in data or MARK in data else set()
+    generated = _generated_lines(document) if TRAILER in data or b"memolith:" in data else set()
     prose: list[_Line] = []
     offset = 0
     for line in document.lines:
@@ -128,6 +133,14 @@ def _markdown_chunks(
                 yield _record_chunk(path, whole, record, day_of(record))
         offset += len(line.data)
     yield from _prose_chunks(path, prose)
+
+
+def _channel(path: str, text: str) -> str:
+    """Whose words prose is: the user's, but for lines of the long memory that an agent said."""
+    if path != layout.LONG_MEMORY:
+        return ""
+    lines = filter(None, map(read_line, text.split("\n")))
+    return "agent" if any(line.ids and line.said_by != "user" for line in lines) else ""
 
 
 def _lines_of_template(path: str, data: bytes) -> int:
@@ -163,11 +176,15 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
     )
 
 
-def _promoted_lines(document: Document) -> set[int]:
-    """The lines of dreaming; its facts also outside of a block, as other programs write them."""
+def _generated_lines(document: Document) -> set[int]:
+    """The lines of dreaming, its facts also outside of a block, as other programs write them; and the
+    marks around what other jobs wrote.
+    """
     facts = (line for line in document.lines if TRAILER in line.data)
-    return generated_lines([line.data for line in document.lines]) | {
-        line.number for line in facts if read_promoted(line.data.decode(errors="replace"))
+    return {
+        *generated_lines([line.data for line in document.lines]),
+        *[line.number for line in facts if read_promoted(line.data.decode(errors="replace"))],
+        *[line.number for line in document.lines if _MARK.fullmatch(line.data)],
     }
 
 
@@ -251,6 +268,7 @@ def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
                     size=len(part),
                     heading=own if number or start else above,  # the first begins with its title
                     dated=day,
+                    channel=_channel(path, part.decode(errors="replace")),
                     # A broken record may have been meant to be secret, and we cannot tell.
                     sensitivity="secret" if is_broken else "private-user",
                 )

@@ -123,10 +123,13 @@ def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
 def long_statements(group: Group, statements: Iterable[Statement]) -> list[Statement]:
     """What of a group belongs into the long memory: each record once, and nothing from outside.
 
-    Sessions start with the long memory, and text of strangers must not speak to the agent there.
+    Sessions start with the long memory, and text of strangers must not speak to the agent there. Words
+    of user and agents stand there side by side, so each line says whose it is.
     """
     is_new = group.retired or any(entry.level == 0 for entry in group.entries)
-    return list(statements) if is_new and group.trust != "external" else []
+    if not is_new or group.trust == "external":
+        return []
+    return [replace(one, said_by=group.trust) for one in statements]
 
 
 def summaries_without(document: Document, record_id: str) -> Document:

@@ -57,7 +57,7 @@ def read_promoted(line: str) -> Promoted | None:
     Promoted(text='Ana moved.', source='memory/2026-04-09.md#L2', said_by='agent', record_id='')
     """
     text, found, trailer = line.rstrip().rpartition(f" {TRAILER}")
-    if not found or not text.startswith("- ") or not trailer.endswith(_END):
+    if not text.startswith("- ") or not text[2:].strip() or not trailer.endswith(_END):
         return None
     score, found, origin = trailer.removesuffix(_END).partition(_SOURCE)
     if not found or not score.replace(".", "").isdigit() or "*" in origin:

@@ -1,4 +1,4 @@
-"""One line of a summary: a day, what was said, and the records that said it.
+"""One line of a summary: a day, what was said, the records that said it, and whose words they are.
 
 Sessions start with such lines, so reading them costs no pattern and no import.
 """
@@ -6,6 +6,8 @@ Sessions start with such lines, so reading them costs no pattern and no import.
 from __future__ import annotations
 
 from datetime import date
+
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,22 @@ _MOST_IDS = 3
 _LONGEST_ID = 60
 _HEX = frozenset("0123456789abcdefABCDEF")
 _ENDS_AN_ID = frozenset("[],")
+_SAYERS = ("user", "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """What a line says; `names` are short ids, and how many more there are."""
+
+    day: date
+    text: str
+    names: tuple[str, ...] = ()
+    said_by: str = ""  # user or agent; empty where the line does not say it
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The records it names."""
+        return tuple(name for name in self.names if not name.startswith("+"))
 
 
 def short_id(record_id: str, chars: int = 8) -> str:
@@ -29,35 +47,47 @@ def short_id(record_id: str, chars: int = 8) -> str:
     return "".join("-" if _ends_an_id(char) else char for char in record_id[:_LONGEST_ID])
 
 
-def write_line(day: date, text: str, ids: Sequence[str]) -> str:
+def write_line(day: date, text: str, ids: Sequence[str], said_by: str = "") -> str:
     """The line for a statement.
 
-    >>> write_line(date(2026, 11, 3), "Ana moved.", ("3f6f0f0e", "9a1b2c3d"))
-    '- 2026-11-03 Ana moved. [3f6f0f0e, 9a1b2c3d]'
+    >>> write_line(date(2026, 11, 3), "Ana moved.", ("3f6f0f0e", "9a1b2c3d"), "agent")
+    '- 2026-11-03 Ana moved. [agent: 3f6f0f0e, 9a1b2c3d]'
     """
     named = [short_id(record_id) for record_id in ids[:_MOST_IDS]]
     if len(ids) > _MOST_IDS:
         named.append(f"+{len(ids) - _MOST_IDS}")
-    return f"- {day.isoformat()} {' '.join(text.split())} [{', '.join(named)}]"
+    return f"- {day.isoformat()} {' '.join(text.split())} {named_in_brackets(named, said_by)}"
 
 
-def read_line(line: str) -> tuple[date, str, tuple[str, ...]] | None:
-    """Day, text and all that is named in brackets at the end; None if it is no line of a summary.
+def named_in_brackets(names: Sequence[str], said_by: str) -> str:
+    """The end of a line: who said it, if it is to say so, and in which records."""
+    return f"[{said_by}: {', '.join(names)}]" if said_by else f"[{', '.join(names)}]"
 
-    >>> read_line("- 2026-11-03 Ana moved. [3f6f0f0e, +4]")
-    (datetime.date(2026, 11, 3), 'Ana moved.', ('3f6f0f0e', '+4'))
-    >>> read_line("- 2026-11-03 Ana moved [again].")
-    (datetime.date(2026, 11, 3), 'Ana moved [again].', ())
+
+def read_line(line: str) -> SummaryLine | None:
+    """Day, text and all that is told in brackets at the end; None if it is no line of a summary.
+
+    >>> read_line("- 2026-11-03 Ana moved. [user: 3f6f0f0e, +4]").names
+    ('3f6f0f0e', '+4')
+    >>> read_line("- 2026-11-03 Ana moved [again].").text
+    'Ana moved [again].'
     """
     day = _day(line[2:12]) if line.startswith("- ") and line[12:13] == " " else None
     if day is None or "\n" in line:
         return None
     text = line[13:]
     told, found, inside = text.rpartition(" [")
-    names = tuple(inside[:-1].split(", ")) if found and inside.endswith("]") else ()
-    if not names or not all(map(_is_name, names)):
-        return day, text, ()
-    return day, told, names
+    if not found or not inside.endswith("]"):
+        return SummaryLine(day, text)
+    said_by, is_said, named = inside[:-1].partition(": ")
+    if not is_said or said_by not in _SAYERS:
+        said_by, named = "", inside[:-1]
+    names = tuple(named.split(", "))
+    return (
+        SummaryLine(day, told, names, said_by)
+        if all(map(_is_name, names))
+        else SummaryLine(day, text)
+    )
 
 
 def _is_uuid(text: str) -> bool:

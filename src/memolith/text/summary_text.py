@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memolith.interfaces import Statement
-from memolith.text.summary_line import read_line, short_id, write_line
+from memolith.text.summary_line import named_in_brackets, read_line, short_id, write_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def summary_lines(statements: Iterable[Statement]) -> str:
     >>> summary_lines([Statement(text="Ana moved.", ids=("3f6f0f0e", "9a1b2c3d"), day=date(2026, 11, 3))])
     '- 2026-11-03 Ana moved. [3f6f0f0e, 9a1b2c3d]'
     """
-    return "\n".join(write_line(one.day, one.text, one.ids) for one in statements)
+    return "\n".join(write_line(one.day, one.text, one.ids, one.said_by) for one in statements)
 
 
 def read_summary(text: str, day: date, ids: tuple[str, ...]) -> list[Statement]:
@@ -38,9 +38,7 @@ def read_lines(text: str) -> Iterator[Statement]:
     for line in text.split("\n"):
         found = read_line(line.strip())
         if found is not None:
-            day, told, names = found
-            ids = tuple(name for name in names if not name.startswith("+"))
-            yield Statement(text=told, ids=ids, day=day)
+            yield Statement(text=found.text, ids=found.ids, day=found.day, said_by=found.said_by)
 
 
 def without_record(text: str, record_id: str) -> str:
@@ -54,10 +52,9 @@ def without_record(text: str, record_id: str) -> str:
     kept = []
     for line in text.split("\n"):
         found = read_line(line)
-        named = found[2] if found is not None else ()
-        if gone not in named:
+        if found is None or gone not in found.names:
             kept.append(line)
-        elif len(named) > 1:
-            others = ", ".join(name for name in named if name != gone)
-            kept.append(f"{line[: line.rindex('[')]}[{others}]")
+        elif len(found.names) > 1:
+            others = [name for name in found.names if name != gone]
+            kept.append(line[: line.rindex("[")] + named_in_brackets(others, found.said_by))
     return "\n".join(kept)
