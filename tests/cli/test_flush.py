@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
 SAID = [
@@ -43,6 +42,15 @@ def test_the_transcript_that_a_hook_names_is_read(memolith: Run, tmp_path: Path)
     assert [one["text"] for one in saved] == ["We decided to ship on Friday."]
     (record,) = memolith("list", "--json").json["records"]
     assert record["session"] == "1"
+
+
+def test_a_transcript_may_be_named_from_the_home(
+    memolith: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "chat.jsonl").write_text(json.dumps(SAID[1]), encoding="utf-8")
+    piped = hook(Path("~/chat.jsonl"))
+    assert len(memolith("flush", "--json", piped=piped).json["saved"]) == 1
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "link", "pipe", "folder"])

@@ -21,7 +21,9 @@ def read_transcript(path: str) -> tuple[str, str]:
     if not path:
         return "", "The hook names no transcript (transcript_path): nothing was saved."
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        fd = os.open(
+            os.path.expanduser(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no path"
         return "", f"The transcript cannot be read ({reason}): nothing was saved."
