@@ -155,6 +155,14 @@ def test_json_of_a_person_is_taken_as_a_message_and_said_so(memolith: Run) -> No
     assert "The JSON was taken for the message itself" in outcome.err
 
 
+def test_json_of_a_host_that_breaks_off_is_not_searched(memolith: Run) -> None:
+    memolith("remember", FACT)
+    whole = json.dumps({**CLAUDE, "hook_event_name": "UserPromptSubmit", "prompt": ASKED})
+    outcome = memolith("context", piped=whole[:-5].encode())
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "breaks off" in outcome.err
+
+
 def test_what_a_host_says_under_the_name_of_the_user_is_not_searched(memolith: Run) -> None:
     memolith("remember", FACT)
     said = f"<task-notification><summary>{ASKED}</summary></task-notification>"

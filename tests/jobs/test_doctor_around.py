@@ -155,3 +155,15 @@ def test_every_part_of_a_memory_has_its_check(home: Path, memory: Memory) -> Non
     ids = {check.id for check in memory.doctor().checks}
     wanted = "files records shapes lock index model space place modes hosts server jobs conflicts"
     assert set(wanted.split()) <= ids
+
+
+def test_where_a_host_is_told_by_hand_is_said(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "user"
+    (home / ".cursor").mkdir(parents=True)
+    (home / ".openclaw").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    hints = [found.hint for found in findings(Memory(files), "hosts")]
+    assert ["mcpServers in ~/.cursor/mcp.json" in hint for hint in hints] == [True, False]
+    assert "mcp.servers in ~/.openclaw/openclaw.json" in hints[1]

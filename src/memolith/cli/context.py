@@ -40,6 +40,10 @@ _NO_PROMPT = (
 )
 _NO_HOOK = "memolith: The JSON was taken for the message itself: a host would say hook_event_name and session_id."
 
+_BROKEN_HOOK = (
+    "memolith: The JSON of the hook breaks off or is spoilt: nothing was searched for it."
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
@@ -77,8 +81,12 @@ def run(args: Arguments) -> int:
     hook = of_hook(message)
     if hook and not args.json:
         return answer_host(args, hook, lambda: _for_host(args, hook))
-    if not hook and read_object(message) is not None:
-        output.note(_NO_HOOK)
+    if not hook and message.lstrip().startswith("{"):
+        if read_object(message) is not None:
+            output.note(_NO_HOOK)
+        elif '"hook_event_name"' in message:
+            output.note(_BROKEN_HOOK)
+            return 0
     found = _of_hook(args, hook) if hook else _context(args, message)
     if args.json:
         output.say_json(context_json(found))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings
 _OURS = "memolith"
-_BY_HAND = 'Add to it: "memolith": {"command": "memolith", "args": ["mcp"%s]}'
+_BY_HAND = 'Add to %s in ~/%s: "memolith": {"command": "memolith", "args": ["mcp"%s]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,7 @@ class Host:
     folder: str  # there when the host was ever used
     files: tuple[str, ...]
     command: str = ""  # what adds a server to it, if it has one
+    place: str = "mcpServers"  # where in the first of the files servers stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,12 @@ HOSTS = (
         files=(".gemini/settings.json",),
         command="gemini mcp add -s user memolith",
     ),
-    Host(name="OpenClaw", folder=".openclaw", files=(".openclaw/openclaw.json",)),
+    Host(
+        name="OpenClaw",
+        folder=".openclaw",
+        files=(".openclaw/openclaw.json",),
+        place="mcp.servers",
+    ),
 )
 # Where in a settings file servers stand, by name. Claude Code has more of them for each project.
 _PLACES = (("mcpServers",), ("mcp_servers",), ("servers",), ("mcp", "servers"))
@@ -101,7 +107,7 @@ def _advice(host: Host, root: str) -> str:
     if host.command:
         return f"To add it: {host.command} memolith mcp{root and root_option(root)}"
     more = f', "--root", {json.dumps(root, ensure_ascii=False)}' if root else ""
-    return _BY_HAND % more
+    return _BY_HAND % (host.place, host.files[0], more)
 
 
 def _check_host(found: Findings, host: Host, home: str, root: str) -> None:
