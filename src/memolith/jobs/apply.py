@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from memolith.errors import (
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from memolith.files.folder import Folder
+    from memolith.files.transaction import Transaction
     from memolith.jobs.job import Job, P, Reader, Workplace
     from memolith.reports import Change, JobReport
+    from memolith.types import Stamp
 
     Contents = Mapping[str, bytes | None]
 
@@ -67,32 +70,39 @@ def apply_planned(
             status="done",
             backup=backup,
         )
-        # The archive comes first, so that no record is ever in neither file.
-        additions = [change for change in done.changes if _is_archived(change)]
-        for change in additions:
-            note_archive(transaction, change.path)
-            transaction.append(change.path, b"".join(hunk.inserted for hunk in change.hunks))
-        transaction.replace(job_path(done), encode_report(done), None)
-        for change in done.changes:
-            if change not in additions:
-                transaction.replace(change.path, after[change.path], stamps[change.path])
+        _write(transaction, done, after, stamps)
         if report.status == "proposed":
             transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
-        written = {change.path: found[change.path] for change in additions}
         problem = _not_as_planned(done, found, after)
         if job and not problem:
             problem = job.problem(_reader(folder, before), _reader(folder, found))
         prune_backups(folder, place.config.store.backups_kept)
         prune_jobs(folder, place.config.jobs.kept)
     if problem:
-        left = _restore(place, done, before, after | written)
+        archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
+        left = _restore(place, done, before, after | archives)
         and_then = f"{left[0]} was left as it is" if left else "every file was put back"
         raise JobFailedError(
             f"{problem}; {and_then}.", hint=f"What stood there is in backup {backup}."
         )
     return done
+
+
+def _write(
+    transaction: Transaction,
+    done: JobReport,
+    after: Mapping[str, bytes],
+    stamps: Mapping[str, Stamp | None],
+) -> None:
+    """Archives first, so that no record is ever in neither file; then the report and the other files."""
+    for change in filter(_is_archived, done.changes):
+        note_archive(transaction, change.path)
+        transaction.append(change.path, _inserted(change))
+    transaction.replace(job_path(done), encode_report(done), None)
+    for change in filterfalse(_is_archived, done.changes):
+        transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
 def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None) -> JobReport:
@@ -225,8 +235,12 @@ def _after(
     if _is_archived(change):
         data = current or b""
         glue = b"" if data.endswith(b"\n") or not data else b"\n"
-        return data + glue + b"".join(hunk.inserted for hunk in change.hunks)
+        return data + glue + _inserted(change)
     return make(change, current)
+
+
+def _inserted(change: Change) -> bytes:
+    return b"".join(hunk.inserted for hunk in change.hunks)
 
 
 def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
@@ -234,7 +248,7 @@ def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[
         data = found[change.path]
         # A torn last line of an archive may have been moved out of the way: only our lines count.
         whole = data == after[change.path] or (
-            _is_archived(change) and data.endswith(b"".join(h.inserted for h in change.hunks))
+            _is_archived(change) and data.endswith(_inserted(change))
         )
         if not whole:
             return f"{change.path} was not written as planned"
