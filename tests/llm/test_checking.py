@@ -8,7 +8,7 @@ from datetime import date
 
 from memolith.interfaces import Statement, Summary
 from memolith.llm.checking import checked_summary
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rule_based import RuleBased, units
 from memolith.llm.told_of_model import model_counts, refusals
 
 NOTES = [
@@ -53,6 +53,17 @@ def test_a_line_with_swapped_roles_is_written_by_the_rules_and_the_others_stay()
         "We found 26 failing tests.",
     ]
     assert (checked.taken, checked.refused.total(), checked.problem) == (2, 1, "")
+
+
+def test_what_another_summary_tells_of_that_day_or_a_later_one_a_model_does_not_tell_again() -> (
+    None
+):
+    later, earlier = units([replace(NOTES[2], text=NOTES[1].text)]), units([replace(NOTES[0], text=NOTES[1].text)])  # fmt: skip
+    assert texts(checked_summary(Scripted(), NOTES, 2000, later).summary) == [
+        "Ana decided to use Postgres.",
+        "We found 26 failing tests.",
+    ]
+    assert len(texts(checked_summary(Scripted(), NOTES, 2000, earlier).summary)) == 3
 
 
 def test_an_answer_without_one_true_line_is_written_by_the_rules() -> None:

@@ -11,6 +11,7 @@ from memolith.files.record_format import encode_line, encode_time
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_figures import LEVELS
 from memolith.jobs.compact_plan import Scope, describe, plan_compaction
+from memolith.jobs.compact_worth import TRUSTED_FIRST
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft
@@ -24,7 +25,7 @@ from memolith.jobs.summary_record import (
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rule_based import RuleBased, units
 from memolith.llm.told_of_model import model_counts, refusals
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
@@ -32,6 +33,7 @@ from memolith.text.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+    from datetime import date
 
     from memolith.clock import Clock
     from memolith.config import Config
@@ -113,7 +115,7 @@ class CompactJob:
         """Have the summaries written, and lay out the files with them."""
         summariser = RuleBased() if preview else self._summariser
         groups, later = _previewed(plan.groups) if preview else (plan.groups, ())
-        written = [one for group in groups if (one := self._write(group, summariser)).records]
+        written = self._written(groups, summariser)
         changes = (
             (
                 self._archived(plan, written),
@@ -164,18 +166,33 @@ class CompactJob:
             return "a line that is no summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
-    def _write(self, group: Group, summariser: Summariser) -> _Written:
+    def _written(self, groups: Sequence[Group], summariser: Summariser) -> list[_Written]:
+        """The groups with their texts, oldest first; what several would tell, the newest of those most trusted tells.
+
+        So what came true again stands behind what it was meanwhile, and no stranger's word for yours.
+        """
+        told: dict[str, date] = {}
+        found: dict[int, _Written] = {}
+        for number in sorted(
+            range(len(groups)),
+            key=lambda one: (TRUSTED_FIRST.index(groups[one].trust), -one),
+        ):
+            found[number] = one = self._write(groups[number], summariser, told)
+            for text, day in units(one.statements if one.summary else ()).items():
+                told[text] = max(day, told.get(text, day))
+        return [one for _, one in sorted(found.items()) if one.records]
+
+    def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
         parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
         statements = statements_of(records, self._now, self._clock.day_of, self._corrected)
-        checked = checked_summary(summariser, statements, group.max_chars)
-        told = checked.summary.statements
+        checked = checked_summary(summariser, statements, group.max_chars, told)
         return _Written(
             group=group,
             records=records,
             sources=tuple(statements),
-            statements=told,
-            summary=self._summary_record(group, records, told),
+            statements=checked.summary.statements,
+            summary=self._summary_record(group, records, checked.summary.statements),
             checked=checked,
         )
 

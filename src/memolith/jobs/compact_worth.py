@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # By whose they are; the first of them fade first.
 _WORTH: dict[Trust, float] = {"external": 0.25, "agent": 1.0, "user": 2.0}
 KINDS = tuple(_WORTH)
+TRUSTED_FIRST = KINDS[::-1]
 _FADES_DAYS = 14  # a day that much older is worth half
 _CHARS_OF_A_DAY = 20  # told of a day, the next are worth half of the first
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 
 from memolith.errors import SummariserError
 from memolith.interfaces import Summary
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rule_based import RuleBased, is_told
 from memolith.llm.verbatim import in_their_words
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences, worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
 
     from memolith.interfaces import Statement, Summariser
 
@@ -35,10 +36,17 @@ class Checked:
 
 
 def checked_summary(
-    summariser: Summariser, statements: Sequence[Statement], max_chars: int
+    summariser: Summariser,
+    statements: Sequence[Statement],
+    max_chars: int,
+    told: Mapping[str, date] | None = None,
 ) -> Checked:
-    """The summary, with the rules' lines for those that cannot be shown to be true to their records."""
-    by_rules = RuleBased().summarise(statements, max_chars)
+    """The summary, with the rules' lines for those that cannot be shown to be true to their records.
+
+    What is `told` by other summaries (`rule_based.units`) is not told once more.
+    """
+    rules = RuleBased(told)
+    by_rules = rules.summarise(statements, max_chars)
     if type(summariser) is RuleBased:
         return Checked(summary=by_rules)
     try:
@@ -47,7 +55,8 @@ def checked_summary(
         return Checked(summary=by_rules, problem=f"{summariser.name}: {error.message} {_BY_RULES}")
     lines, refused = _shown(answer.statements, statements)
     taken = len(answer.statements) - refused.total()
-    mended = _mended(lines, answer.statements, statements, max_chars)
+    lines = [line for line in lines if not is_told(line, told or {})]
+    mended = _mended(lines, answer.statements, statements, rules, max_chars)
     problem = _problem(answer, mended, by_rules, max_chars) if taken else _none_stands(refused)
     if problem:
         return Checked(
@@ -92,6 +101,7 @@ def _mended(
     lines: Sequence[Statement],
     answered: Iterable[Statement],
     statements: Sequence[Statement],
+    rules: RuleBased,
     max_chars: int,
 ) -> tuple[Statement, ...]:
     """The lines that stand, and the rules' for records that were named by lines which do not."""
@@ -99,7 +109,7 @@ def _mended(
     named = {record_id for line in answered for record_id in line.ids} - told
     left = [one for one in statements if not named.isdisjoint(one.ids)]
     room = max_chars - sum(len(line.text) for line in lines)
-    added = RuleBased().summarise(left, room).statements if left and room > 0 else ()
+    added = rules.summarise(left, room).statements if left and room > 0 else ()
     said = {fold(line.text) for line in lines}
     both = [*lines, *(line for line in added if fold(line.text) not in said)]
     return tuple(sorted(both, key=lambda line: line.day))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass, replace
+from datetime import date
+from types import MappingProxyType
 
 from memolith.interfaces import Statement, Summary
 from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
@@ -18,7 +20,7 @@ from memolith.text.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24
@@ -44,6 +46,12 @@ class RuleBased:
     """Keeps the sentences that tell most, each once, with the ids they come from."""
 
     name = "rules"
+    _told: Mapping[str, date] = MappingProxyType({})
+
+    def __init__(self, told: Mapping[str, date] | None = None) -> None:
+        """`told` is what other summaries tell (`units`), and of which day: that is not told once more."""
+        if told:
+            self._told = told
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """Every record's best sentence first, then whatever else fits, in the order of days."""
@@ -52,7 +60,7 @@ class RuleBased:
         places: set[int] = set()
         behind: dict[int, Candidate] = {}  # by the place they are told behind, until that is taken
         room = max_chars
-        waiting = deque(in_order_of_choice(_without_copies(_candidates(statements))))
+        waiting = deque(in_order_of_choice(_without_copies(self._untold(statements))))
         while waiting:
             candidate = waiting.popleft()
             ids, place = candidate.statement.ids, candidate.place
@@ -74,6 +82,27 @@ class RuleBased:
                 waiting.append(behind.pop(place))
         chosen.sort(key=lambda one: (one.statement.day, one.place))
         return Summary(statements=tuple(_lines([one.statement for one in chosen])))
+
+    def _untold(self, statements: Sequence[Statement]) -> Iterator[Candidate]:
+        for one in _candidates(statements):
+            said = self._told.get(fold(one.statement.text), date.min)
+            if one.is_after or said < one.statement.day:
+                yield one
+
+
+def units(statements: Iterable[Statement]) -> dict[str, date]:
+    """What some statements tell, each sentence with those that belong to it, and the last day it is of."""
+    found: dict[str, date] = {}
+    for statement in statements:
+        for one in _understandable(statement.text):
+            text = fold(one.text)
+            found[text] = max(statement.day, found.get(text, statement.day))
+    return found
+
+
+def is_told(statement: Statement, told: Mapping[str, date]) -> bool:
+    """Whether all of it is told elsewhere, as of the same day or a later one."""
+    return all(told.get(text, date.min) >= day for text, day in units([statement]).items())
 
 
 def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
