@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memolith.config import DEFAULTS, SECTIONS, SETTINGS, Config, value_of, with_values
-from memolith.config_loading import ARGUMENT, checked
+from memolith.config_values import ARGUMENT, checked
 from memolith.errors import ConfigError
 from memolith.settings import Section, Setting
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.config import DEFAULTS, SETTINGS, value_of
-from memolith.config_loading import checked, open_profile, settings_from_flags
+from memolith.config_loading import open_profile, settings_from_flags
+from memolith.config_values import checked
 from memolith.errors import ConfigError, ProfileError
 from memolith.settings import Setting
 
@@ -325,7 +326,7 @@ def test_in_a_deleted_folder_the_profile_must_be_named(
 def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from memolith.config_loading import checked, open_profile; open_profile()\n"
+        "from memolith.config_loading import open_profile; open_profile()\n"
         "print(*set(sys.modules) - before)"
     )
     run = subprocess.run(

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 
 from memolith.config import DEFAULTS, SECTIONS, SETTINGS, value_of, with_values
 from memolith.config_file import line_of, read_toml
+from memolith.config_values import (
+    ARGUMENT,
+    ENVIRONMENT,
+    SEE_ALL,
+    check_trust,
+    checked,
+    known_setting,
+    nearest,
+    shown,
+    shown_name,
+)
 from memolith.errors import ConfigError
 from memolith.profile import Surroundings, resolve
 from memolith.settings import ENVIRONMENT_PREFIX
@@ -14,20 +24,15 @@ from memolith.settings import ENVIRONMENT_PREFIX
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TypeGuard
 
     from memolith.config import Config
     from memolith.profile import Profile
-    from memolith.settings import Setting, Value
+    from memolith.settings import Value
 
     Origins = Mapping[str, str]
     RawValues = Iterator[tuple[str, object]]
 
 DEFAULT = "default"
-ARGUMENT = "argument"  # --set on the command line, or Memory(settings=…)
-ENVIRONMENT = "environment"
-
-SEE_ALL = "See all settings: memolith config show"
 
 # Variables of ours that are not settings.
 OTHER_VARIABLES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG")
@@ -120,10 +125,7 @@ def _load(
     for origin, layer in layers:
         for name, raw in layer:
             try:
-                setting = known_setting(name, origin)
-                if origin == profile.settings_file:
-                    check_trust(setting, profile)
-                values[name] = checked(setting, raw, origin)
+                values[name] = _taken(name, raw, origin, profile)
                 origins[name] = origin
             except ConfigError as error:
                 if origin not in files:
@@ -138,6 +140,14 @@ def _load(
     )
 
 
+def _taken(name: str, raw: object, origin: str, profile: Profile) -> Value:
+    """The value of a setting, if it may come from there and is what the setting takes."""
+    setting = known_setting(name, origin)
+    if origin == profile.settings_file:
+        check_trust(setting, profile)
+    return checked(setting, raw, origin)
+
+
 def placed(problem: ConfigError) -> str:
     """The problem with the line of its file, where that can be told."""
     line = line_of(problem.origin, problem.setting) if problem.setting else None
@@ -146,7 +156,7 @@ def placed(problem: ConfigError) -> str:
 
 def _mendable(problem: ConfigError, profile: Profile) -> ConfigError:
     """The problem, with the command that takes it out of its file, if nothing better is known."""
-    harmless = problem.setting and _shown_name(problem.setting) == problem.setting
+    harmless = problem.setting and shown_name(problem.setting) == problem.setting
     if harmless and problem.hint in ("", SEE_ALL):
         import shlex  # only needed once something is wrong
 
@@ -154,82 +164,6 @@ def _mendable(problem: ConfigError, profile: Profile) -> ConfigError:
         out = f"Take it out: memolith config unset {shlex.quote(problem.setting)}{user}"
         problem.hint = f"{out}; {SEE_ALL.lower()}" if problem.hint else out
     return problem
-
-
-def known_setting(name: str, origin: str) -> Setting:
-    """The setting with this full name; an unknown one is an error that suggests the nearest."""
-    setting = SETTINGS.get(name)
-    if setting is None:
-        nearest = _nearest(name, SETTINGS)
-        raise ConfigError(
-            f"Unknown setting {_shown_name(name)} ({origin})",
-            setting=name,
-            origin=origin,
-            hint=f"Did you mean {nearest}?" if nearest else SEE_ALL,
-        )
-    return setting
-
-
-def check_trust(setting: Setting, profile: Profile) -> None:
-    """Refuse a setting that a file found in a project folder may not decide."""
-    if setting.trusted_only and not profile.trusted:
-        raise ConfigError(
-            f"{setting.name} may not be set by a file found in a project folder"
-            f" ({profile.settings_file})",
-            setting=setting.name,
-            origin=profile.settings_file,
-            hint=f"Set it in {profile.user_settings_file} or as {setting.variable},"
-            f" or name the folder: --root {profile.root}",
-        )
-
-
-def checked(setting: Setting, raw: object, origin: str) -> Value:
-    """The value in the setting's type and within its limits; a bool is not a number.
-
-    A file says 5 or "5" as it means it; environment and arguments may give any type as text.
-    """
-    value = raw
-    if isinstance(raw, str) and origin in (ENVIRONMENT, ARGUMENT):
-        value = _read_text(setting, raw)
-    # Above 2**53 a float no longer holds every whole number, and float() may overflow.
-    if setting.kind is float and type(value) is int and abs(value) < 2**53:
-        value = float(value)
-    if _is_of_kind(value, setting) and (setting.must is None or setting.must.holds(value)):
-        return value
-    raise ConfigError(
-        f"{setting.name} = {_shown(raw)} ({origin}): expected {setting.expected}",
-        setting=setting.name,
-        origin=origin,
-        hint=_meant(raw, setting),
-    )
-
-
-def _meant(raw: object, setting: Setting) -> str:
-    """The word that was misspelt, if the value is made of known ones."""
-    choices = setting.must.choices if setting.must else ()
-    for word in str(raw).split(","):
-        nearest = _nearest(word.strip(), choices)
-        if nearest and nearest != word.strip():
-            return f"Did you mean {nearest}?"
-    return ""
-
-
-_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
-_BOOLEANS |= {"false": False, "no": False, "off": False, "0": False}
-
-
-def _read_text(setting: Setting, text: str) -> Value:
-    """Text as the setting's type where it can be read so; otherwise the text, to be refused."""
-    try:
-        if setting.kind is bool:
-            return _BOOLEANS.get(text.lower(), text)
-        return setting.kind(text)
-    except ValueError:
-        return text
-
-
-def _is_of_kind(value: object, setting: Setting) -> TypeGuard[Value]:
-    return type(value) is setting.kind and (not isinstance(value, float) or math.isfinite(value))
 
 
 def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
@@ -243,7 +177,7 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
         name, equals, value = flag.partition("=")
         if not equals:
             raise ConfigError(
-                f"--set {_shown(flag)} has no value",
+                f"--set {shown(flag)} has no value",
                 setting=name,
                 origin=ARGUMENT,
                 hint="Write it as: --set section.key=value",
@@ -284,13 +218,13 @@ def _refuse_misspelt(variable: str) -> None:
     known = [*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS.values())]
     # Without the prefix, which would make everything look alike.
     names = [name.removeprefix(ENVIRONMENT_PREFIX) for name in known]
-    nearest = _nearest(variable.removeprefix(ENVIRONMENT_PREFIX), names, alike=0.75)
-    if nearest or "__" in variable:
+    near = nearest(variable.removeprefix(ENVIRONMENT_PREFIX), names, alike=0.75)
+    if near or "__" in variable:
         raise ConfigError(
-            f"Unknown variable {_shown_name(variable)} ({ENVIRONMENT})",
+            f"Unknown variable {shown_name(variable)} ({ENVIRONMENT})",
             setting=variable,
             origin=ENVIRONMENT,
-            hint=f"Did you mean {ENVIRONMENT_PREFIX}{nearest}?" if nearest else SEE_ALL,
+            hint=f"Did you mean {ENVIRONMENT_PREFIX}{near}?" if near else SEE_ALL,
         )
 
 
@@ -307,7 +241,7 @@ def _file_values(path: str, problems: list[ConfigError]) -> RawValues:
         elif not isinstance(table, dict):
             problems.append(
                 ConfigError(
-                    f"{section} = {_shown(table)} ({path}): expected a section [{section}]",
+                    f"{section} = {shown(table)} ({path}): expected a section [{section}]",
                     setting=section,
                     origin=path,
                 )
@@ -319,27 +253,9 @@ def _file_values(path: str, problems: list[ConfigError]) -> RawValues:
 
 def _unknown_in_file(name: str, value: object, path: str) -> ConfigError:
     if isinstance(value, dict):
-        what, nearest = f"section [{_shown_name(name)}]", _nearest(name, SECTIONS)
-        nearest = nearest and f"[{nearest}]"
+        what, near = f"section [{shown_name(name)}]", nearest(name, SECTIONS)
+        near = near and f"[{near}]"
     else:
-        what, nearest = f"setting {_shown_name(name)}", _nearest(name, SETTINGS)
-    hint = f"Did you mean {nearest}?" if nearest else SEE_ALL
+        what, near = f"setting {shown_name(name)}", nearest(name, SETTINGS)
+    hint = f"Did you mean {near}?" if near else SEE_ALL
     return ConfigError(f"Unknown {what} ({path})", setting=name, origin=path, hint=hint)
-
-
-def _nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
-    import difflib  # only needed once something is wrong
-
-    return next(iter(difflib.get_close_matches(word[:80], list(words), n=1, cutoff=alike)), "")
-
-
-def _shown(value: object) -> str:
-    import reprlib  # cuts what is long or deep, which a hostile file may be
-
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = 80
-    return short.repr(value)
-
-
-def _shown_name(name: str) -> str:
-    return name if name.isprintable() and len(name) <= 80 else _shown(name)

@@ -6,13 +6,8 @@ from memolith.cli import exit_codes, output
 from memolith.cli.opening import here
 from memolith.config import SETTINGS, value_of
 from memolith.config_file import toml_value
-from memolith.config_loading import (
-    ARGUMENT,
-    known_setting,
-    open_profile,
-    placed,
-    settings_from_flags,
-)
+from memolith.config_loading import open_profile, placed, settings_from_flags
+from memolith.config_values import ARGUMENT, known_setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 from memolith.config import SECTIONS
 from memolith.config_file import parse_toml, read_toml, toml_value
-from memolith.config_loading import ARGUMENT, check_trust, checked, known_setting
+from memolith.config_values import ARGUMENT, check_trust, checked, known_setting
 from memolith.errors import ConfigError
 from memolith.files.byte_marks import BOM
 from memolith.files.folder import Folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request
 
 from memolith.config import SETTINGS, value_of
-from memolith.config_loading import known_setting
+from memolith.config_values import known_setting
 from memolith.files.settings_file import write_setting
 from memolith.rest.answers import V1, Answer, RequestError
 from memolith.rest.asking import TheMemory
