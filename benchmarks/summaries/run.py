@@ -11,6 +11,7 @@ twenty records: what MEMORY.md and LONGMEMORY.md hold then, and how large they a
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -90,7 +91,7 @@ def measure(told: Iterable[tuple[list[Line], str]], size: float = 0) -> Figures:
             keys, kept = keys + len(found), kept + sum(found)
             if not found:
                 chatter += 1
-                let_in += f" {fold(line.statement.text)[:30]}" in plain
+                let_in += _tells(plain, line.statement.text)
             elif kind_of(line.statement.text) in ("decision", "preference", "open"):
                 decisions, whole = decisions + 1, whole + all(found)
     return Figures(
@@ -99,6 +100,13 @@ def measure(told: Iterable[tuple[list[Line], str]], size: float = 0) -> Figures:
         chatter=let_in / max(1, chatter),
         size=size or after / before,
     )
+
+
+def _tells(plain: str, record: str) -> bool:
+    """Whether a record is told, by its beginning; «ok» is told neither by «Okafor» nor by «Ok, Ana called»."""
+    begins = re.escape(fold(record)[:30].rstrip(".!"))
+    end = "" if len(record) > 30 else r"[.!]?(?: \[|$)"
+    return re.search(f" {begins}{end}", plain, re.MULTILINE) is not None
 
 
 def compacted(lines: list[Line], folder: str) -> Iterator[tuple[str, Figures]]:
