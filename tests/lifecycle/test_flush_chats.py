@@ -2,8 +2,12 @@
 
 In `flush_chats.txt` a chat begins with `#`; then come what is stored already (k), and what the user (u) and the
 agent (a) say. What is to be saved stands in [[ ]]; with a plus it corrects what stands in (( )), which must not
-be saved without it. What to save was marked before the cues were mended by the chats with odd numbers (precision
-0.62, recall 0.74 before); the others (0.68 and 0.73 before) were only counted.
+be saved without it. What to save was marked before the chats were read. The cues were mended by those of the first
+120, and by the odd ones of the last 40; the even ones of these were only counted: precision 0.94 and recall 0.79,
+which were 0.50 and 0.47 before.
+
+`flush_passing.tsv` has sentences that tell of the work at hand (-), and others that last (+). Of the last 20 of each,
+5 and 14 were saved before they were looked at, 4 and 11 with the cues before.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from memolith.jobs.flush import extract
 from memolith.jobs.known_texts import Known
 
 FILE = Path(__file__).with_name("flush_chats.txt")
+SENTENCES = Path(__file__).with_name("flush_passing.tsv")
 
 
 @dataclass
@@ -93,12 +98,34 @@ def _is_most_of(text: str, sentence: str) -> bool:
     return text in sentence and 2 * len(text) >= len(sentence)
 
 
-@pytest.mark.parametrize(("half", "precision", "recall"), [(0, 0.95, 0.95), (1, 0.80, 0.78)])
-def test_of_whole_chats_what_matters_is_saved(half: int, precision: float, recall: float) -> None:
-    found = scores(chats()[half::2])
+@pytest.mark.parametrize(
+    ("which", "precision", "recall"),
+    [
+        (slice(0, 120, 2), 0.95, 0.95),
+        (slice(1, 120, 2), 0.88, 0.90),
+        (slice(120, 160, 2), 0.90, 0.95),
+        (slice(121, 160, 2), 0.90, 0.75),
+    ],
+)
+def test_of_whole_chats_what_matters_is_saved(
+    which: slice, precision: float, recall: float
+) -> None:
+    found = scores(chats()[which])
     assert found[0] >= precision
     assert found[1] >= recall
 
 
 def test_there_are_enough_chats_to_tell() -> None:
-    assert len(chats()) == 120
+    assert len(chats()) == 160
+
+
+def test_what_tells_of_the_work_at_hand_is_not_saved_and_what_lasts_is() -> None:
+    rows = [line.split("\t") for line in SENTENCES.read_text("utf-8").splitlines()]
+    saved = {
+        mark: [
+            bool(list(extract([Said(who == "user", text)]))) for who, it, text in rows if it == mark
+        ]
+        for mark in "+-"
+    }
+    assert sum(saved["+"]) / len(saved["+"]) >= 0.95
+    assert sum(saved["-"]) / len(saved["-"]) <= 0.05

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, correct, values_of
+from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, correct, says_anew, values_of
 from memolith.jobs.worth_saving import assents, category_of
 from memolith.text.cut import cut
 from memolith.text.host_text import own_text
@@ -71,7 +71,7 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
                 continue
             category = category_of(sentence, by_user=said.by_user)
             unit = Unit(text=sentence, category=category, by_user=said.by_user, message=number)
-            if is_correction and correct(units, unit):
+            if (is_correction or says_anew(units, unit)) and correct(units, unit):
                 continue
             before = units[-1] if units and units[-1].message == number else None
             fits = before is not None and len(before.text) + len(sentence) < LONGEST_PAIR

@@ -42,6 +42,28 @@ class Unit:
         self.category = known[0] if known else ""
 
 
+def says_anew(units: Sequence[Unit], said: Unit) -> bool:
+    """Whether a user says again, with another value, what they said in an earlier message: also a correction.
+
+    «The dinner is on Friday», and later «oh dear, the dinner is on Saturday».
+    """
+    if not said.by_user or not values_of(said.text):
+        return False
+    return _said_before(units[-_MOST_UNITS:], said) is not None
+
+
+def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
+    """The latest of the user's earlier units all of whose words come again, with another value."""
+    kinds, values, telling = _kinds(said.text), values_of(said.text), _telling(said.text)
+    for unit in reversed(units):
+        if unit.by_user and 0 < said.message - unit.message <= _FARTHEST_BACK:
+            before = _telling(unit.text)
+            others = values_of(unit.text) != values and bool(_kinds(unit.text) & kinds)
+            if before and before <= telling and others:
+                return unit
+    return None
+
+
 def correct(units: list[Unit], said: Unit) -> bool:
     """Put a correction to what it corrects, if that is found: in the same message, or in an earlier one.
 

@@ -15,11 +15,12 @@ from memolith.text.sentences import claims
 # How much a sentence must name (numbers, names) to be a fact by that alone, or with a verb that states it.
 _NAMES_ENOUGH = 2.0
 _NAMES_SOMETHING = 0.75
-_FEWEST, _FEWEST_OF_A_CORRECTION = 2, 4  # words
+_FEWEST, _FEWEST_OF_A_STATEMENT = 2, 4  # words
+_SHY = {"may", "march"}  # verbs too
 _SHORT, _SHORT_WITH_NAMES = 8, 3  # words; longer ones have something to say as well
 # Of two that belong together, that of the first of these.
 CATEGORIES = ("decision", "preference", "note", "learned", "fact")
-_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b")
+_CLOCK_OR_YEAR = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\b(?:19|20)\d\d\b")
 _MOST_CHARS = 600
 
 
@@ -62,7 +63,9 @@ def _of_agent(said: Sentence, kind: str, named: float) -> str:
         return ""
     if said.begins("request") or said.says("suggests") or said.says("plans"):
         return ""
-    return kind or ("fact" if named >= _NAMES_ENOUGH else "")
+    # What it knows of the world or just saw is no memory; what it tells the user of theirs may be.
+    is_of_user = said.says("together") and not _is_of_the_moment(said)
+    return kind or ("fact" if named >= _NAMES_ENOUGH and is_of_user else "")
 
 
 def may_be_corrected(sentence: str) -> bool:
@@ -115,16 +118,35 @@ def _is_of_the_agent(said: Sentence) -> bool:
 
 
 def _is_fact(said: Sentence, named: float) -> bool:
+    if _is_denied(said) or (said.says("reported") and named < _NAMES_ENOUGH):
+        return False  # what others claim must tell more
+    is_mine = said.begins("of mine")
+    if said.says("undecided") or (not is_mine and _is_of_the_moment(said)):
+        return False  # «I see 3 errors»: of no use tomorrow
     if named >= _NAMES_ENOUGH or said.begins("life"):
         return True
-    if said.says("reported") or _is_denied(said):
-        return False  # what others claim must tell more
-    if len(said.words) >= _FEWEST_OF_A_CORRECTION and said.says("correction"):
+    is_long = len(said.words) >= _FEWEST_OF_A_STATEMENT
+    if is_long and (is_mine or said.says("correction") or said.says("every time")):
         return True
-    on_a_day = said.says("days")
-    if on_a_day and _CLOCK.search(said.plain):
-        return True
-    return (on_a_day or named >= _NAMES_SOMETHING) and said.says("states")
+    is_anchored = _is_dated(said) or said.says("amount")
+    if said.says("states"):
+        return is_anchored or named >= _NAMES_SOMETHING
+    # Other verbs may tell of the work at hand: then a name alone is enough only of what «we» do.
+    is_ours = named >= _NAMES_SOMETHING and said.begins("we")
+    return is_long and said.begins("subject") and (is_anchored or is_ours)
+
+
+def _is_of_the_moment(said: Sentence) -> bool:
+    """Whether it tells what somebody sees, tries or feels right now."""
+    return said.says("moment") or said.says("passing")
+
+
+def _is_dated(said: Sentence) -> bool:
+    return (
+        said.says("days")
+        or _CLOCK_OR_YEAR.search(said.plain) is not None
+        or bool(MONTHS.intersection(said.words) - _SHY)
+    )
 
 
 def _names(said: Sentence, sentence: str) -> float:
@@ -140,8 +162,8 @@ def _names(said: Sentence, sentence: str) -> float:
 
 
 def _behind_telling_words(said: Sentence, words: list[str]) -> int:
-    """How many names there are where every noun has a capital: those behind «in», «Frau», «heißt»."""
+    """How many names there are where every noun has a capital: those behind «in», «Frau», «heißt», and NATS."""
     return sum(
-        word[:1].isupper() and said.knows("before names", before)
+        word[:1].isupper() and (said.knows("before names", before) or word[1:2].isupper())
         for before, word in pairwise(words)
     )

@@ -204,5 +204,6 @@ def claims(sentence: str) -> frozenset[str]:
 
 
 _COMMON = frozenset(
-    "the a an i we he she they it this that these those in on at for of to and or but if when".split()
+    "the a an i we he she they it this that these those in on at for of to and or but if when"
+    " i'm i've i'll i'd i’m i’ve i’ll i’d".split()
 )
