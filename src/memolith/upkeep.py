@@ -11,6 +11,7 @@ from memolith.apart import apart
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
+from memolith.jobs.overfull import is_left, is_over
 from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.lifecycle import Jobs
 
@@ -25,8 +26,6 @@ log = logging.getLogger("memolith.jobs")
 # A memory that has passed its limits is compacted in a quiet moment: as it was when we looked last. If there is
 # none in so many looks, at once: nobody who remembers something waits for a job.
 _MOST_BUSY_LOOKS = 20
-# What a run left is not looked at again before it has grown so much: until then there is little to gain.
-_GROWN = 1.05
 
 
 def schedules(memory: Memory) -> Iterator[Schedule]:
@@ -85,15 +84,18 @@ class Scheduler:
         tell: Callable[[JobReport], object] = lambda report: None,
         turn: Callable[[bool], object] = lambda ours: None,
         begin: Callable[[Sequence[str]], object] = lambda due: None,
+        waits: Callable[[], object] = lambda: None,
     ) -> None:
         """`begin` is called, in the thread, with the names of jobs that are due, `tell` with each report;
-        `turn` when it is known whether it is ours to keep the schedule, and when that changes.
+        `turn` when it is known whether it is ours to keep the schedule, and when that changes; `waits` when
+        compaction begins to wait for a quiet moment.
         """
         self._memory = memory
         self._poll_seconds = poll_seconds
         self._tell = tell
         self._turn = turn
         self._begin = begin
+        self._waits = waits
         self._ours: bool | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -127,7 +129,10 @@ class Scheduler:
         with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK):
             self._is_ours(True)
             while not self._stopping.is_set():
+                waited = self._watcher.is_waiting
                 due = _due(self._memory, folder, self._watcher)
+                if self._watcher.is_waiting and not waited and "compact" not in due:
+                    self._waits()
                 if due:
                     self._begin(due)
                 for report in _run_all(self._memory, folder, due, self._run_apart):
@@ -156,6 +161,11 @@ class _Watcher:
         self._is_over = False
         self._busy_looks = 0
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the file is over its limits, and somebody writes."""
+        return self._busy_looks > 0
+
     def wants_compaction(self, memory: Memory, folder: Folder, left: int) -> bool:
         """Whether the file is over its limits, has grown since a run left so many bytes, and is quiet."""
         stamp = folder.stamp(memory.config.profile.primary)
@@ -163,23 +173,13 @@ class _Watcher:
             return False
         has_changed = stamp != self._seen
         if has_changed:
-            self._seen, self._is_over = stamp, _is_over(memory, folder, stamp[1])
-        if not self._is_over or stamp[1] < left * _GROWN:
+            self._seen, self._is_over = stamp, is_over(memory.config, folder, stamp[1])
+        if not self._is_over or is_left(stamp[1], left):
             self._busy_looks = 0
             return False
         is_busy = has_changed and self._waits and self._busy_looks < _MOST_BUSY_LOOKS
         self._busy_looks = self._busy_looks + 1 if is_busy else 0
         return not is_busy
-
-
-def _is_over(memory: Memory, folder: Folder, size: int) -> bool:
-    limits = memory.config.compact
-    if limits.max_chars and size > limits.max_chars:
-        return True
-    if not limits.max_records:
-        return False
-    data = folder.read(memory.config.profile.primary) or b""
-    return data.count(b"\n- {") > limits.max_records
 
 
 def _due(memory: Memory, folder: Folder, watcher: _Watcher) -> list[str]:

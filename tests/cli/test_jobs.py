@@ -65,6 +65,28 @@ def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> No
     assert (run["job"], run["came_of"].startswith("skipped: 1 record")) == ("compact", True)
 
 
+def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown: Path) -> None:
+    def told() -> str:
+        status, jobs = memolith("status").out, memolith("jobs", "list").err
+        (line,) = (row for row in status.splitlines() if row.startswith("compaction"))
+        assert line.split(maxsplit=1)[1] in jobs
+        return line
+
+    assert "switched off (compact.enabled)" in told()
+    memolith("config", "set", "compact.enabled", "true")
+    assert "when nobody has written to it for half a minute" in told()
+    memolith("config", "set", "compact.after_append", "false")
+    assert "at its time (compact.cron)" in told()
+    memolith("config", "set", "compact.after_append", "true")
+    memolith("config", "set", "compact.min_age_days", "9999")
+    memolith("maintain", "--once")
+    assert "by what must stay" in told()
+    memolith("config", "set", "compact.max_records", "9")
+    assert "compaction" not in memolith("status").out
+    assert "compaction" not in memolith("status", "--json").out
+    assert grown.exists()
+
+
 def test_a_job_that_is_shown_tells_every_step_and_its_diff_begins_with_what_people_read(
     memolith: Run, grown: Path
 ) -> None:

@@ -195,6 +195,24 @@ def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -
         OwnerLock(folder, SCHEDULE_LOCK).release()
 
 
+def test_the_scheduler_says_that_it_waits_for_a_quiet_moment(grown: Memory) -> None:
+    maintain(grown)
+    for number in range(80):
+        grown.remember(f"postcard {number}")
+    told: list[str] = []
+    done = threading.Event()
+    scheduler = Scheduler(
+        grown,
+        poll_seconds=0.05,
+        waits=lambda: told.append("waits"),
+        tell=lambda report: (told.append(report.job), done.set()),
+    )
+    scheduler.start()
+    assert done.wait(300)
+    scheduler.stop(300)
+    assert told[:2] == ["waits", "compact"]
+
+
 def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memory) -> None:
     code = (
         "import sys, time; from memolith.files.folder import Folder;"

@@ -178,6 +178,10 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
         at = memory.jobs.clock.local(run.at)
         came_of = run.came_of.removeprefix("skipped: ") or "it runs, or its process died"
         output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", came_of)
+    from memolith.jobs.overfull import told_of_limits
+
+    if limits := told_of_limits(memory.config, memory.profile):
+        output.note(f"{limits}.")
 
 
 def _in_short(report: JobReport) -> str:

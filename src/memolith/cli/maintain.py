@@ -77,6 +77,7 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
     import signal
     import threading
 
+    from memolith.jobs.overfull import WAITS
     from memolith.upkeep import Scheduler
 
     ended = threading.Event()
@@ -94,7 +95,11 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
 
     begin, _ = _telling(args)
     scheduler = Scheduler(
-        memory, tell=lambda report: print_report(report, args), turn=say, begin=begin
+        memory,
+        tell=lambda report: print_report(report, args),
+        turn=say,
+        begin=begin,
+        waits=lambda: output.note(f"{memory.config.profile.primary} is over its limits: {WAITS}."),
     )
     scheduler.start()
     try:

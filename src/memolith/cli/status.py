@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
     from memolith.jobs.status import Status
+    from memolith.memory import Memory
 
 HELP = "Show which memory is used, and what stands in it."
 EXAMPLE = "memolith status"
@@ -25,13 +26,22 @@ def run(args: Arguments) -> int:
     """Print the numbers of the profile."""
     with open_memory(args) as memory:
         status = memory.status()
+        limits = "" if args.json else _limits(memory)
     if args.json:
         output.say_json({name: getattr(status, name) for name in status.__slots__})
         return 0
     for label, value in _lines(status):
         output.say(output.dim(f"{label:12}"), value)
+    if limits:
+        output.say(output.dim(f"{'compaction':12}"), limits)
     warn_of_damage(args, status.warnings)
     return 0
+
+
+def _limits(memory: Memory) -> str:
+    from memolith.jobs.overfull import told_of_limits
+
+    return told_of_limits(memory.config, memory.profile)
 
 
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
