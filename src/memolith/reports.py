@@ -100,8 +100,6 @@ class Hunk:
     line: int  # how many lines of the old file stand above it
     removed: bytes
     inserted: bytes
-    above: bytes | None  # the unchanged line above, by which the place is found again
-    below: bytes | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +111,7 @@ class Change:
     before: Snapped
     after: Snapped
     hunks: tuple[Hunk, ...]
+    kept: tuple[bytes, ...]  # marks of the lines above, between and below the hunks: their places
 
 
 @dataclass(frozen=True, slots=True)

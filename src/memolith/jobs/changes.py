@@ -8,6 +8,7 @@ from memolith.errors import FileChangedError
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.passages import HIDDEN, secret_lines
+from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.reports import Change, Hunk, Snapped
 
 TYPE_CHECKING = False
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from memolith.types import Record
+
+
+_ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 
 
 class Edits:
@@ -51,12 +55,14 @@ class Edits:
         if not hunks and not self._created:
             return None
         after = b"".join(_with_hunks(self._lines, hunks))
+        kept = tuple(b"".join(marks(lines)) for lines in _kept(self._lines, hunks))
         return Change(
             path=self.path,
             created=self._created,
             before=snap(self._data),
             after=snap(after),
             hunks=hunks,
+            kept=kept,
         )
 
     def _hunks(self) -> Iterator[Hunk]:
@@ -74,8 +80,6 @@ class Edits:
                     line=start,
                     removed=removed,
                     inserted=inserted,
-                    above=lines[start - 1] if start else None,
-                    below=lines[end] if end < len(lines) else None,
                 )
             at = end + 1
 
@@ -97,7 +101,7 @@ def replaced(path: str, before: bytes | None, after: bytes) -> Change | None:
 
 def only_appends(change: Change) -> bool:
     """Whether the change does nothing but add lines behind the file's end."""
-    return all(not hunk.removed and hunk.below is None for hunk in change.hunks)
+    return change.kept[-1:] == (b"",) and not any(hunk.removed for hunk in change.hunks)
 
 
 def applied(change: Change, current: bytes | None) -> bytes:
@@ -125,7 +129,7 @@ def merged(change: Change, current: bytes | None) -> bytes:
     except FileChangedError:
         if change.created or current is None:
             raise
-        return b"".join(_found_and_replaced(change.path, list(change.hunks), split_lines(current)))
+        return _found_and_replaced(change, change.hunks, current)
 
 
 def undone(change: Change, current: bytes | None) -> bytes:
@@ -141,8 +145,7 @@ def undone(change: Change, current: bytes | None) -> bytes:
     if not only_appends(change) and begins_with(data, change.before):
         return data  # taken back already, as by restoring a backup
     try:
-        hunks = list(_reversed(change.hunks))
-        return b"".join(_found_and_replaced(change.path, hunks, split_lines(data)))
+        return _found_and_replaced(change, tuple(_reversed(change.hunks)), data)
     except FileChangedError:
         if begins_with(data, change.before):
             return data  # it was never made
@@ -215,55 +218,91 @@ def _reversed(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
             line=hunk.line + shift,
             removed=hunk.inserted,
             inserted=hunk.removed,
-            above=hunk.above,
-            below=hunk.below,
         )
         shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
 
 
-def _found_and_replaced(path: str, hunks: list[Hunk], lines: list[bytes]) -> list[bytes]:
-    """Find each hunk by the lines that go or by its neighbours, from the last to the first."""
-    places: dict[bytes, list[int]] = {}
-    for number, line in enumerate(lines):
-        places.setdefault(line, []).append(number)
-    bound = len(lines)
-    for hunk in reversed(hunks):
+def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
+    """The lines above, between and below the hunks; of a file that only grows, the last few."""
+    grows = all(hunk.line == len(lines) for hunk in hunks)
+    at = max(0, len(lines) - _ABOVE_AN_END) if grows else 0
+    for hunk in hunks:
+        yield lines[at : hunk.line]
+        at = hunk.line + len(split_lines(hunk.removed))
+    yield lines[at:]
+
+
+def _found_and_replaced(change: Change, hunks: tuple[Hunk, ...], data: bytes) -> bytes:
+    """Find each hunk by the lines that go, or by the lines around it that are as they were."""
+    if len(change.kept) != len(hunks) + 1:
+        raise _changed(change.path, change.path)  # an older version did not note what was kept
+    old: list[bytes] = []
+    stood: list[int] = []
+    for kept, hunk in zip(change.kept, hunks, strict=False):
+        old += each_mark(kept)
+        stood.append(len(old))
+        old += marks(split_lines(hunk.removed))
+    old += each_mark(change.kept[-1])
+    edited = _Edited(change.path, split_lines(data), old)
+    found = [
+        (edited.find(at, hunk), hunk)
+        for at, hunk in zip(stood, hunks, strict=True)
+        if not edited.is_back(at, hunk)
+    ]
+    result: list[bytes] = []
+    at = 0
+    for start, hunk in sorted(found, key=lambda one: one[0]):  # at one place, in their order
+        if start < at:
+            raise _changed(f"{change.path}#L{start + 1}", change.path)
+        result += edited.lines[at:start]
+        result += split_lines(hunk.inserted)
+        at = start + len(split_lines(hunk.removed))
+    return b"".join(result + edited.lines[at:])
+
+
+class _Edited:
+    """A file that somebody has edited since a job saw it."""
+
+    def __init__(self, path: str, lines: list[bytes], old: list[bytes]) -> None:
+        """`old` are the marks of the lines that the job saw."""
+        self.lines = lines
+        self._path = path
+        self._alignment = Alignment(old, marks(lines))
+
+    def find(self, stood: int, hunk: Hunk) -> int:
+        """Where the lines stand that would go, or where what was taken out belongs."""
         wrote = split_lines(hunk.removed)
-        if not wrote and _is_back(hunk, lines, places):
-            continue
-        starts = [at for at in _starts(hunk, wrote, lines, places) if at + len(wrote) <= bound]
-        if not starts:
-            raise _changed(f"{path}#L{_edited_line(hunk, lines, places)}", path)
-        at = min(starts, key=lambda start: abs(start - hunk.line))
-        lines[at : at + len(wrote)] = split_lines(hunk.inserted)
-        bound = at
-    return lines
+        if not wrote:
+            return self._alignment.place(stood)
+        expected = self._alignment.now(stood)
+        if expected is not None and self._stand_at(expected, wrote):
+            return expected
+        moved = [
+            at
+            for at, line in enumerate(self.lines)
+            if line == wrote[0] and self._stand_at(at, wrote)
+        ]
+        place = self._alignment.place(stood)
+        if not moved:
+            raise _changed(f"{self._path}#L{self._first_edited(place, wrote)}", self._path)
+        return min(moved, key=lambda at: abs(at - place))
 
+    def is_back(self, stood: int, hunk: Hunk) -> bool:
+        """Whether lines that were taken out stand there again, put there by somebody else."""
+        if hunk.removed:
+            return False
+        back = split_lines(hunk.inserted)
+        return any(self._stand_at(at, back) for at in range(*self._alignment.gap(stood)))
 
-def _starts(
-    hunk: Hunk, wrote: list[bytes], lines: list[bytes], places: dict[bytes, list[int]]
-) -> list[int]:
-    """Where a hunk may stand now: where its lines are, or else between its neighbours."""
-    if wrote:
-        return [at for at in places.get(wrote[0], ()) if lines[at : at + len(wrote)] == wrote]
-    if hunk.above is None and hunk.below is None:
-        return [0]
-    under = {at + 1 for at in places.get(hunk.above, ())} if hunk.above is not None else {0}
-    over = set(places.get(hunk.below, ())) if hunk.below is not None else set[int]()
-    return sorted(under & over or under | over)
+    def _stand_at(self, start: int, lines: list[bytes]) -> bool:
+        return self.lines[start : start + len(lines)] == lines
 
-
-def _is_back(hunk: Hunk, lines: list[bytes], places: dict[bytes, list[int]]) -> bool:
-    """Whether lines that were taken out stand beside a neighbour again, put there by somebody else."""
-    back = split_lines(hunk.inserted)
-    size = len(back)
-    under = places.get(hunk.above, ()) if hunk.above is not None else [-1]
-    over = places.get(hunk.below, ()) if hunk.below is not None else [len(lines)]
-    is_gone = any(lines[at + 1 : at + 2] == [hunk.below] for at in under)
-    return not is_gone and (
-        any(lines[at + 1 : at + 1 + size] == back for at in under)
-        or any(lines[max(0, at - size) : at] == back for at in over)
-    )
+    def _first_edited(self, start: int, wrote: list[bytes]) -> int:
+        """The number of the first line that is not as the job left it."""
+        same = 0
+        while same < len(wrote) and self._stand_at(start + same, [wrote[same]]):
+            same += 1
+        return max(1, min(start + same + 1, len(self.lines)))
 
 
 def _diff_lines(change: Change) -> Iterator[str]:
@@ -280,25 +319,6 @@ def _diff_lines(change: Change) -> Iterator[str]:
                 yield mark + line.decode(errors="backslashreplace").removesuffix("\n") + "\n"
                 if not line.endswith(b"\n"):
                     yield "\\ No newline at end of file\n"
-
-
-def _edited_line(hunk: Hunk, lines: list[bytes], places: dict[bytes, list[int]]) -> int:
-    """The first line that is not as the job left it, as near as what stands around it tells."""
-    wrote = split_lines(hunk.removed)
-    starts = [
-        at - shift
-        for shift, known in (
-            (-1, hunk.above),
-            (0, wrote[0] if wrote else None),
-            (len(wrote), hunk.below),
-        )
-        for at in places.get(known or b"", ())
-    ]
-    start = max(0, min(starts, key=lambda at: abs(at - hunk.line), default=hunk.line))
-    same = 0
-    while wrote[same : same + 1] and lines[start + same : start + same + 1] == [wrote[same]]:
-        same += 1
-    return max(1, min(start + same + 1, len(lines)))
 
 
 def _changed(place: str, path: str) -> FileChangedError:

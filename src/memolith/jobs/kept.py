@@ -10,6 +10,7 @@ from typing import get_args
 from memolith.errors import JobNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.jobs.changes import split_lines
 from memolith.labels import JobStatus
 from memolith.reports import Change, Hunk, JobReport, Snapped
 
@@ -165,9 +166,10 @@ def _encode_change(change: Change) -> dict[str, object]:
         "before": [change.before.size, change.before.digest],
         "after": [change.after.size, change.after.digest],
         "hunks": [
-            [hunk.line, *map(_text, (hunk.removed, hunk.inserted, hunk.above, hunk.below))]
+            [hunk.line, hunk.removed.decode(*_BYTES), hunk.inserted.decode(*_BYTES)]
             for hunk in change.hunks
         ],
+        "kept": [marks.hex() for marks in change.kept],
     }
 
 
@@ -186,25 +188,25 @@ def _decode_change(content: dict[str, object]) -> Change:
                 before=Snapped(size_before, digest_before),
                 after=Snapped(size_after, digest_after),
                 hunks=tuple(_decode_hunk(hunk) for hunk in hunks),
+                kept=_decode_kept(content.get("kept")),
             )
     raise ValueError("not a change")
 
 
+def _decode_kept(content: object) -> tuple[bytes, ...]:
+    """None in a report of before they were kept: such a job is undone while its files are as it left them."""
+    return tuple(bytes.fromhex(marks) for marks in content) if isinstance(content, list) else ()
+
+
 def _decode_hunk(content: list[object]) -> Hunk:
     match content:
-        case [int(line), str(removed), str(inserted), above, below]:
+        case [int(line), str(removed), str(inserted), *_]:
             return Hunk(
                 line=line,
                 removed=removed.encode(*_BYTES),
                 inserted=inserted.encode(*_BYTES),
-                above=None if above is None else str(above).encode(*_BYTES),
-                below=None if below is None else str(below).encode(*_BYTES),
             )
     raise ValueError("not a hunk")
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode(*_BYTES)
 
 
 def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
@@ -215,19 +217,12 @@ def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
 
 
 def _scrubbed_change(change: Change, cleaner: LineCleaner) -> Change:
-    def clean(lines: bytes) -> bytes:
-        return cleaner(change.path, lines)
-
-    return replace(
-        change,
-        hunks=tuple(
-            replace(
-                hunk,
-                removed=clean(hunk.removed),
-                inserted=clean(hunk.inserted),
-                above=clean(hunk.above) if hunk.above else hunk.above,
-                below=clean(hunk.below) if hunk.below else hunk.below,
-            )
-            for hunk in change.hunks
-        ),
-    )
+    """As if the record had never stood in the file: what stood below it stood so much higher."""
+    hunks: list[Hunk] = []
+    gone = 0
+    for hunk in change.hunks:
+        removed = cleaner(change.path, hunk.removed)
+        inserted = cleaner(change.path, hunk.inserted)
+        hunks.append(Hunk(line=hunk.line - gone, removed=removed, inserted=inserted))
+        gone += len(split_lines(hunk.removed)) - len(split_lines(removed))
+    return replace(change, hunks=tuple(hunks))
