@@ -46,6 +46,7 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 	$(BIN)/python benchmarks/mcp_start.py
 	$(BIN)/python -m benchmarks.dream
 	$(BIN)/python -m benchmarks.summaries.run
+	$(BIN)/python -m benchmarks.relevance.run
 	$(BIN)/python -m benchmarks.http
 
 docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs

@@ -171,7 +171,7 @@ class StageTrace:
 
 
 # Said where hits are only the nearest of what is there.
-WEAK = "Nothing found has much to do with the question; what is shown is only the nearest."
+WEAK = "Perhaps nothing answers this: what is shown is the nearest there is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,5 +185,5 @@ class SearchResult:
 
     @property
     def weak(self) -> bool:
-        """Whether nothing found has much to do with the question."""
+        """Whether nothing found seems to have much to do with the question."""
         return WEAK in self.warnings

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.relevance.run import life, questions, weak
 from memolith import Memory
 
 if TYPE_CHECKING:
@@ -61,3 +62,20 @@ def test_what_is_said_in_other_words_is_handed_over(
 )
 def test_what_is_about_something_else_is_handed_nothing(memory: Memory, question: str) -> None:
     assert memory.context(question).hits == ()
+
+
+def test_of_a_life_most_that_nothing_answers_is_told_and_little_else() -> None:
+    asked = questions()
+    with life() as memory:
+        called = weak(memory, asked)
+    without = [is_weak for one, is_weak in zip(asked, called, strict=True) if not one.answer]
+    answered = [is_weak for one, is_weak in zip(asked, called, strict=True) if one.answer]
+    assert len(without) > 100
+    assert len(answered) > 100
+    assert sum(without) >= 0.5 * len(without)
+    assert sum(answered) <= 0.07 * len(answered)
+
+
+@pytest.mark.parametrize("question", ["stock price of Tesla", "what is my blood type"])
+def test_a_word_in_common_or_none_is_not_enough(memory: Memory, question: str) -> None:
+    assert memory.search(question).weak

@@ -132,7 +132,7 @@ class Question:
         _find_at_once(reading, ranked, chats, limit)
         wanted = len(ranked) if situation.phrases else limit
         read, seen = self._read(ranked, wanted, filters)
-        warnings = [*self._warnings, *self._doubts(nominated, read, filters)]
+        warnings = [*self._warnings, *self._doubts(nominated, read, filters, situation.exact)]
         shown = _staged(parts.text_stages, situation, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
@@ -175,14 +175,16 @@ class Question:
         most = CONSIDERED if is_first else min(CONSIDERED, _BESIDE * limit + _SOME_BESIDE)
         return _best_and_of_days(fused, situation, max(most, limit))
 
-    def _doubts(self, nominated: Nomination, read: Candidates, filters: Filters) -> Iterator[str]:
+    def _doubts(
+        self, nominated: Nomination, read: Candidates, filters: Filters, exact: float
+    ) -> Iterator[str]:
         """What makes doubtful that these are the answers."""
         if len(read):
             yield from not_held(self._plan.phrases, read)
             if filters == self._first_kind:
                 yield from not_said(self._plan, nominated, read)
                 yield from self._no_such_days(nominated)
-            if filters == self._first_kind and is_weak(nominated, self._plan, read):
+            if filters == self._first_kind and is_weak(nominated, self._plan, read, exact):
                 yield WEAK
 
     def _no_such_days(self, nominated: Nomination) -> Iterator[str]:

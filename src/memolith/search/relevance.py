@@ -1,9 +1,10 @@
 """Whether a question has anything to do with this memory, or only gets what happens to be nearest.
 
-Something is always nearest. How near says little: in a large memory nonsense comes as near by meaning
-as many a good question does. Words tell it apart, each by how rare it is here, and one that stands
-nowhere most of all: the best chunk must have a fifth of what the question says, or three of its words.
-In a small memory every word that is known is frequent, so the words of the hits are counted too.
+Something is always nearest. Neither of two signs is enough to tell it apart: good answers share no word
+with the question, and what is about something else shares some, or comes near by chance. Together they are
+better: how much nearer the nearest is than of so many chunks one would be by chance, and how much of what
+the question says stands in the first hit, each word by how rare it is here, and one that stands nowhere most
+of all. How often that errs is in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -20,57 +21,51 @@ if TYPE_CHECKING:
     from memolith.search.candidates import Candidates
     from memolith.search.plan import QueryPlan
 
-# Of what the words of the question tell, the share that the best chunk must have …
-_SHARE = 0.2
-# … or as many words: of a long message nothing has a fifth.
-_WORDS = 3
-# Or it means the same: it is nearer than the nearest of so many would be by chance, whose distance
-# grows with how many there are as that of the largest of as many draws does.
-_SPREAD = 0.08  # of the way from what is usual here to what is identical, for one chunk
+# How near the nearest of so many is by chance, of the way from what is usual here to what is identical:
+# it grows with how many there are as the largest of as many draws does.
+_SPREAD = 0.08
 _MARGIN = 0.02
-# … or the nearest stands alone: so many times further before the second than is usual of as many draws.
-_ALONE = 5
-_FEW = 30  # among these one is soon alone
-# … or a hit has this share of the words, however frequent they are.
+# What having all words of the question is worth, against 1 for being as near as by chance …
+_ALL_WORDS = 1.5
+# … and what both must come to; where meaning cannot tell, a fifth of the words.
+_ENOUGH = 1.05
+_ENOUGH_WORDS = 0.2 * _ALL_WORDS
+# Among so few chunks every word that stands there is frequent, and the nearest is what is usual: this
+# share of the words is enough there, however frequent they are.
+_FEW = 30
 _COUNTED = 0.3
 _LOOKED_AT = 4_000  # characters of a hit
 
 
-def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates) -> bool:
+def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float = 0.0) -> bool:
     """Whether nothing found has much to do with the question; of its days alone anything may tell.
 
-    And who asks for decisions is answered by any.
+    And who asks for decisions is answered by any. `exact` is how far words decide that no model knows.
     """
-    told = sum(found.rarity)
-    if not told or plan.days or (found.named is not None and len(found.named)):
+    if not sum(found.rarity) or plan.days or (found.named is not None and len(found.named)):
         return False
     if plan.categories and not subjects(plan.asked):
         return False
-    enough = min(_SHARE, _WORDS / len(found.rarity)) * told
-    if found.signals.words.max(initial=0.0) >= enough:
+    held = _held(plan, hits)
+    if found.chunks <= _FEW and sum(held) >= _COUNTED * len(held):
         return False
-    if _means_the_same(found):
-        return False
-    least = _COUNTED * len(plan.words)
-    shown = zip(hits.texts, hits.chunks, strict=True)
-    return all(_counted(plan, text, chunk.heading) < least for text, chunk in shown)
+    meant = 1 - exact if found.signals.meaning.any() else 0.0
+    weighed = sum(share * rarity for share, rarity in zip(held, found.rarity, strict=False))
+    told = meant * _nearness(found) + _ALL_WORDS * weighed / sum(found.rarity)
+    return told < meant * _ENOUGH + (1 - meant) * _ENOUGH_WORDS
 
 
-def _means_the_same(found: Nomination) -> bool:
-    """Whether the nearest is nearer than by chance: than any would be, or than all others are."""
-    meaning = found.signals.meaning
-    if not len(meaning):
-        return False
-    nearest = float(meaning.max())
-    second = float(meaning[meaning < nearest].max(initial=found.usual_meaning))
+def _nearness(found: Nomination) -> float:
+    """How near the nearest is, by how near it would be by chance."""
     draws = math.sqrt(2 * math.log(max(found.chunks, 2)))
-    room = 1 - found.usual_meaning
-    is_near = nearest - found.usual_meaning >= (_SPREAD * draws + _MARGIN) * room
-    return is_near or (found.chunks > _FEW and nearest - second >= _ALONE * _SPREAD / draws * room)
+    by_chance = (_SPREAD * draws + _MARGIN) * (1 - found.usual_meaning)
+    nearest = float(found.signals.meaning.max()) - found.usual_meaning
+    return nearest / by_chance if by_chance > 0 else 0.0
 
 
-def _counted(plan: QueryPlan, *texts: str) -> float:
-    """How many words of the question stand in the texts, in either language; other names are less."""
+def _held(plan: QueryPlan, hits: Candidates) -> list[float]:
+    """Which words of the question stand in the first hit, in either language; other names are less."""
+    texts = (hits.texts[0], hits.chunks[0].heading)
     terms = frozenset(term for text in texts for term in term_counts(text[:_LOOKED_AT]))
-    found = (max((word[term] for term in terms & word.keys()), default=0) for word in plan.words)
-    return sum(1 if weight >= TRANSLATION else weight for weight in found)
+    held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
+    return [1.0 if weight >= TRANSLATION else weight for weight in held]
