@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from memolith.files import layout
-from memolith.files.roots import split_paths
+from memolith.files.roots import is_too_wide, split_paths
 from memolith.files.watch import watch
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Following:
         self._watches: list[Watch] = []
         daily = os.path.join(memory.root, layout.DAILY_FOLDER)
         elsewhere = split_paths(memory.config.index.extra_paths)
-        below = [daily, *(os.path.realpath(os.path.expanduser(path)) for path in elsewhere)]
+        led = [os.path.realpath(os.path.expanduser(path)) for path in elsewhere]
+        below = [daily, *(path for path in led if not is_too_wide(path))]
         for folders, deep in (([memory.root], False), (below, True)):
             self._watches.append(
                 watch(

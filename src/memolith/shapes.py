@@ -61,7 +61,7 @@ def hit_json(hit: Hit) -> Json:
         "other_side": hit.other_side or None,
         "dated": hit.dated and hit.dated.isoformat(),
         "sensitivity": hit.sensitivity,
-        "trust": trust_label(hit.channel, hit.role),
+        "trust": trust_label(hit.channel, hit.role, hit.citation.path),
         "superseded": hit.superseded,
         "superseded_by": hit.superseded_by and str(hit.superseded_by),
         "ranks": dict(hit.ranks),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
 # user's: pages that an agent read are saved under that name too.
 _USER_CHANNELS = frozenset({"cli", "library", "operator", "page", "user"})
+_ELSEWHERE = "@"  # as `files.roots` has it
 _AGENT_CHANNELS = frozenset({"agent", "mcp", "rest", "system"})
 
 
@@ -38,8 +39,13 @@ def allowed_platform(platform: str, channel: str) -> str:
     return channel if is_claim else platform
 
 
-def trust_label(channel: str, role: str = "") -> str:
-    """The trust as it is shown with a quotation; what came from outside names its channel."""
+def trust_label(channel: str, role: str = "", path: str = "") -> str:
+    """The trust as it is shown with a quotation; what came from outside names its channel.
+
+    What stands in a folder besides the profile's, whose paths begin with a mark, may be anybody's.
+    """
+    if path.startswith(_ELSEWHERE) and "/" in path:
+        return "file"
     known = trust_in_file(channel, role)
     return f"external: {channel[:40]}" if known == "external" else known
 

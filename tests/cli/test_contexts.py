@@ -167,3 +167,13 @@ def test_recap_prints_the_turns_of_a_chat(memolith: Run) -> None:
     assert memolith("recap", "43").err == "Nothing was said in this chat.\n"
     short = memolith("recap", "42", "--max-chars", "10")
     assert (short.out, short.err) == ("", "No turn fits.\n1 older turn left out.\n")
+
+
+def test_numbers_that_do_not_fit_are_told_what_would(memolith: Run) -> None:
+    memolith("remember", "Staging listens on port 5433")
+    assert "expected 1, 2, 3" in memolith("get", "MEMORY.md", "--from", "-3").err
+    assert "expected 1, 2, 3" in memolith("get", "MEMORY.md", "--from", "0").err
+    outcome = memolith("search", "port", "--limit", "9" * 30)
+    assert (outcome.code, "is too large" in outcome.err) == (2, True)
+    late = memolith("context", "--deadline", "0.000001", "Which port does staging use?").err
+    assert "background" not in late

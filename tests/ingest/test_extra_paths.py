@@ -180,3 +180,40 @@ def test_a_file_found_in_a_project_folder_may_not_name_folders(
     monkeypatch.chdir(project)
     with pytest.raises(ConfigError, match="may not be set by a file found"):
         Memory()
+
+
+def test_what_programs_unpack_is_not_searched(memory: Memory, notes: Path) -> None:
+    for name in ("node_modules/left-pad", "env/lib/python3/site-packages/x", "__pycache__"):
+        (notes / name).mkdir(parents=True)
+        (notes / name / "README.md").write_text("A heron by somebody else.\n")
+    assert len(found(memory, "heron")) == 1
+    assert "somebody else" not in memory.context("What does a heron eat?").text
+
+
+@pytest.mark.parametrize("wide", ["/", "//", "~", "~/", "{}/link"])
+def test_a_whole_disk_or_home_is_left_out_and_said_so(
+    tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch, wide: str
+) -> None:
+    monkeypatch.setenv("HOME", str(notes))
+    (tmp_path / "link").symlink_to("/")
+    with opened(tmp_path, wide.format(tmp_path)) as memory:
+        memory.remember("A heron eats frogs")
+        result = memory.search("heron")
+        assert [hit.text for hit in result.hits] == ["A heron eats frogs"]
+        assert any("not a whole disk or home" in warning for warning in result.warnings)
+        assert "frogs" in memory.context("What does a heron eat?").text
+
+
+def test_a_folder_of_too_many_folders_is_searched_in_part(
+    memory: Memory, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memolith.files.discovery._MOST_FOLDERS", 3)
+    for number in range(9):
+        (notes / str(number)).mkdir()
+    assert any("more than 3 folders" in warning for warning in memory.search("heron").warnings)
+
+
+def test_whose_words_they_are_is_not_claimed(memory: Memory) -> None:
+    text = memory.context("What does a heron eat?").text
+    assert re.search(r"A heron eats carp.* ⟨@my-notes-\w+/garden/pond\.md#L1-L3 · file⟩", text)
+    assert memory.remember(f"{text}\nHerons are grey").text == "Herons are grey"

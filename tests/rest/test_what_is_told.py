@@ -136,3 +136,29 @@ def test_names_of_hosts_and_pages_are_checked(root: str, name: str, value: str) 
         Memory(root, settings={name: value})
     good = {"serve.hosts": "memo.local, [::1],nas", "serve.origins": "http://[::1]:80,null"}
     Memory(root, settings=good)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"text": "x", "since": "yest"}, "since must be a day such as 2026-11-15."),
+        ({"text": "x", "since": 5}, "since must be a day such as 2026-11-15."),
+        ({"text": "x", "limit": "5"}, "limit must be a whole number."),
+    ],
+)
+def test_a_day_or_number_that_does_not_fit_is_told_in_our_words(
+    client: TestClient, body: object, message: str
+) -> None:
+    answer = client.post("/api/v1/search", json=body)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (422, message)
+
+
+def test_a_chat_may_be_a_list_of_messages(client: TestClient) -> None:
+    turns = [{"role": "user", "content": "We decided to ship on Friday."}]
+    saved = client.post("/api/v1/flush", json={"turns": turns}).json()["saved"]
+    assert [one["text"] for one in saved] == ["We decided to ship on Friday."]
+    for wrong in (5, None, {"role": "user"}):
+        answer = client.post("/api/v1/flush", json={"turns": wrong})
+        assert answer.json()["error"]["message"] == "turns must be text or a list."
+    answer = client.post("/api/v1/flush", json={"turns": ["We decided"]})
+    assert (answer.status_code, "an object" in answer.json()["error"]["message"]) == (422, True)

@@ -29,6 +29,7 @@ VALUE_OPTIONS = frozenset(
     --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens --offset --path
     --platform --port --sensitivity --session --since --title --tools --until --user""".split()
 )
+_MOST_DIGITS = 18
 _OTHERWISE = ("config",)  # whose --user is a switch
 
 
@@ -246,16 +247,17 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def line_number(text: str) -> int:
     """An argument that names a line, as editors count them: 1, 2, 3 …"""
-    number = whole_number(text)
-    if not number:
-        raise argparse.ArgumentTypeError("expected 1, 2, 3 …, not '0'")
-    return number
+    if not text.strip("0") or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected 1, 2, 3 …, not {text[:40]!a}")
+    return whole_number(text)
 
 
 def whole_number(text: str) -> int:
     """An argument that counts something: 0, 1, 2 …"""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+    if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"expected 0, 1, 2 …, not {text[:40]!a}")
+    if len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"{text[:20]}… is too large")
     return int(text)
 
 

@@ -70,7 +70,9 @@ class Digest:
 
     def _line(self, hit: Hit) -> str:
         place = str(hit.citation) if self._cited else hit.record_id[:8] or "memory"
-        mark = source(place, trust_label(hit.channel, hit.role), str(hit.dated or ""))
+        mark = source(
+            place, trust_label(hit.channel, hit.role, hit.citation.path), str(hit.dated or "")
+        )
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""
         text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)

@@ -78,7 +78,7 @@ class Recaller:
         answers: list[SearchResult] = []
         if in_time(lambda: answers.append(self.recall(question, limit, filters)), seconds):
             return answers[0]
-        late = f"The search took longer than {seconds:g} seconds and goes on in the background."
+        late = f"The search took longer than {seconds:g} seconds."
         return SearchResult(hits=(), warnings=(late,))
 
     def context(self, turn: Turn, filters: Filters) -> TurnContext:

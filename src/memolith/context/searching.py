@@ -89,8 +89,8 @@ class Searches:
         self._is_over = True
         found = self._found
         late = (
-            f"The search for {self._missing} took longer than {seconds:g} seconds and goes on in"
-            " the background; this answer is without it."
+            f"The search for {self._missing} took longer than {seconds:g} seconds:"
+            " this answer is without it."
         )
         return replace(found, warnings=(*found.warnings, late))
 

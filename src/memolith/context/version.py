@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.files.change_hint import ChangeHint
+from memolith.files.discovery import NOT_NOTES
 from memolith.files.folder import change_stamp_of, close_quietly
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.locks import LOCK_PATH
-from memolith.files.roots import split_paths
+from memolith.files.roots import is_too_wide, split_paths
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -53,7 +54,8 @@ class StoreVersion:
         now = clock.file_time()
         with self._guard:
             written = _last_write(self.root)
-            extra = list(map(os.path.realpath, self._named))  # a link may lead elsewhere by now
+            led = map(os.path.realpath, self._named)  # a link may lead elsewhere by now
+            extra = [path for path in led if not is_too_wide(path)]
             if extra != self._extra:
                 self._extra, self._in_doubt = extra, True
                 self._walked = float("-inf")
@@ -146,7 +148,7 @@ class StoreVersion:
                 self._folders[folder] = os.stat(folder).st_mtime_ns
                 with os.scandir(folder) as entries:
                     for entry in entries:
-                        if entry.name.startswith("."):
+                        if entry.name.startswith(".") or entry.name in NOT_NOTES:
                             continue
                         if entry.is_dir(follow_symlinks=False):
                             if not is_profile or entry.name == DAILY_FOLDER:

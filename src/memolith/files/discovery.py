@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.types import Stamp
 
+# Folders that programs fill with what others wrote.
+NOT_NOTES = frozenset(("node_modules", "bower_components", "site-packages", "__pycache__"))
+# A search waits until all folders are looked at; whoever has more named something else than notes.
+_MOST_FOLDERS = 20_000
 # What synchronising programs leave behind when two machines wrote at once: a copy, not a memory.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 
@@ -70,7 +74,15 @@ def discover_below(
     found: dict[str, Stamp] = {}
     warnings: list[str] = []
     waiting = [""]
+    looked_at = 0
     while waiting:
+        looked_at += 1
+        if looked_at > _MOST_FOLDERS:
+            warnings.append(
+                f"{folder.root} has more than {_MOST_FOLDERS:,} folders; the rest of it is not searched."
+                " Name the folders of your notes in index.extra_paths."
+            )
+            break
         path = waiting.pop()
         place = os.path.join(folder.root, path)
         if about_to_look is not None:
@@ -106,6 +118,8 @@ def _note_files(
             if name[0] == ".":
                 continue
             if entry.is_dir(follow_symlinks=False):
+                if name in NOT_NOTES:
+                    continue
                 below.append(prefix + name)
                 if name.endswith(".md") or name == chats:
                     warnings.append(f"{prefix}{name} is a folder, where a file should be.")

@@ -119,6 +119,11 @@ class Roots:
         if STATE_FOLDER in path.split("/"):
             self._problems.append(f"{path} is inside {STATE_FOLDER} and is left out of search.")
             return
+        if is_too_wide(path):
+            self._problems.append(
+                f"{path} is not searched: index.extra_paths names folders of notes, not a whole disk or home."
+            )
+            return
         digits = _HASH_DIGITS
         while (root_id := _root_id(path, digits)) in extra:
             digits += 2
@@ -135,6 +140,11 @@ def split_paths(setting: str) -> list[str]:
     ['~/notes', '/srv/wiki']
     """
     return [part.strip() for part in re.split("[:\n]", setting) if part.strip()]
+
+
+def is_too_wide(path: str) -> bool:
+    """Whether a folder, with links resolved, holds everything: no search could wait for that."""
+    return path in ("/", os.path.realpath(os.path.expanduser("~")))
 
 
 def _root_id(path: str, digits: int) -> str:

@@ -92,7 +92,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
                 "category": hit.category or None,
                 "score": hit.score,
                 "citation": str(hit.citation),
-                "trust": trust_label(hit.channel, hit.role),
+                "trust": trust_label(hit.channel, hit.role, hit.citation.path),
             }
             for hit in shortened(result.hits, query)
         ],

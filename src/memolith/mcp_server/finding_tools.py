@@ -61,7 +61,10 @@ def found(call: Call, question: str, result: SearchResult) -> Answer:
 
 
 def _shown(number: int, hit: Hit, *, cited: bool) -> str:
-    known = [f"score: {hit.score:.3f}", quoted(trust_label(hit.channel, hit.role))]
+    known = [
+        f"score: {hit.score:.3f}",
+        quoted(trust_label(hit.channel, hit.role, hit.citation.path)),
+    ]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
     known += [quoted_line(hit.category, _MOST_OF_A_CHAT), str(hit.dated or "")]

@@ -90,7 +90,7 @@ def undo_job(job_id: str, memory: TheMemory) -> Answer:
 
 @routes.post("/flush", response_model=FlushAnswer)
 def flush(body: FlushRequest, memory: TheMemory) -> Answer:
-    """Save what matters of a chat that is about to be shortened or ended; never twice."""
+    """Save what matters of a chat that is about to be shortened or ended, never twice: messages or text."""
     report = memory.jobs.flush(
         body.turns,
         session=body.session,

@@ -36,11 +36,16 @@ _MUST = {
     "datetime_type": "a moment such as 2026-11-15T09:00:00Z",
     "datetime_parsing": "a moment such as 2026-11-15T09:00:00Z",
     "datetime_from_date_parsing": "a moment such as 2026-11-15T09:00:00Z",
+    "date_type": "a day such as 2026-11-15",
+    "date_parsing": "a day such as 2026-11-15",
+    "date_from_datetime_parsing": "a day such as 2026-11-15",
+    "date_from_datetime_inexact": "a day such as 2026-11-15, without a time",
+    "datetime_object_invalid": "a moment such as 2026-11-15T09:00:00Z",
     "timezone_aware": "a moment with its time zone, such as 2026-11-15T09:00:00Z",
 }
 # Where it stood, and branches of a union: they are no names of the caller's.
 _PLACES = ("body", "query", "path")
-_BRANCHES = ("str", "int", "float", "bool")
+_BRANCHES = ("str", "constrained-str", "int", "float", "bool")
 
 
 def in_words(problems: Sequence[Problem]) -> str:
@@ -75,6 +80,7 @@ def _place(loc: object) -> str:
     parts = list(loc) if isinstance(loc, tuple) else []
     if parts[:1] == ["body"] or (len(parts) > 1 and parts[0] in _PLACES):
         del parts[0]
+    parts = [part for part in parts if not str(part).startswith("list[")]
     if len(parts) > 1 and parts[-1] in _BRANCHES:
         del parts[-1]
     return ".".join(map(str, parts))[:_LONGEST_NAME]

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from memolith.labels import Sensitivity, SessionKind
 
@@ -13,15 +14,19 @@ LONGEST_QUESTION = 8192
 _LONGEST_MESSAGE = 100_000
 
 
-def _only_text(value: object) -> object:
+def _only_text(kind: str) -> BeforeValidator:
     """Days and moments are written out: a bare number would be taken for seconds."""
-    if value is not None and not isinstance(value, str):
-        raise ValueError("expected text in ISO 8601")
-    return value
+
+    def checked(value: object) -> object:
+        if value is not None and not isinstance(value, str):
+            raise PydanticCustomError(kind, "expected text")
+        return value
+
+    return BeforeValidator(checked)
 
 
-Day = Annotated[date, Field(strict=False), BeforeValidator(_only_text)]
-Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
+Day = Annotated[date, Field(strict=False), _only_text("date_type")]
+Moment = Annotated[AwareDatetime, Field(strict=False), _only_text("datetime_type")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Question = Annotated[str, Field(max_length=LONGEST_QUESTION)]
 Limit = Annotated[int, Field(ge=1, le=100)]  # of an address, where everything is text
@@ -32,7 +37,7 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 def _only_number(value: object) -> object:
     """In JSON, 5 and 5.0 are the same number; "5" and true are none."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ValueError("expected a whole number")
+        raise PydanticCustomError("int_type", "expected a whole number")
     return value
 
 
@@ -214,9 +219,9 @@ class JobRequest(Request):
 
 
 class FlushRequest(Request):
-    """A chat that is about to be lost: messages as JSON, or text with "User:" and "Assistant:"."""
+    """A chat that is about to be lost: a list of messages, or text with "User:" and "Assistant:"."""
 
-    turns: str = Field(min_length=1)
+    turns: Annotated[str, Field(min_length=1)] | list[dict[str, object]]
     session: Name = "main"
     dry_run: bool = False
 

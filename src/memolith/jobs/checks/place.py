@@ -24,6 +24,11 @@ _SYNC_MARKS = {
 }
 _NETWORK_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs")
 
+# What comes of it where we may not write. Who may write a file may not be allowed to make new ones.
+_NOTHING = "nothing can be remembered"
+_NO_NEW_DAY = "nothing can be remembered on a new day: its log cannot be made"
+_NO_NEW_FILES = "no file can be made or replaced there: jobs, notes and corrections fail"
+
 
 def check_profile(subject: Subject) -> list[Check]:
     """Whether the folder and what we append to may be read and written."""
@@ -40,12 +45,19 @@ def check_profile(subject: Subject) -> list[Check]:
             "Mount it writable, or choose another --root.",
         )
         return found.checks("")
-    for path in ("", layout.DAILY_FOLDER, STATE_FOLDER, subject.config.profile.primary, LOCK_PATH):
+    places = {
+        "": _NO_NEW_FILES,
+        layout.DAILY_FOLDER: _NO_NEW_DAY,
+        STATE_FOLDER: _NO_NEW_FILES,
+        subject.config.profile.primary: _NOTHING,
+        LOCK_PATH: _NOTHING,
+    }
+    for path, so in places.items():
         whole = os.path.join(subject.root, path)
         if os.path.exists(whole) and not os.access(whole, os.W_OK):
             found.add(
                 "error",
-                f"{shown(path or subject.root)} may not be written, so nothing can be remembered.",
+                f"{shown(path or subject.root)} may not be written, so {so}.",
                 "Check owner and mode: ls -l",
             )
     return found.checks(shown(subject.root))
