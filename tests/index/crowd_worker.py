@@ -25,6 +25,8 @@ LEAST = 20  # changes or searches of each, however slow the machine is
 database._BUSY_MILLISECONDS = 300_000
 # Said of what changed between the look at the disk and the reading of the text: it is not shown.
 OVERTAKEN = "changed during the search"
+# Said when a file was away at that moment, between two versions or before its first.
+AWAY = "Nothing says"
 
 
 def write(root: Path, seconds: float, number: int) -> dict[str, object]:
@@ -91,7 +93,9 @@ def search(root: Path, seconds: float, number: int) -> dict[str, object]:
             texts = [hit.text for hit in result.hits if name in hit.text.split()]
             found = [int(text.split()[2]) for text in texts]
             searches += 1
-            warnings.update(text for text in result.warnings if OVERTAKEN not in text)
+            known = (OVERTAKEN,) if found else (OVERTAKEN, AWAY)
+            told = (text for text in result.warnings if not any(part in text for part in known))
+            warnings.update(told)
             stale = any(not oldest <= version <= newest for version in found)
             missed = not found and 0 < oldest == newest
             if stale or missed:
