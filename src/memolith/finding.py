@@ -172,7 +172,7 @@ class Finder(KeptIndex):
 
     def _degraded(self) -> tuple[str, ...]:
         """What a search does without."""
-        warnings = self._elsewhere()
+        warnings = self._place.told()
         if not (self._config.search.words or self._config.search.meaning):
             warnings += (_BLIND,)
         if self._config.search.meaning and self._model.problem:

@@ -15,11 +15,11 @@ from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
-from memolith.files.seen import BELIEVED_SECONDS, SeenFiles
 from memolith.index.choose import open_index
-from memolith.index.temporary import folder_instead, temporary_folder
+from memolith.index.place import IndexPlace
 from memolith.index_reports import told_of_refused
 from memolith.ingest.background import Background
+from memolith.ingest.looking import Looking
 from memolith.ingest.model import Model
 from memolith.ingest.settling import Settling
 from memolith.ingest.sources import Days, Sources, as_doubtful
@@ -33,18 +33,12 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.config import Config
-    from memolith.index.temporary import TemporaryFolder
     from memolith.index_reports import IndexStatus, SyncReport
     from memolith.interfaces import Embedder, Index, WordVectors
     from memolith.types import Progress
 
-# So few files take a millisecond to look at: where the kernel cannot tell, every search does.
-_FEW_FILES = 300
 # Who closes waits so long for a search that runs; a search that is late must not hold up its caller.
 _PATIENCE_SECONDS = 0.3
-# Where the kernel cannot tell, of many files a second search right after the first does not look
-# again; an edit is still found long before a person has typed a question about it.
-_LOOKED_SECONDS = 0.02
 # Searches that follow each other so closely are not held up by what is indexed ahead of them.
 _CLOSE_SECONDS = 1.0
 # After a change of model, a search embeds old chunks for at most so long before it answers.
@@ -53,8 +47,6 @@ _EMBEDDING_SECONDS = 1.0
 _ATTEMPTS = 5
 _SECONDS_OF_ATTEMPTS = 10.0
 _NEVER = float("-inf")
-_READ_ONLY = "This memory is read-only and has no index."
-_TEMPORARY = "A temporary index is used instead, and made again by the next command."
 T = TypeVar("T")
 
 
@@ -72,14 +64,12 @@ class KeptIndex:
         self._model = self._new_model()
         self._background = Background(self._embed_in_background)
         self._word_vectors: WordVectors | None = None
-        self._looked = _NEVER
         self._embedded = False  # whether no chunk waits for a vector, as far as is known
         self._flaws: tuple[str, ...] = ()  # what of the files cannot be found, as of the last look
         self._asked = _NEVER
-        self._seen = SeenFiles()
+        self._looking = Looking()
         self._settling = Settling()
-        self._temporary: TemporaryFolder | None = None
-        self._why_temporary = _READ_ONLY
+        self._place = IndexPlace(os.path.join(root, INDEX_FOLDER))
         self._closing = False
 
     def configure(self, config: Config, clock: Clock) -> None:
@@ -94,12 +84,11 @@ class KeptIndex:
 
     def look_again(self) -> None:
         """Something is about to be written: what was seen on the disk a moment ago counts no more."""
-        self._looked = _NEVER
+        self._looking.forget()
 
     def look_everywhere(self) -> None:
         """Somebody has looked at the disk, and may have seen what the kernel has not told us."""
-        self._looked = _NEVER
-        self._seen.look_everywhere()
+        self._looking.forget_everything()
 
     def close(self) -> None:
         """Let go of the index: at once, or when what still is at work with it ends."""
@@ -124,22 +113,19 @@ class KeptIndex:
     def _close(self) -> None:
         self._closing = False
         self._background.stop()
-        self._seen.close()
-        self._looked = _NEVER
+        self._looking.close()
         self._model.close()
         if self._index is not None:
             self._index.close()
             self._index = None
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary, self._why_temporary = None, _READ_ONLY
+        self._place.close()
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Bring the index in line with the files."""
         from memolith.files.not_followed import not_followed  # searches do without it
 
         with self._at_work():
-            self._seen.look_everywhere()
+            self._looking.forget_everything()
             report = self._again_if_replaced(lambda: self._sync(progress))
             with self._roots() as roots:
                 links = not_followed(roots.own)
@@ -153,7 +139,7 @@ class KeptIndex:
         if clocks.monotonic() - self._asked < _CLOSE_SECONDS:
             return False
         with self._at_work(), suppress(MemolithError):
-            if self._index is not None and not self._seen.hint.is_quiet():
+            if self._index is not None and not self._looking.is_quiet():
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
         return True
 
@@ -176,7 +162,7 @@ class KeptIndex:
 
     def _left_undone(self) -> Iterator[str]:
         """What a sync could not do: keep an index, or have the model answer for each text."""
-        yield from self._elsewhere()
+        yield from self._place.told()
         if self._config.search.meaning:
             if self._model.problem:
                 yield f"{self._model.problem} Text is found by words only for now."
@@ -198,7 +184,7 @@ class KeptIndex:
         """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
         try:
             with self._at_work():
-                self._seen.look_everywhere()
+                self._looking.forget_everything()
                 self._again_if_replaced(lambda: self._sync(None))
                 self._again_if_replaced(lambda: self._open_index().purge())
         finally:
@@ -208,21 +194,20 @@ class KeptIndex:
                 forget_all(self._cache_path)
 
     def _sync(self, progress: Progress | None, embedding_seconds: float = math.inf) -> SyncReport:
-        self._looked = _NEVER  # until the look that follows has come to its end
+        self._looking.forget()  # until the look that follows has come to its end
         self._embedded = False
         embedder = self._open_embedder()
         if self._model.is_slow and embedding_seconds < math.inf:
             embedder = None  # a search does not wait for it
         with self._roots() as roots:
             report = sync(
-                replace(self._sources(roots), seen=self._seen, settling=self._settling),
+                replace(self._sources(roots), seen=self._looking.seen, settling=self._settling),
                 self._open_index(),
                 embedder,
                 progress,
                 embedding_seconds=embedding_seconds,
             )
-        if not report.warnings and (self._seen.hint.works or report.files > _FEW_FILES):
-            self._looked = clocks.monotonic()
+        self._looking.note(report)
         self._flaws = self._tell_flaws()
         return replace(report, warnings=report.warnings + self._flaws) if self._flaws else report
 
@@ -234,15 +219,9 @@ class KeptIndex:
 
         return told_of(flawed)
 
-    def _may_have_changed(self) -> bool:
-        since = clocks.monotonic() - self._looked
-        if since > BELIEVED_SECONDS:
-            return True
-        return not self._seen.hint.is_quiet() and (self._seen.hint.works or since > _LOOKED_SECONDS)
-
     def _look(self) -> tuple[str, ...]:
         """Index what has changed on the disk, if anything may have; says what could not be done."""
-        if not self._may_have_changed():
+        if not self._looking.is_due():
             return self._flaws
         try:
             return self._sync(None, _EMBEDDING_SECONDS).warnings
@@ -273,11 +252,7 @@ class KeptIndex:
     def _go_elsewhere(self, why: str) -> None:
         """Do without an index that cannot be used: make one in another place."""
         self._close()
-        self._temporary, self._why_temporary = temporary_folder(), why
-
-    def _elsewhere(self) -> tuple[str, ...]:
-        """That the index is not the one of this memory, and why."""
-        return (f"{self._why_temporary} {_TEMPORARY}",) if self._temporary is not None else ()
+        self._place.go_elsewhere(why)
 
     def _open_word_vectors(self) -> WordVectors | None:
         if self._word_vectors is None:
@@ -289,8 +264,7 @@ class KeptIndex:
             embedder = self._open_embedder()
             with Folder(self._root) as folder, suppress(OSError):
                 make_state_folder(folder)  # private, and not for git
-            self._temporary = self._temporary or folder_instead(self._index_folder)
-            self._index = open_index(self._index_folder, embedder)
+            self._index = open_index(self._place.choose(), embedder)
             self._indexed_by = embedder
         return self._index
 
@@ -302,7 +276,7 @@ class KeptIndex:
 
     def _status(self) -> IndexStatus:
         with self._roots() as roots:
-            return index_status(roots, self._index_folder)
+            return index_status(roots, self._place.folder)
 
     def _embed_later(self) -> tuple[str, ...]:
         """Have chunks without a vector embedded while others search; says how many there are."""
@@ -314,7 +288,7 @@ class KeptIndex:
             refused = index.refused() if self._model.is_slow else 0
             return (f"{told_of_refused(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
-        self._looked = _NEVER
+        self._looking.forget()
         self._background.start()
         why = f" {self._background.problem}" if self._background.problem else ""
         return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
@@ -326,7 +300,7 @@ class KeptIndex:
         try:
             with (
                 self._roots() as roots,
-                closing(open_index(self._index_folder, embedder)) as index,
+                closing(open_index(self._place.folder, embedder)) as index,
             ):
                 embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
                 index.maintain()
@@ -349,12 +323,6 @@ class KeptIndex:
 
     def _new_model(self) -> Model:
         return Model(self._config.embed, self._cache_path)
-
-    @property
-    def _index_folder(self) -> str:
-        if self._temporary is not None:
-            return self._temporary.name
-        return os.path.join(self._root, INDEX_FOLDER)
 
     @property
     def _cache_path(self) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from memolith import Memory, kept_index
 from memolith.following import follow_files
+from memolith.ingest import looking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,12 +130,12 @@ def test_an_index_that_cannot_be_used_does_not_end_the_following(server: Memory)
 def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_index, "BELIEVED_SECONDS", 3600.0)
+    monkeypatch.setattr(looking, "BELIEVED_SECONDS", 3600.0)
     with Memory(tmp_path) as memory:
         memory.remember("a heron")
         memory.search("heron")
         finder = memory._open_finder()
-        if not finder._seen.hint.works:
+        if not finder._looking.seen.hint.works:
             pytest.skip("the kernel does not tell of changes here")
         looks = list[object]()
         sync = finder._sync

@@ -1,0 +1,66 @@
+"""Where the index of a memory is: among its files, or for one process alone in a folder that goes with it.
+
+The latter where a memory may be read but not written, or the index cannot be used, as on a full disk.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memolith.index.choose import has_index
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+_READ_ONLY = "This memory is read-only and has no index."
+_TEMPORARY = "A temporary index is used instead, and made again by the next command."
+
+
+class IndexPlace:
+    """The folder of an index, as far as one process is concerned."""
+
+    def __init__(self, folder: str) -> None:
+        """Where it is, unless that cannot be."""
+        self._own = folder
+        self._instead: TemporaryDirectory[str] | None = None
+        self._why = _READ_ONLY
+
+    @property
+    def folder(self) -> str:
+        """Where it is now."""
+        return self._own if self._instead is None else self._instead.name
+
+    def choose(self) -> str:
+        """Where it is to be opened: elsewhere, if none is there and none can be made; raises OSError."""
+        if self._instead is None and not _has_or_may_have_index(self._own):
+            self._instead = _temporary_folder()
+        return self.folder
+
+    def go_elsewhere(self, why: str) -> None:
+        """Do without the one that cannot be used; raises OSError."""
+        self.close()
+        self._instead, self._why = _temporary_folder(), why
+
+    def told(self) -> tuple[str, ...]:
+        """That it is not the one of the memory, and why."""
+        return (f"{self._why} {_TEMPORARY}",) if self._instead is not None else ()
+
+    def close(self) -> None:
+        """Leave nothing elsewhere."""
+        if self._instead is not None:
+            self._instead.cleanup()
+            self._instead, self._why = None, _READ_ONLY
+
+
+def _has_or_may_have_index(folder: str) -> bool:
+    place = folder
+    while not os.path.exists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    return os.access(place, os.W_OK) or not os.path.isdir(place) or has_index(folder)
+
+
+def _temporary_folder() -> TemporaryDirectory[str]:
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="memolith-index-", ignore_cleanup_errors=True)
