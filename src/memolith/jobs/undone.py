@@ -14,10 +14,10 @@ from memolith.jobs.covered import short
 from memolith.jobs.heads import heads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from memolith.files.transaction import Transaction
-    from memolith.reports import JobReport
+    from memolith.reports import Hunk, JobReport
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
 _MOST = 200_000  # of each job, the newest
@@ -40,28 +40,40 @@ def note_undone(transaction: Transaction, report: JobReport) -> None:
 
 
 def _covered(report: JobReport) -> Iterator[str]:
-    for change in report.changes:
-        for hunk in change.hunks:
-            if report.job == "compact":
-                yield from (short(head.id) for head in heads(hunk.removed))
-                yield from _months(change.path, hunk.removed)
-            elif report.job == "experiences":
-                yield from _sources(change.path, hunk.inserted)
-            elif report.job == "dream":
-                found = blocks(split_lines(hunk.inserted))
-                yield from (fact.claim for block in found for fact in block.facts)
+    """The names of what a job was about; of others than these three nothing is remembered."""
+    named = _NAMED.get(report.job)
+    if named is not None:
+        for change in report.changes:
+            for hunk in change.hunks:
+                yield from named(change.path, hunk)
 
 
-def _months(path: str, lines: bytes) -> Iterator[str]:
+def _compacted(path: str, hunk: Hunk) -> Iterator[str]:
+    """The records, and the months of the long memory, that went into summaries."""
+    yield from (short(head.id) for head in heads(hunk.removed))
     if path == long_memory.PATH:
-        yield from map(long_memory.name_of, long_memory.LongMemory.parse(lines).blocks)
+        yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
 
 
-def _sources(path: str, lines: bytes) -> Iterator[str]:
-    for _, record in Document.parse(path, lines).records():
+def _taken_in(path: str, hunk: Hunk) -> Iterator[str]:
+    """The records of which experiences were made."""
+    for _, record in Document.parse(path, hunk.inserted).records():
         source = record.metadata.get("source")
         if isinstance(source, str):
             yield source
+
+
+def _promoted(_: str, hunk: Hunk) -> Iterator[str]:
+    """The claims that a dream wrote into MEMORY.md."""
+    for block in blocks(split_lines(hunk.inserted)):
+        yield from (fact.claim for fact in block.facts)
+
+
+_NAMED: Mapping[str, Callable[[str, Hunk], Iterator[str]]] = {
+    "compact": _compacted,
+    "experiences": _taken_in,
+    "dream": _promoted,
+}
 
 
 def _read(data: bytes | None) -> dict[str, list[str]]:

@@ -9,12 +9,14 @@ from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import ROOT
 from memolith.text.wording import counted
+from memolith.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memolith.jobs.checks.subject import Entry, Subject
+    from memolith.jobs.checks.subject import Entry, Kind, Subject
+    from memolith.labels import CheckStatus
     from memolith.reports import Check
 
 _FOLDERS = (
@@ -39,28 +41,41 @@ _REPLACE = "Replace it by a copy of what it points to: cp, then mv."
 def check_shapes(subject: Subject) -> list[Check]:
     """Links, pipes, folders in the place of files: none of them is ever read or followed."""
     found = Findings("shapes", "Ordinary files")
-    for entry, words, hint, severe in _problems(subject):
-        found.add("error" if severe else "warn", f"{shown(entry.path)} {words}", hint)
+    for wrong in _wrong(subject):
+        status: CheckStatus = "error" if wrong.is_needed else "warn"
+        found.add(status, f"{shown(wrong.path)} {wrong.words}", wrong.hint)
     return found.checks(counted(len(subject.entries), "name"))
 
 
 def unusable(subject: Subject) -> tuple[str, ...]:
     """The paths that `check_shapes` calls errors: whatever stands below them cannot be reached."""
-    return tuple(entry.path for entry, _, _, severe in _problems(subject) if severe)
+    return tuple(wrong.path for wrong in _wrong(subject) if wrong.is_needed)
 
 
-def _problems(subject: Subject) -> Iterator[tuple[Entry, str, str, bool]]:
-    """Each entry that is not what it should be: what is wrong, what to do, and whether we need it."""
-    archive = subject.config.trim.archive_path
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """A name that is not what it should be: what is wrong, and what to do."""
+
+    path: str
+    words: str
+    hint: str
+    is_needed: bool  # we cannot do without what should be there
+
+
+def _wrong(subject: Subject) -> Iterator[_Wrong]:
+    files = (*_FILES, subject.config.trim.archive_path)
     for entry in subject.entries:
-        should_be_file = entry.path in (*_FILES, archive) or layout.is_daily_log(entry.path)
-        should_be_folder = entry.path in _FOLDERS
-        words, hint = _problem(entry, should_be_file, should_be_folder)
+        wanted: Kind | None = None
+        if entry.path in files or layout.is_daily_log(entry.path):
+            wanted = "file"
+        elif entry.path in _FOLDERS:
+            wanted = "folder"
+        words, hint = _problem(entry, wanted)
         if words:
-            yield entry, words, hint, bool(entry.closed) or should_be_file or should_be_folder
+            yield _Wrong(entry.path, words, hint, bool(entry.closed or wanted))
 
 
-def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tuple[str, str]:
+def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
     """What is wrong with it and what to do, or nothing."""
     words = hint = ""
     if entry.closed:
@@ -69,13 +84,12 @@ def _problem(entry: Entry, should_be_file: bool, should_be_folder: bool) -> tupl
         words, hint = "is a symbolic link, which is not followed.", _REPLACE
     elif entry.kind == "other":
         words, hint = "is neither file nor folder.", "Move it away."
-    elif entry.kind == "folder" and should_be_file:
+    elif entry.kind == "folder" and wanted == "file":
         words, hint = "is a folder where a file should be.", "Move that folder away."
-    elif entry.kind == "file" and should_be_folder:
+    elif entry.kind == "file" and wanted == "folder":
         words, hint = "is a file where a folder should be.", "Move that file away."
     elif entry.names > 1:
-        words = SECOND_NAME
-        hint = _REPLACE
+        words, hint = SECOND_NAME, _REPLACE
     return words, hint
 
 
