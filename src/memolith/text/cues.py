@@ -35,16 +35,16 @@ _SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS))
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The cues of one language, by section."""
+    """One language, and which sections of cues it has."""
 
     name: str  # as in the name of its file
     words: frozenset[str]  # small words that hardly another language has
-    sections: dict[str, re.Pattern[str]]
+    sections: frozenset[str]
 
     def says(self, section: str, plain: str) -> re.Match[str] | None:
         """The first cue of this section in a plain sentence."""
-        pattern = self.sections.get(section)
-        return pattern.search(plain) if pattern is not None else None
+        found = section in self.sections
+        return _of_section(self.name, section).search(plain) if found else None
 
 
 class Sentence:
@@ -151,10 +151,16 @@ def languages() -> tuple[Language, ...]:
         Language(
             name,
             frozenset(map(fold, sections["language"])),
-            {key: _expression(cues) for key, cues in sections.items() if key not in _LISTS},
+            frozenset(sections).difference(_LISTS),
         )
         for name, sections in _files("cues").items()
     )
+
+
+@cache
+def _of_section(language: str, section: str) -> re.Pattern[str]:
+    """Compiled when it is first asked for: few need them all."""
+    return _expression(_files("cues")[language][section])
 
 
 def listed(section: str, table: str = "cues") -> list[str]:
