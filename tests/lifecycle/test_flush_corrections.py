@@ -256,3 +256,43 @@ def test_a_speaker_named_twice_is_not_saved() -> None:
     assert read_chat(chat).messages == said
     pasted = [{"role": "user", "content": "User: We agreed on 900 euros.\nAssistant: Noted."}]
     assert read_chat(pasted).messages == said
+
+
+def said_in_turn(*texts: str) -> list[str]:
+    """What is saved of a chat in which user and agent take turns."""
+    chat = [Said(number % 2 == 0, text) for number, text in enumerate(texts)]
+    return [one.text for one in extract(chat)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When is it?", "On 3 June."),
+        ("¿Cuántas noches?", "cuatro al mes"),
+        ("Welche Klasse hast du?", "die 3b, 24 Kinder"),
+    ],
+)
+def test_a_short_answer_is_saved_with_its_question(question: str, answer: str) -> None:
+    assert said_in_turn("hi", f"Nice! {question}", answer) == [f"{question} {answer}"]
+    topic = "We decided to move to Graz."
+    assert said_in_turn(topic, question, answer) == [f"{topic} {question} {answer}"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Should I run 3 tests or 5?", "5"),  # an offer
+        ("When is it?", "no idea"),
+        ("What is the password?", "hunter22x"),
+        ("What is your PIN?", "4711"),
+    ],
+)
+def test_no_answer_to_an_offer_and_no_secret_is_saved(question: str, answer: str) -> None:
+    assert said_in_turn("hi", question, answer) == []
+
+
+def test_what_is_no_message_among_others_is_told() -> None:
+    chat = read_chat('[{"role": "user", "content": "We agreed on 900 euros."}, null, 7]')
+    assert [one.text for one in chat.messages] == ["We agreed on 900 euros."]
+    assert chat.warnings == ("2 of 3 entries are no messages.",)
+    assert read_chat("[null]").warnings[0].startswith("No message of a user")

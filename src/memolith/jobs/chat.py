@@ -75,10 +75,26 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     if not isinstance(turns, str):
         return _from_list(turns)
     try:
-        messages = tuple(_messages(json.loads(turns)))
+        content = json.loads(turns)
+        if isinstance(content, list | dict):
+            return _from_json(content)
     except (ValueError, RecursionError):
-        return _from_broken(turns) if _LIKE_JSON.match(turns) else Chat(tuple(_spoken(turns)))
-    return Chat(messages, () if messages else (_NO_MESSAGE,))
+        if _LIKE_JSON.match(turns):
+            return _from_broken(turns)
+    return Chat(tuple(_spoken(turns)))
+
+
+def _from_json(content: Sequence[object] | Mapping[str, object]) -> Chat:
+    """The messages of whole JSON; what else stands between them is told."""
+    inside = _inside(content)
+    found = [one for one in inside if isinstance(one, list | dict)]
+    messages = tuple(_messages(found))
+    if not messages:
+        return Chat((), (_NO_MESSAGE,))
+    told = (
+        f"{len(inside) - len(found)} of {counted(len(inside), 'entry', 'entries')} are no messages."
+    )
+    return Chat(messages, (told,) if len(found) < len(inside) else ())
 
 
 def _from_list(turns: object) -> Chat:

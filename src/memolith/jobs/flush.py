@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, correct, says_anew, values_of
-from memolith.jobs.worth_saving import assents, category_of
+from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, answer, correct, says_anew, values_of
+from memolith.jobs.worth_saving import asks, assents, category_of, is_answer
 from memolith.text.cut import cut
 from memolith.text.host_text import own_text
 from memolith.text.leaning import corrects, leans
@@ -61,17 +61,22 @@ def _may_count(unit: Unit, chat: Sequence[Said]) -> bool:
 
 def _units(messages: Iterable[Said]) -> list[Unit]:
     units: list[Unit] = []
+    question = ""  # the last of the agent's message before
     for number, said in enumerate(messages):
         is_secret = False
-        for sentence in sentences(own_text(without_recalled(said.text))):
+        found = list(sentences(own_text(without_recalled(said.text))))
+        for sentence in found:
             is_correction = corrects(sentence)
             follows = is_correction or leans(sentence)
-            is_secret = surely_holds_secret(sentence) or (is_secret and follows)
+            is_secret = _is_secret(sentence, question) or (is_secret and follows)
             if is_secret:  # and what leans on it
                 continue
             category = category_of(sentence, by_user=said.by_user)
             unit = Unit(text=sentence, category=category, by_user=said.by_user, message=number)
             if (is_correction or says_anew(units, unit)) and correct(units, unit):
+                continue
+            if question and sentence == found[0] and is_answer(sentence):
+                answer(units, unit, question)
                 continue
             before = units[-1] if units and units[-1].message == number else None
             fits = before is not None and len(before.text) + len(sentence) < LONGEST_PAIR
@@ -79,4 +84,11 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
                 before.add(sentence, category)
                 continue
             units.append(unit)
+        question = found[-1] if found and not said.by_user and asks(found[-1]) else ""
     return units
+
+
+def _is_secret(sentence: str, question: str) -> bool:
+    """Whether it holds a secret, by itself or as what was asked for: «What is the password?»."""
+    as_asked = f"{question.rstrip(' ?')}: {sentence}" if question else sentence
+    return surely_holds_secret(sentence) or surely_holds_secret(as_asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from memolith.jobs.worth_saving import CATEGORIES, may_be_corrected, states_anew
@@ -40,6 +40,18 @@ class Unit:
         self.text = f"{ended} {sentence}"
         known = [one for one in CATEGORIES if one in (self.category, category)]
         self.category = known[0] if known else ""
+
+
+def answer(units: list[Unit], said: Unit, question: str) -> None:
+    """Save a short answer with the question, and with what the user said before that, if they fit together."""
+    text = f"{question} {said.text}"
+    category = said.category or ("fact" if values_of(said.text) else "")
+    before = [unit for unit in units[-_MOST_HERE:] if unit.message == said.message - 2]
+    topic = before[-1] if before and before[-1].by_user and before[-1].category else None
+    if topic is not None and category and len(topic.text) + len(text) < LONGEST_PAIR:
+        topic.add(text, category)
+    else:
+        units.append(replace(said, text=text, category=category))
 
 
 def says_anew(units: Sequence[Unit], said: Unit) -> bool:

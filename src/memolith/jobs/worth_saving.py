@@ -22,6 +22,8 @@ _SHORT, _SHORT_WITH_NAMES = 8, 3  # words; longer ones have something to say as 
 CATEGORIES = ("decision", "preference", "note", "learned", "fact")
 _CLOCK_OR_YEAR = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\b(?:19|20)\d\d\b")
 _MOST_CHARS = 600
+_LONGEST_QUESTION = 120  # characters
+_LONGEST_ANSWER = 8  # words
 
 
 def category_of(sentence: str, *, by_user: bool) -> str:
@@ -66,6 +68,26 @@ def _of_agent(said: Sentence, kind: str, named: float) -> str:
     # What it knows of the world or just saw is no memory; what it tells the user of theirs may be.
     is_of_user = said.says("together") and not _is_of_the_moment(said)
     return kind or ("fact" if named >= _NAMES_ENOUGH and is_of_user else "")
+
+
+def asks(sentence: str) -> bool:
+    """Whether an agent asks for something to know, and does not offer to do it: «When is it?»."""
+    said = Sentence(sentence)
+    is_question = sentence.endswith("?") and len(sentence) <= _LONGEST_QUESTION
+    return is_question and not (said.says("plans") or said.says("suggests") or said.says("offers"))
+
+
+def is_answer(sentence: str) -> bool:
+    """Whether it says something only to whoever knows the question: «On 3 June.», «no, 30 hours a week».
+
+    >>> is_answer("On 3 June."), is_answer("We move on 3 June."), is_answer("show me 3 of them")
+    (True, False, False)
+    """
+    said = Sentence(without_filler(sentence))
+    if len(said.words) > _LONGEST_ANSWER or sentence.endswith("?") or said.begins("request"):
+        return False
+    is_whole = said.says("states") or said.begins("of mine") or _kind(said)
+    return not (is_whole or said.begins("life") or _is_of_the_moment(said) or said.begins("we"))
 
 
 def may_be_corrected(sentence: str) -> bool:
