@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
-from memolith.files.secret_marks import marked_secret
+from memolith.files.passages import marked_in
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -201,7 +201,7 @@ class Jobs:
         """
         made = self.show(job_id).changes
         with self._place.reading() as folder:
-            marked = marked_secret(folder, changes.changed_records(made))
+            marked = marked_in(folder, changes.changed_lines(made))
         return changes.diff(made, include_secret=include_secret, marked=marked)
 
     def apply(self, job_id: str) -> JobReport:

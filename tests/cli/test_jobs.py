@@ -87,6 +87,21 @@ def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown
     assert grown.exists()
 
 
+@pytest.mark.usefixtures("grown")
+def test_no_run_names_a_proposal_that_was_declined(memolith: Run) -> None:
+    memolith("config", "set", "jobs.review", "ask")
+    memolith("config", "set", "compact.enabled", "true")
+    memolith("maintain", "--once")
+    proposed = memolith("jobs", "list")
+    proposal = proposed.out.split()[0]
+    assert f"proposed: {proposal}" in proposed.err
+    memolith("jobs", "decline", "--last")
+    told = memolith("jobs", "list").err
+    assert "no proposal waits" in told
+    assert "declined or withdrawn since" in told
+    assert proposal not in told
+
+
 def test_a_job_that_is_shown_tells_every_step_and_its_diff_begins_with_what_people_read(
     memolith: Run, grown: Path
 ) -> None:

@@ -10,7 +10,7 @@ from memolith.shapes import job_json, jobs_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from memolith.cli.usage import Arguments
     from memolith.memory import Memory
@@ -29,6 +29,8 @@ memolith jobs undo 20261115T030000.000Z-compact"""
 _LIMIT = 20
 _MOST_STEPS = 15
 _SHORT = 48  # characters of what a job did, in a list
+_NONE_YET = "No jobs yet. What a job changes is kept here, and can be undone."
+_NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
 _ACTIONS = {
     "show": "what a job did",
     "diff": "its changes, line by line",
@@ -173,15 +175,24 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
             for report in jobs
         )
     else:
-        output.note("No jobs yet. What a job changes is kept here, and can be undone.")
+        output.note(_NONE_KEPT if runs else _NONE_YET)
+    kept = {report.id for report in memory.jobs.list()} if runs else set()
     for run in runs:
         at = memory.jobs.clock.local(run.at)
-        came_of = run.came_of.removeprefix("skipped: ") or "it runs, or its process died"
+        came_of = _came_of(run.came_of, kept)
         output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", came_of)
     from memolith.jobs.overfull import told_of_limits
 
     if limits := told_of_limits(memory.config, memory.profile):
         output.note(f"{limits}.")
+
+
+def _came_of(text: str, kept: Collection[str]) -> str:
+    """What came of a run; a proposal that it left may have been declined or withdrawn since."""
+    proposal = text.removeprefix("proposed: ")
+    if proposal != text and proposal not in kept:
+        return "a proposal, which was declined or withdrawn since"
+    return text.removeprefix("skipped: ") or "it runs, or its process died"
 
 
 def _in_short(report: JobReport) -> str:

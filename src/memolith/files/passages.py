@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files import promoted
 from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
@@ -14,10 +13,10 @@ from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
-from memolith.files.secret_marks import marked_secret, secret_sources
+from memolith.files.retold import retold_by, secrets_retold
+from memolith.files.secret_marks import marked_secret
 from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line
-from memolith.text.promoted_line import read_promoted
 from memolith.types import Citation
 
 TYPE_CHECKING = False
@@ -144,8 +143,7 @@ def is_secret_note(document: Document) -> bool:
 def marked_in(folder: Folder, document: Document) -> set[str]:
     """The ids of records in a document, or copied into it, that one of their files marks secret."""
     marked = marked_secret(folder, (record for _, record in document.records()))
-    lines = (line.data for line in document.lines if promoted.TRAILER in line.data)
-    return marked | secret_sources(folder, (line.decode(errors="replace") for line in lines))
+    return marked | secrets_retold(folder, (line.data for line in document.lines))
 
 
 def secret_lines(document: Document, marked: Collection[str] = ()) -> set[int]:
@@ -166,17 +164,11 @@ def _secret_among(document: Document, marked: Collection[str]) -> set[int]:
     labelled |= {
         line.number: True
         for line in document.lines
-        if marked and promoted.TRAILER in line.data and _record_copied(line) in marked
+        if marked and not retold_by(line.data).names.isdisjoint(marked)
     }
     return {
         line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
     }
-
-
-def _record_copied(line: Line) -> str:
-    """The record that a promoted fact was copied from; empty if there is none."""
-    fact = read_promoted(line.data.decode(errors="replace"))
-    return fact.record_id if fact else ""
 
 
 def _may_be_secret(line: Line) -> bool:

@@ -22,6 +22,7 @@ from memolith.values import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import date
 
     from memolith.files.folder import Folder
     from memolith.types import Record
@@ -56,7 +57,12 @@ def with_strictest_marks(folder: Folder, records: Iterable[Record]) -> list[Reco
 
 def daily_logs_of(records: Iterable[Record]) -> set[str]:
     """The daily logs in which records may stand: their day in whatever zone it was written."""
-    days = {record.created.date() for record in records}
+    return daily_logs(record.created.date() for record in records)
+
+
+def daily_logs(of_days: Iterable[date]) -> set[str]:
+    """The logs of these days, and of those beside them: the day may be that of another zone."""
+    days = set(of_days)
     with suppress(OverflowError):  # the first or last day of the calendar
         days |= {day + around for day in days for around in (-_DAY, _DAY)}
     return {layout.daily_log(day) for day in days}

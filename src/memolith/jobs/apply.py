@@ -17,7 +17,9 @@ from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import applied, merged, only_appends, undone
+from memolith.jobs.job import Snapshot
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
+from memolith.jobs.outdated import outdated
 from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.undone import note_undone
 
@@ -131,21 +133,34 @@ def apply_proposal(place: Workplace, job_id: str) -> JobReport:
         if report.status != "proposed":
             raise _wrong_state(report, "only a proposal can be applied")
         try:
-            return apply_planned(place, lambda _: report, None)
+            return apply_planned(place, lambda now: _holding(now, report, place), None)
         except FileChangedError as error:
             command = command_to_plan_anew(report.job, report.settings, place.config)
             hint = f"Have it planned anew, in the place of this proposal: {command}"
             raise FileChangedError(error.message, path=error.path, hint=hint) from error
 
 
-def still_fits(folder: Folder, report: JobReport) -> bool:
+def still_fits(folder: Folder, report: JobReport, place: Workplace) -> bool:
     """Whether a proposal could be applied right now."""
     try:
-        for change in report.changes:
-            _after(change, folder.read(change.path), merged)
+        _holding(folder, report, place)
     except FileChangedError:
         return False
     return True
+
+
+def _holding(folder: Folder, report: JobReport, place: Workplace) -> JobReport:
+    """The proposal, if it fits its files and all that it would write is still said and may be told."""
+    for change in report.changes:
+        _after(change, folder.read(change.path), merged)
+    if gone := outdated(report, Snapshot(folder), place):
+        more = f"; and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+        raise FileChangedError(
+            f"What the proposal {report.id} would write does not hold any more ({gone[0]}{more})."
+            " Nothing was changed.",
+            path=report.changes[-1].path,
+        )
+    return report
 
 
 def decline_proposal(place: Workplace, job_id: str) -> JobReport:

@@ -15,8 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from memolith.types import Record
-
 
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 
@@ -179,18 +177,17 @@ def diff(
     )
 
 
-def changed_records(changes: Iterable[Change]) -> Iterator[Record]:
-    """The records on the lines that come or go."""
-    for change in changes:
-        for hunk in change.hunks:
-            for data in (hunk.removed, hunk.inserted):
-                yield from (record for _, record in Document.parse(change.path, data).records())
+def changed_lines(changes: Iterable[Change]) -> Document:
+    """All lines that come or go."""
+    hunks = [hunk for change in changes for hunk in change.hunks]
+    pieces = (data for hunk in hunks for data in (hunk.removed, hunk.inserted) if data)
+    return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
 
 
 def _is_secret(line: str, marked: Collection[str]) -> bool:
     document = Document.parse("", line[1:].encode(errors="surrogateescape"))
-    is_record = any(one.looks_like_record for one in document.lines)
-    return is_record and bool(secret_lines(document, marked))
+    is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)
+    return is_ours and bool(secret_lines(document, marked))
 
 
 def split_lines(data: bytes) -> list[bytes]:

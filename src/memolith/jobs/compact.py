@@ -19,6 +19,7 @@ from memolith.jobs.summary_record import (
     leaves_of,
     long_statements,
     statements_of,
+    still_open,
     still_true,
     summary_record,
 )
@@ -90,6 +91,7 @@ class CompactJob:
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}
         self._corrected: frozenset[str] = frozenset()  # records that a newer one took the place of
+        self._secret: frozenset[str] = frozenset()  # records that any file marks secret
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
@@ -109,6 +111,7 @@ class CompactJob:
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
             self._corrected = snapshot.superseded(self._archive)
+            self._secret = snapshot.marked_secret()
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
@@ -185,7 +188,9 @@ class CompactJob:
     def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
         parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
-        statements = statements_of(records, self._now, self._clock.day_of, self._corrected)
+        statements = statements_of(
+            records, self._now, self._clock.day_of, self._corrected, self._secret
+        )
         checked = checked_summary(summariser, statements, group.max_chars, told)
         return _Written(
             group=group,
@@ -277,7 +282,8 @@ class CompactJob:
         for month in sorted({*months, *known}, reverse=True):
             old = read_summary(known.get(month, ""), self._now.date(), ())
             cited = [statement for statement in old if statement.ids]
-            true = _not_in(later, still_true(cited, self._corrected))
+            held = still_open(still_true(cited, self._corrected), self._secret)
+            true = _not_in(later, held)
             told = tuple(true)
             if month in months or true != cited:
                 new = _not_in(later, months.get(month, ()))

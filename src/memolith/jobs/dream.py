@@ -8,7 +8,6 @@ state; it is brought up to date by `settle`, after the job.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_log, recall_state
@@ -195,11 +194,7 @@ def open_night(
         config=place.config.dream,
         now=place.clock.now(),
         promoted=_claims_in(snapshot.read(place.config.profile.primary) or b""),
-        sources=Sources(
-            snapshot.read,
-            cache(lambda: snapshot.superseded(place.config.trim.archive_path)),
-            place.clock.now(),
-        ),
+        sources=Sources.of(snapshot, place),
         said=said,
         undone=undone_by(snapshot.read(UNDONE), DreamJob.name),
         by_hand=place.by_hand,

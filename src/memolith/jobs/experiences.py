@@ -20,11 +20,16 @@ from memolith.files.lookup import memory_files
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.files.tombstones import digest, tombstones
 from memolith.jobs.changes import Edits, split_lines
-from memolith.jobs.experience.candidates import Candidate, candidates_from_files, is_recent
+from memolith.jobs.experience.candidates import (
+    Candidate,
+    candidates_from_files,
+    files_of_candidates,
+)
 from memolith.jobs.experience.unique import Stored
 from memolith.jobs.experience.value import value
 from memolith.jobs.job import Draft, Plan
-from memolith.jobs.undone import UNDONE, undone_by
+from memolith.jobs.kept import waiting_proposal
+from memolith.jobs.undone import UNDONE, covered_names, undone_by
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.text.wording import counted
@@ -159,13 +164,12 @@ class ExperienceJob:
         undone = undone_by(snapshot.read(UNDONE), self.name)
         # Whoever asks by hand asks again for what was undone, however old it is.
         again = undone if self._place.by_hand else frozenset()
-        day = self._place.clock.day_of(since) if since and not again else None
         with self._place.reading() as folder:
-            paths = [
-                path
-                for path in (*memory_files(folder), layout.CONVERSATIONS)
-                if not path.startswith(".") and is_recent(path, day)
-            ]
+            waiting = waiting_proposal(folder, self.name)
+            # If it does not hold any more, what it was about is planned anew.
+            again = again.union(covered_names(waiting) if waiting else ())
+            day = self._place.clock.day_of(since) if since and not again else None
+            paths = files_of_candidates(memory_files(folder), day)
             forgotten = {stone.digest for stone in tombstones(folder)}
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}

@@ -42,15 +42,19 @@ class Snapshot:
         self.read(path)
         return self._seen[path][1]
 
+    def files(self) -> list[str]:
+        """Every Markdown file that may hold records."""
+        return list(memory_files(self._folder))
+
     def superseded(self, *archives: str) -> frozenset[str]:
         """The ids of every record that a newer one has taken the place of, in any file or note."""
-        paths = dict.fromkeys((*memory_files(self._folder), *archives))
+        paths = dict.fromkeys((*self.files(), *archives))
         found = (superseded_by(path, self.read(path) or b"") for path in paths)
         return frozenset().union(*found)
 
     def marked_secret(self) -> frozenset[str]:
         """The ids of every record that some file marks secret, be it one of several alone."""
-        found = (secret_ids(self.read(path) or b"") for path in memory_files(self._folder))
+        found = (secret_ids(self.read(path) or b"") for path in self.files())
         return frozenset().union(*found)
 
     def is_current(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from memolith.config import SETTINGS, value_of
+from memolith.config import SETTINGS, value_of, with_values
+from memolith.config_values import ARGUMENT, checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ def planned_with(config: Config, job: str) -> dict[str, str]:
         for name in names
         if value_of(config, name) != SETTINGS[name].default
     }
+
+
+def config_planned_with(planned: Mapping[str, str]) -> Config:
+    """The settings of a job when it was planned; what it does not look at is as by default."""
+    known = {name: text for name, text in planned.items() if name in SETTINGS}
+    return with_values(
+        {name: checked(SETTINGS[name], text, ARGUMENT) for name, text in known.items()}
+    )
 
 
 def command_to_plan_anew(job: str, planned: Mapping[str, str], config: Config) -> str:

@@ -44,15 +44,16 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
         snapshot = Snapshot(folder)
         plan = job.plan(snapshot)
         place.progress(PLANNED, DONE)
-        if plan.skipped:
-            return _skipped(report, plan)
-        if dry_run:
+        if dry_run and not plan.skipped:
             return _drafted(report, plan, job.draft(plan, preview=True))
+        if plan.skipped:
+            skipped = _skipped(report, plan)
+            return skipped if dry_run else _without_stale(place, skipped)
         try:
             with OwnerLock(folder, JOB_LOCK):
                 if not snapshot.is_current():  # a job that ended just now may have done it already
                     plan = job.plan(Snapshot(folder))
-                report = _run_alone(place, job, plan, report)
+                report = _without_stale(place, _run_alone(place, job, plan, report))
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
@@ -100,7 +101,7 @@ def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobR
     if _asks(place):
         with place.reading() as folder:
             stale = waiting_proposal(folder, job.name)
-            if stale is not None and still_fits(folder, stale):
+            if stale is not None and still_fits(folder, stale, place):
                 return replace(stale, reason="this proposal waits for your answer")
     drafted = _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
     place.progress(DRAFTED, DONE)
@@ -109,6 +110,23 @@ def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobR
     if _asks(place):
         return propose(place, drafted, job, stale)
     return apply_changes(place, drafted, job)
+
+
+def _without_stale(place: Workplace, report: JobReport) -> JobReport:
+    """The report, once a proposal of the same job is gone that nobody could apply any more."""
+    with place.reading() as folder:
+        stale = waiting_proposal(folder, report.job)
+    if stale is None or stale.id == report.id:
+        return report
+    with place.writing() as transaction:
+        folder = transaction.folder
+        stamp = folder.stamp(job_path(stale))
+        if stamp is None or still_fits(folder, stale, place):
+            return report
+        transaction.remove(job_path(stale), stamp)
+        transaction.commit()
+    told = f"The proposal {stale.id} did not hold any more and was withdrawn."
+    return replace(report, warnings=(*report.warnings, told))
 
 
 def _asks(place: Workplace) -> bool:

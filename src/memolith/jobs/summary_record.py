@@ -39,10 +39,11 @@ def statements_of(
     now: datetime,
     day_of: Callable[[datetime], date],
     corrected: Collection[str] = (),
+    secret: Collection[str] = (),
 ) -> list[Statement]:
     """What the records say that still holds; summaries are taken apart again.
 
-    `corrected` are ids whose successor may stand anywhere.
+    `corrected` are ids whose successor may stand anywhere, `secret` those that any file marks so.
     """
     found: list[Statement] = []
     for record in current(records, now, corrected):
@@ -51,7 +52,7 @@ def statements_of(
             found += read_summary(record.text, day, ids)
         elif text := _without_secrets(record.text):
             found.append(Statement(text=text, ids=ids, day=day, category=record.category))
-    return still_true(found, corrected)
+    return still_open(still_true(found, corrected), secret)
 
 
 def _without_secrets(text: str) -> str:
@@ -65,6 +66,12 @@ def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> lis
     """The statements without those that rest on corrected records alone."""
     gone = {short_id(record_id) for record_id in corrected}
     return [one for one in statements if not one.ids or not gone.issuperset(one.ids)]
+
+
+def still_open(statements: Iterable[Statement], secret: Iterable[str]) -> list[Statement]:
+    """The statements without those that a record says, be it one of several, that is secret by now."""
+    hidden = {short_id(record_id) for record_id in secret}
+    return [one for one in statements if hidden.isdisjoint(one.ids)]
 
 
 def summary_record(

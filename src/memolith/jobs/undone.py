@@ -32,14 +32,14 @@ def note_undone(transaction: Transaction, report: JobReport) -> None:
     """Remember what a job covered that is undone or declined, as a step of the transaction."""
     data = transaction.folder.read(UNDONE)
     known = _read(data)
-    names = list(dict.fromkeys((*known.get(report.job, ()), *_covered(report))))
+    names = list(dict.fromkeys((*known.get(report.job, ()), *covered_names(report))))
     if names:
         content = {"version": 1, **known, report.job: names[-_MOST:]}
         stamp = transaction.folder.stamp(UNDONE)
         transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)
 
 
-def _covered(report: JobReport) -> Iterator[str]:
+def covered_names(report: JobReport) -> Iterator[str]:
     """The names of what a job was about; of others than these three nothing is remembered."""
     named = _NAMED.get(report.job)
     if named is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.statements import Statement, statements
 from memolith.text.folding import fold
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memolith.files.recall_state import Recalled
+    from memolith.jobs.job import Snapshot, Workplace
+    from memolith.text.promoted_line import Promoted
     from memolith.types import Citation, Record
 
 # What is shorter is a label, what is longer is not one fact: about 160 tokens.
@@ -33,12 +37,26 @@ class Sources:
         read: Callable[[str], bytes | None],
         superseded: Callable[[], Collection[str]],
         now: datetime,
+        secret: Callable[[], Collection[str]] = frozenset,
     ) -> None:
-        """`superseded` gives the ids of records that a newer one has taken the place of."""
+        """`superseded` gives the ids of records that a newer one has taken the place of, `secret` of those
+        that any file marks secret.
+        """
         self._read = read
         self._superseded = superseded
+        self._secret = secret
         self._now = now
         self._known: dict[str, list[tuple[str, Statement]] | None] = {}
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, place: Workplace) -> Sources:
+        """The files of a snapshot; all of them are read only if a record is in doubt."""
+        return cls(
+            snapshot.read,
+            cache(lambda: snapshot.superseded(place.config.trim.archive_path)),
+            place.clock.now(),
+            cache(snapshot.marked_secret),
+        )
 
     def find(self, entry: Recalled) -> Statement | str:
         """The statement of an entry as it stands there now, or why it cannot be promoted."""
@@ -53,6 +71,14 @@ class Sources:
         if found is None:
             return "it does not stand there any more"
         return self._objection(found) or found
+
+    def look_up(self, fact: Promoted) -> Statement | str:
+        """What a fact was copied from as it stands there now, or why it cannot be promoted."""
+        claim = claim_key(fact.text)
+        for known, found in self._statements(fact.path) or ():
+            if known == claim and fact.record_id in ("", found.record_id):
+                return self._objection(found) or found
+        return "it does not stand there any more, or is secret"
 
     def statement(self, entry: Recalled) -> Statement | None:
         """The statement as it stands there now, promoted or not; None if it is gone, or secret now."""
@@ -95,6 +121,8 @@ class Sources:
             return "it has expired" if record.expires <= self._now else f"it holds only until {day}"
         if record.id in self._superseded():
             return "a newer record has taken its place"
+        if record.id in self._secret():
+            return "one of its files marks it secret"
         return ""
 
 

@@ -62,7 +62,16 @@ def candidates_from_files(
     yield from sorted(found, key=lambda candidate: candidate.created)
 
 
-def is_recent(path: str, since: date | None) -> bool:
+def files_of_candidates(files: Iterable[str], since: date | None) -> list[str]:
+    """Those of some files, and the chats, that can hold what was written since that day."""
+    return [
+        path
+        for path in (*files, CONVERSATIONS)
+        if not path.startswith(".") and _is_recent(path, since)
+    ]
+
+
+def _is_recent(path: str, since: date | None) -> bool:
     """Whether a file can hold what was written since that day: of daily logs, the later ones."""
     return since is None or not is_daily_log(path) or path >= f"memory/{since.isoformat()}"
 

@@ -1,0 +1,143 @@
+"""What of a proposal no longer holds: what it tells was said by records, and those may have changed since.
+
+A proposal waits, and meanwhile a record is made secret, edited, superseded or deleted. Each text that would be
+written is looked for at its source again; nothing here names a text, for it may be a secret by now.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from memolith.files import layout, long_memory
+from memolith.files.document import Document
+from memolith.files.promoted import blocks
+from memolith.interfaces import Statement
+from memolith.jobs.changes import split_lines
+from memolith.jobs.dreaming.sources import Sources
+from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates
+from memolith.jobs.planned_with import config_planned_with
+from memolith.jobs.summary_record import still_open, still_true
+from memolith.jobs.trim import plan_trim
+from memolith.text.pieces import claim_key
+from memolith.text.promoted_line import TRAILER, read_promoted
+from memolith.text.summary_line import read_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memolith.jobs.job import Snapshot, Workplace
+    from memolith.reports import JobReport
+    from memolith.types import Record
+
+# A successor may carry a time a little before what it takes the place of: clocks are set back.
+_OVERLAP = timedelta(days=2)
+
+
+def outdated(report: JobReport, snapshot: Snapshot, place: Workplace) -> list[str]:
+    """Where something stood that would be told and does not hold any more, each with the reason."""
+    if report.job == "dream":
+        return list(_promoted(report, snapshot, place))
+    if report.job == "experiences":
+        return list(_taken_in(report, snapshot, place))
+    if report.job == "compact":
+        return list(_summarised(report, snapshot, place))
+    return list(_moved(report, snapshot, place)) if report.job == "trim" else []
+
+
+def _promoted(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
+    sources = Sources.of(snapshot, place)
+    memory = split_lines(snapshot.read(place.config.profile.primary) or b"")
+    standing = {fact.claim for block in blocks(memory) for fact in block.facts}
+    for _, line in _lines(report, "inserted"):
+        text = line.decode(errors="replace")
+        fact = read_promoted(text) if TRAILER in text else None
+        if fact is not None:
+            found = sources.look_up(fact)
+            if claim_key(fact.text) in standing:
+                yield f"{fact.source}: it stands in MEMORY.md already"
+            elif isinstance(found, str):
+                yield f"{fact.source}: {found}"
+            elif found.said_by != fact.said_by:
+                yield f"{fact.source}: somebody else said it"
+
+
+def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
+    new = [record for path, record in _records(report, "inserted") if path == layout.EXPERIENCES]
+    if not new:
+        return
+    first = place.clock.day_of(min(record.created for record in new) - _OVERLAP)
+    paths = files_of_candidates(snapshot.files(), first)
+    found = {
+        (one.source, one.text): one
+        for one in candidates_from_files(snapshot.read, paths, now=place.clock.now())
+    }
+    stored = Document.parse(layout.EXPERIENCES, snapshot.read(layout.EXPERIENCES) or b"")
+    known = {record.metadata.get("source") for _, record in stored.records()}
+    for record in new:
+        source = record.metadata.get("source")
+        one = found.get((source if isinstance(source, str) else "", record.text))
+        if source in known:
+            yield f"{source}: it was taken in already"
+        elif one is None or one.provenance != record.provenance:
+            yield f"{source}: it does not say this any more, or must not be told"
+
+
+def _summarised(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
+    told = list(dict.fromkeys(_told(report)))
+    now = place.clock.now()
+    removed = [record for _, record in _records(report, "removed")]
+    expired = {record.id for record in removed if record.expires and record.expires <= now}
+    gone = {*snapshot.superseded(place.config.trim.archive_path), *expired}
+    held = set(still_true(told, gone))
+    shown = set(still_open(held, snapshot.marked_secret()))
+    for one in told:
+        if one not in held:
+            yield f"{', '.join(one.ids)}: a newer record has taken its place, or it has expired"
+        elif one not in shown:
+            yield f"{', '.join(one.ids)}: it is secret"
+
+
+def _moved(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
+    """A trim takes the oldest; what was appended since is newer than all that goes."""
+    path = place.config.profile.primary
+    document = Document.parse(path, snapshot.read(path) or b"")
+    going = {line for where, line in _lines(report, "removed") if where == path}
+    last = max((line.number for line in document.lines if line.data in going), default=0)
+    anew = plan_trim(document, config_planned_with(report.settings).trim).archived
+    if any(line.number < last and line.data not in going for line in anew):
+        yield f"{path}: other records are the oldest now"
+
+
+def _told(report: JobReport) -> Iterator[Statement]:
+    """What summaries and the long memory would tell that they do not tell yet."""
+    before = {line.strip() for _, line in _lines(report, "removed")}
+    for path, line in _lines(report, "inserted"):
+        if path == long_memory.PATH and line.strip() not in before:
+            yield from _statements(line.decode(errors="replace"))
+        elif not path.startswith(layout.ARCHIVE_FOLDER):
+            for _, record in Document.parse(path, line).records():
+                if record.category == "compaction":
+                    yield from _statements(record.text)
+
+
+def _statements(text: str) -> Iterator[Statement]:
+    """The lines of a summary. Records that are only counted stay among the ids: they may hold."""
+    for line in text.split("\n"):
+        if found := read_line(line.strip()):
+            yield Statement(day=found.day, text=found.text, ids=found.names)
+
+
+def _records(
+    report: JobReport, side: Literal["removed", "inserted"]
+) -> Iterator[tuple[str, Record]]:
+    for path, line in _lines(report, side):
+        yield from ((path, record) for _, record in Document.parse(path, line).records())
+
+
+def _lines(report: JobReport, side: Literal["removed", "inserted"]) -> Iterator[tuple[str, bytes]]:
+    """The lines that go or come, each with its file."""
+    for change in report.changes:
+        for hunk in change.hunks:
+            data = hunk.removed if side == "removed" else hunk.inserted
+            yield from ((change.path, line) for line in split_lines(data))
