@@ -30,8 +30,17 @@ def answer_host(args: Arguments, hook: Hook, make: Callable[[], Answer]) -> int:
     except MemolithError as error:
         from memolith.cli.opening import here  # slow, and needed only now
 
-        text, problem = "", f"{error.message} {here(args, error.hint)}".rstrip()
+        text, problem = "", said(error.message, here(args, error.hint))
     return tell(hook, text, problem)
+
+
+def said(message: str, hint: str) -> str:
+    """An error in one line.
+
+    >>> said("There is no profile tea.", ""), said("It is no TOML (line 1)", "Mend it.")
+    ('There is no profile tea.', 'It is no TOML (line 1). Mend it.')
+    """
+    return f"{message.rstrip('.')}. {hint}".rstrip()
 
 
 def tell(hook: Hook, text: str, problem: str) -> int:

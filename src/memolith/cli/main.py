@@ -82,9 +82,9 @@ def _report(error: Exception, words: Sequence[str]) -> int:
     if code == exit_codes.USAGE and not _HOOKS.isdisjoint(words) and "--json" not in words:
         hook = _asking_host()
         if hook is not None:
-            from memolith.cli.hook_answer import tell
+            from memolith.cli.hook_answer import said, tell
 
-            return tell(hook, "", f"{message} {hint}".rstrip())
+            return tell(hook, "", said(message, hint))
     if "--json" in words:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
         output.note(output.to_json(content, sys.stderr))
