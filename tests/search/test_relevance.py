@@ -79,3 +79,11 @@ def test_of_a_life_most_that_nothing_answers_is_told_and_little_else() -> None:
 @pytest.mark.parametrize("question", ["stock price of Tesla", "what is my blood type"])
 def test_a_word_in_common_or_none_is_not_enough(memory: Memory, question: str) -> None:
     assert memory.search(question).weak
+
+
+def test_a_memory_of_one_subject_answers_questions_about_it(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        for number in range(40):
+            memory.remember(f"Staging port number {number} " + "heron ports about words " * 40)
+        assert not memory.search("Which port number does staging use?").weak
+        assert memory.context("Which port number does staging use?", deadline_seconds=600).hits

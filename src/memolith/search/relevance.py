@@ -34,6 +34,8 @@ _ENOUGH_WORDS = 0.2 * _ALL_WORDS
 # share of the words is enough there, however frequent they are.
 _FEW = 30
 _COUNTED = 0.3
+# A memory of one subject has the words of it everywhere: who has nearly all words of a question answers it.
+_NEARLY_ALL = 0.7
 _LOOKED_AT = 4_000  # characters of a hit
 
 
@@ -47,7 +49,7 @@ def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float =
     if plan.categories and not subjects(plan.asked):
         return False
     held = _held(plan, hits)
-    if found.chunks <= _FEW and sum(held) >= _COUNTED * len(held):
+    if sum(held) >= (_COUNTED if found.chunks <= _FEW else _NEARLY_ALL) * len(held):
         return False
     meant = 1 - exact if found.signals.meaning.any() else 0.0
     weighed = sum(share * rarity for share, rarity in zip(held, found.rarity, strict=False))
