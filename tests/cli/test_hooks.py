@@ -13,6 +13,7 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.hook import of_hook
+from memolith.files.started import note_started, was_started
 from memolith.text.units import utf16_units
 from tests.cli.conftest import PROGRAM
 
@@ -362,3 +363,38 @@ def test_memories_for_a_prompt_fit_in_any_script(memolith: Run, root: str) -> No
     handed = called(memolith, "context", **told).json["hookSpecificOutput"]["additionalContext"]
     assert "Staging port number" in handed
     assert utf16_units(handed) < 9_500
+
+
+def test_the_first_message_brings_nothing_that_the_session_started_with(
+    memolith: Run, tmp_path: Path
+) -> None:
+    memolith("remember", FACT)
+    chat = tmp_path / "chat.jsonl"  # which Claude Code writes after the first message
+    told = {**CLAUDE, "transcript_path": str(chat)}
+    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": ASKED}
+    assert FACT in called(memolith, "context", **told, **prompt).out
+    called(memolith, "session-start", "--hook", **told, hook_event_name="SessionStart")
+    assert called(memolith, "context", **told, **prompt).out == ""
+    assert FACT in called(memolith, "context", **{**told, "session_id": "another"}, **prompt).out
+    memolith("remember", "Staging listens on port 5434 too")
+    more = called(memolith, "context", **told, **prompt).out
+    assert more == "" or FACT not in more
+    chat.write_text('{"type":"assistant","message":{"role":"assistant","content":"At 5433."}}\n')
+    assert FACT in called(memolith, "context", **told, **prompt).out
+    chat.write_text('{"type":"system","subtype":"compact_boundary"}\n')
+    assert FACT in called(memolith, "context", **told, **prompt).out
+
+
+def test_names_of_sessions_are_kept_for_a_while_and_harm_nothing(root: str) -> None:
+    Memory(root).remember(FACT)
+    for number in range(900):
+        note_started(root, f"session-{number}\n\ud800")
+    assert was_started(root, "session-899\n\ud800")
+    assert not was_started(root, "session-0\n\ud800")
+    assert not was_started(root, "session-899")
+    assert not was_started(root, "")
+    assert not was_started(f"{root}/nowhere", "session-899")
+    note_started(f"{root}/nowhere", "session-1")
+    assert not Path(root, "nowhere").exists()
+    size = sum(path.stat().st_size for path in Path(root, ".memolith").glob("sessions-started*"))
+    assert size < 20_000

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memolith.cli.hook_answer import Answer
     from memolith.cli.usage import Arguments
     from memolith.context_types import TurnContext
+    from memolith.memory import Memory
 
 HELP = """\
 Print what is worth knowing before a message is answered; nothing for a mere greeting. The message may come
@@ -123,6 +124,8 @@ def _context(
     args: Arguments, message: str, hook: Hook | None = None, known: Sequence[str] = ()
 ) -> TurnContext:
     with open_memory(args, folder=hook.folder if hook else "") as memory:
+        if hook and _has_only_its_start(memory, hook, known):
+            known = [*known, memory.session_start(kind=args.kind, hook=True).text]
 
         def within(max_tokens: int | None) -> TurnContext:
             return memory.context(
@@ -145,6 +148,18 @@ def _context(
             budget = budget * 2 // 3
             found = within(budget)
         return found
+
+
+def _has_only_its_start(memory: Memory, hook: Hook, known: Sequence[str]) -> bool:
+    """Whether the agent was handed what a session starts with, and nothing was said since.
+
+    Claude Code writes its transcript after the first message. Cursor may lose the start of a session.
+    """
+    from memolith.cli.transcript import is_begun
+    from memolith.files.started import was_started
+
+    is_first = not hook.in_cursor and not any(map(is_begun, known))
+    return is_first and was_started(memory.root, hook.session)
 
 
 def _tell_beside(found: TurnContext) -> None:

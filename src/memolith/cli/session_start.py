@@ -55,8 +55,8 @@ def run(args: Arguments) -> int:
     """Print the text."""
     hook = _asking(args) if args.hook and not args.json else None
     if hook:
-        return answer_host(args, hook, lambda: _for_host(_start(args, hook.folder)))
-    context = _start(args)
+        return answer_host(args, hook, lambda: _for_host(args, hook))
+    _, context = _start(args)
     if args.json:
         from memolith.shapes import session_json
 
@@ -83,12 +83,17 @@ def _asking(args: Arguments) -> Hook | None:
     return hook
 
 
-def _for_host(context: SessionContext) -> Answer:
+def _for_host(args: Arguments, hook: Hook) -> Answer:
+    from memolith.files.started import note_started
+
+    root, context = _start(args, hook.folder)
+    if context.text and hook.session:
+        note_started(root, hook.session)
     return context.text, " ".join(context.warnings)
 
 
-def _start(args: Arguments, folder: str = "") -> SessionContext:
-    """What the session starts with; `folder` is where the agent works."""
+def _start(args: Arguments, folder: str = "") -> tuple[str, SessionContext]:
+    """The root, and what the session starts with; `folder` is where the agent works."""
     # As `Memory.session_start` does it, without importing what writes: every session waits for this.
     profile, loaded = open_profile(
         args.root,
@@ -103,4 +108,5 @@ def _start(args: Arguments, folder: str = "") -> SessionContext:
         max_tokens=args.max_tokens,
         hook=args.hook,
     )
-    return session_start(profile, Clock(loaded.config.profile.timezone), loaded.config, start)
+    clock = Clock(loaded.config.profile.timezone)
+    return profile.root, session_start(profile, clock, loaded.config, start)

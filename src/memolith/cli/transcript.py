@@ -9,6 +9,8 @@ import stat
 _MOST_BYTES = 16_777_216
 # How Claude Code and Codex mark that a chat was shortened.
 _SHORTENED = ('"compact_boundary"', '"type":"compacted"')
+# How hosts mark what the agent said, with and without blanks.
+_ANSWERS = ('"assistant"', '"gemini"')
 # No agent has more before it.
 _MOST_CHARS = 1_000_000
 
@@ -48,6 +50,11 @@ def handed_over(path: str) -> str:
     shortened = max(map(text.rfind, _SHORTENED))
     rest = text[max(shortened, len(text) - _MOST_CHARS, 0) :]
     return rest.replace("\\n", "\n").replace('\\"', '"')
+
+
+def is_begun(text: str) -> bool:
+    """Whether a transcript has an answer of the agent, or was shortened."""
+    return any(mark in text for mark in (*_ANSWERS, *_SHORTENED))
 
 
 def _end_of(fd: int, size: int) -> bytes:
