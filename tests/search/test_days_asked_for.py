@@ -133,6 +133,7 @@ def test_that_nothing_is_from_the_days_asked_for_is_told(tmp_path: Path) -> None
         today = 'Nothing found is from "today" (2026-04-15).'
         assert today in memory.search("today").warnings
         assert today in memory.search("what happened today?").warnings
+        assert "Nothing found is from 2020-01-01." in memory.search("on 2020-01-01").warnings
         week = 'Nothing found is from "last week" (2026-04-06 to 2026-04-12).'
         assert week in memory.search("what did we cook last week?").warnings
         # Who plans something for today asks for what was said before.

@@ -275,5 +275,11 @@ def test_a_word_is_told_as_it_stands_and_only_where_it_is_looked_for(memory: Mem
     for filters in ({"category": "decision"}, {"session": "work"}, {"until": "2001-01-01"}):
         said = memory.search("brooklin", **filters).warnings  # type: ignore[arg-type]
         assert not any("looked for" in one for one in said)
+    memory.remember("Vaccination against rabies is done")
+    memory.remember("The dog is at the lake, and there is a grave beside the path")
+    long = memory.search("vacination of the dog").warnings
+    assert 'Nothing says "vacination"; looked for "Vaccination".' in long
+    # A right word that stands nowhere is none, where nothing else of the question is said beside it.
+    assert not any("looked for" in said for said in memory.search("gravel for the shoes").warnings)
     # A German word is no slip of one that only shares a stem with a slip of it.
     assert not any("looked for" in said for said in memory.search("Steuer").warnings)

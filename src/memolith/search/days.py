@@ -58,7 +58,11 @@ def none_from(
     for named in asked:
         span = str(named.first) if named.first == named.last else f"{named.first} to {named.last}"
         said = question[named.start : named.end]
-        yield f'Nothing found is from "{said}" ({span}).'
+        yield (
+            f"Nothing found is from {span}."
+            if said == span
+            else (f'Nothing found is from "{said}" ({span}).')
+        )
 
 
 def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:

@@ -36,7 +36,8 @@ _SHORTEST, _LONGEST = 6, 24
 _SHORTEST_PART = 3
 _ONE_TOKEN = 2  # bytes
 _SHORTEST_WITH_ANOTHER_LETTER = 7
-# A word as long as this one may have another ending besides.
+# What is a letter away from a word as long as this one is that word, whatever stands beside it; and beside
+# something else of the question it may have another ending too.
 _LONG = 8
 
 
@@ -92,11 +93,14 @@ def _nearest(word: str, rarity: Rarity, written: Written) -> list[str]:
             return [first, second]
     known = sorted((value, other) for other, value in found.items() if other in slips)
     terms = dict.fromkeys(stems(other)[0] for value, other in known if value < math.inf)
-    real = {one: "".join(words(one)[:1]) for term in terms for one in written.words_with(term)}
-    a_slip_away = [one for one, folded in real.items() if folded in slips]
-    if len(word) >= _LONG:  # a slip, and another ending
-        a_slip_away += [one for one, folded in real.items() if abs(len(folded) - len(word)) <= 1]
-    return a_slip_away[:1]
+    is_long = len(word) >= _LONG
+    real = [one for term in terms for one in written.words_with(term, anywhere=is_long)]
+    if near := [one for one in real if "".join(words(one)[:1]) in slips]:
+        return near[:1]
+    if not is_long:
+        return []
+    beside = (one for term in terms for one in written.words_with(term))
+    return [one for one in beside if abs(len(one) - len(word)) <= 1][:1]
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from memolith.text.terms import stems, term_counts, terms_of
 from memolith.text.tokens import MARKS, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Set
 
     from memolith.interfaces import Index, Nomination
     from memolith.retrieval import Filters
@@ -41,17 +41,20 @@ class Written:
         self._filters = filters
         self._known = known
 
-    def words_with(self, term: str) -> Iterator[str]:
-        """The words with a term, as they are written where another word of the question stands too."""
+    def words_with(self, term: str, *, anywhere: bool = False) -> Iterator[str]:
+        """The words with a term, as they are written; `anywhere`, or beside another word of the question."""
         seen = set[str]()
         for text in self._texts([{term: _FIRST}, *self._known]):
             there = term_counts(text).keys()
-            if term in there and (not self._known or not all(map(there.isdisjoint, self._known))):
+            if term in there and (anywhere or self._has_other(there)):
                 for stretch in text.split():
                     word = stretch.strip(MARKS)
                     if word not in seen and term in terms_of(stretch)[1]:
                         seen.add(word)
                         yield word
+
+    def _has_other(self, terms: Set[str]) -> bool:
+        return not self._known or any(not terms.isdisjoint(word) for word in self._known)
 
     def has_beside(self, first: str, second: str) -> bool:
         """Whether two words stand side by side somewhere."""
