@@ -283,3 +283,30 @@ def test_a_word_is_told_as_it_stands_and_only_where_it_is_looked_for(memory: Mem
     assert not any("looked for" in said for said in memory.search("gravel for the shoes").warnings)
     # A German word is no slip of one that only shares a stem with a slip of it.
     assert not any("looked for" in said for said in memory.search("Steuer").warnings)
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("4:30 pm", "Departure of the train is 16:30 from Tegel"),
+        ("what leaves at 4.30 p.m.?", "Departure of the train is 16:30 from Tegel"),
+        ("16:30", "Departure of the train is 16:30 from Tegel"),
+        ("what is at 18:00", "Choir begins at 6pm in the church"),
+        ("07:30", "Breakfast is served from 7:30 on"),
+        ("8:45 am", "The school bell rings at 08:45"),
+    ],
+)
+def test_a_time_is_found_in_other_ways_of_writing_it(
+    memory: Memory, question: str, best: str
+) -> None:
+    colleagues(memory)
+    for text in (
+        "Departure of the train is 16:30 from Tegel",
+        "Choir begins at 6pm in the church",
+        "Breakfast is served from 7:30 on",
+        "The school bell rings at 08:45",
+    ):
+        memory.remember(text)
+    found = memory.search(question)
+    assert found.hits[0].text == best
+    assert not any("only like it" in said for said in found.warnings)

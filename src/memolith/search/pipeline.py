@@ -26,6 +26,7 @@ from memolith.search.showing import hits, sessions
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
 from memolith.search.written import Written, not_said
+from memolith.text.clock_times import with_halves
 from memolith.text.wording import counted
 from memolith.values import dataclass, replace
 
@@ -205,7 +206,7 @@ def _told(
         usual_meaning=nominated.usual_meaning,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
-        exact=exactness(plan.text.split(), rarity, nominated.chunks, strange),
+        exact=exactness(with_halves(plan.text).split(), rarity, nominated.chunks, strange),
         subjects=subjects(plan.asked),
         phrases=plan.phrases,
         named=nominated.named,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memolith.search.named import categories_named
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import add_joined, choices, own_words
+from memolith.text.clock_times import with_halves
 from memolith.text.dates import LIKELY, find_days, without_days
 from memolith.text.stopwords import is_stop_word, keywords, language_of, of_days
 from memolith.text.tokens import words
@@ -64,7 +65,7 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     "What happened yesterday?" does, and so does "what did I write down today?"; who speaks of today or
     tomorrow otherwise mostly has another subject.
     """
-    asked = keywords(without_days(text, days))
+    asked = keywords(with_halves(without_days(text, days)))
     past = [found for found in days if found.last < today]
     if not _PAST.isdisjoint(asked):
         past = [found for found in days if found.first <= today]

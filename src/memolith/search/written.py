@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memolith.search.exact import has_digit
 from memolith.search.nominating import nowhere
+from memolith.text.clock_times import with_halves
 from memolith.text.synonyms import is_listed
 from memolith.text.terms import stems, term_counts, terms_of
 from memolith.text.tokens import MARKS, words
@@ -75,7 +76,7 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
     if len(plan.asked) > _MOST_ASKED:
         return
     rarity, most = dict(zip(plan.asked, found.rarity, strict=False)), nowhere(found.chunks)
-    for stretch in dict.fromkeys(plan.text.split()):
+    for stretch in dict.fromkeys(with_halves(plan.text).split()):
         name = stretch.strip(MARKS)
         whole, *parts = words(name) or [""]
         if not _is_exact(name) or is_listed(whole) or rarity.get(whole, 0.0) < most:

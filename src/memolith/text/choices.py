@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from memolith.text.clock_times import same_times
 from memolith.text.in_english import in_english
 from memolith.text.synonyms import phrases, synonyms_of, without_stop_words
 from memolith.text.terms import stem, stems
@@ -36,6 +37,8 @@ def choices(
     for word, terms in zip(keywords, result, strict=True):
         if word[:1].isdigit() and (other := _otherwise_written(word)):
             terms[other] = 1.0  # the same number
+        if word[:1].isdigit():
+            terms.update(dict.fromkeys(same_times(word), 1.0))
     for phrase in dict.fromkeys(phrases(keywords)):
         synonyms = synonyms_of(phrase, language=language, extra=extra)
         parts = phrase.split(" ")
