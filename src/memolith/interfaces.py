@@ -298,6 +298,10 @@ class Index(Protocol):
         """
         ...
 
+    def replaced(self, names: Collection[str]) -> set[str]:
+        """Which of these short ids are of records that a newer one has taken the place of."""
+        ...
+
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
         ...

@@ -182,6 +182,7 @@ class SearchResult:
     sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
     warnings: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
+    past: frozenset[str] = frozenset()  # short ids: what hits retell and a newer record replaces
 
     @property
     def weak(self) -> bool:

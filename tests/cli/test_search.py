@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,6 @@ import pytest
 from tests.cli.conftest import program
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
 
@@ -93,3 +92,13 @@ def test_a_month_alone_is_a_month_where_a_day_is_wanted(memolith: Run, text: str
 def test_that_a_limit_of_0_shows_nothing_is_told(memolith: Run) -> None:
     memolith("remember", "Tea at five")
     assert "--limit is 0" in memolith("search", "tea", "--limit", "0").err
+
+
+def test_a_line_break_in_the_name_of_a_file_does_not_break_the_line_of_a_hit(
+    memolith: Run, root: str
+) -> None:
+    memolith("init")
+    Path(root, "memory").mkdir(exist_ok=True)
+    Path(root, "memory", "a\nb.md").write_text("Tea at five\n")
+    first, *_ = memolith("search", "tea").out.split("\n")
+    assert "memory/a b.md#L1" in first

@@ -28,6 +28,11 @@ from memolith.types import Citation
 CONFIG = with_values({}).context
 NOTHING = SearchResult(hits=())
 
+
+def no_secrets(_: object) -> set[str]:
+    return set()
+
+
 SKIPPED = {
     "it is empty": ["", "   ", "\n\t"],
     "it is a command": ["/compact", "/agent:doctor --fix", "/clear now please and thanks"],
@@ -65,7 +70,7 @@ def test_nothing_is_searched_for_a_message_that_is_skipped() -> None:
     def search(*_: object) -> SearchResult:
         raise AssertionError("searched")
 
-    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters(), Known(()))
+    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters(), Known(()), no_secrets)
     assert (found.text, found.skipped) == ("", "it is a greeting or a short answer")
 
 
@@ -107,7 +112,7 @@ def searching(*hits: Hit, experiences: tuple[Hit, ...] = ()) -> object:
 
 def handed(search: object, **more: object) -> object:
     turn = Turn(**{"message": "Which port does staging use?", **more})
-    return turn_context(turn, CONFIG, search, Filters(), Known(turn.known))
+    return turn_context(turn, CONFIG, search, Filters(), Known(turn.known), no_secrets)
 
 
 def test_a_memory_is_a_line_with_category_source_trust_and_day() -> None:
@@ -243,7 +248,7 @@ def test_places_are_named_as_the_setting_says(citations: str, kind: str, place: 
     config = with_values({"context.citations": citations}).context
     turn = Turn(message="Which port does staging use?", kind=kind)
     search = searching(hit(1, sensitivity="public"))
-    text = turn_context(turn, config, search, Filters(), Known(())).text
+    text = turn_context(turn, config, search, Filters(), Known(()), no_secrets).text
     assert f"- [fact] memory number 1. ⟨{place} · user · 2026-11-15⟩\n" in text
     # Whatever it names, it is known again when it comes back as a new memory.
     assert without_recalled(text.splitlines()[5]) == ""

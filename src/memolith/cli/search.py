@@ -106,6 +106,7 @@ def _nothing(limit: int) -> str:
 
 def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
     where = str(hit.citation)
+    where = where if where.isprintable() else one_line(where)
     output.say(f"{number:>2}  ", output.bold(where), "  ", output.dim(_why(hit)))
     lines = clean(hit.text).strip().splitlines()
     for line in lines[:_SHOWN_LINES]:

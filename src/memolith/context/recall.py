@@ -11,11 +11,14 @@ from memolith.context.deadline import in_time
 from memolith.context.known import Known, ids_at
 from memolith.context.turn import turn_context
 from memolith.context_types import TurnContext
+from memolith.files.folder import Folder
+from memolith.files.secret_marks import daily_logs, secret_in
 from memolith.retrieval import SearchResult
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from datetime import date
 
     from memolith.clock import Clock
     from memolith.config_context import ContextConfig
@@ -86,7 +89,7 @@ class Recaller:
 
         def make() -> TurnContext:
             known = Known((*turn.known, *ids_at(turn.known, self._version.root)))
-            found = turn_context(turn, self.config, self._ask, filters, known)
+            found = turn_context(turn, self.config, self._ask, filters, known, self._secret_on)
             self._note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 
@@ -102,6 +105,10 @@ class Recaller:
                 and self._will_hold((*context.hits, *context.experiences))
             ),
         )
+
+    def _secret_on(self, days: Collection[date]) -> set[str]:
+        with Folder(self._version.root) as folder:
+            return secret_in(folder, daily_logs(days))
 
     def _will_hold(self, hits: Iterable[Hit]) -> bool:
         """Whether none of them expires as long as the answer may be given."""

@@ -46,6 +46,7 @@ class Found:
     memories: tuple[Hit, ...] = ()
     experiences: tuple[Hit, ...] = ()
     warnings: tuple[str, ...] = ()
+    past: frozenset[str] = frozenset()  # see `SearchResult`
 
 
 class Searches:
@@ -109,7 +110,8 @@ class Searches:
         self._is_weak = found.weak
         warnings = dict.fromkeys((*self._found.warnings, *found.warnings))
         warnings.pop(WEAK, None)
-        self._found = replace(self._found, warnings=tuple(warnings))
+        past = self._found.past | found.past
+        self._found = replace(self._found, warnings=tuple(warnings), past=past)
         telling = _telling(found.hits)
         hits = [hit for hit in telling if self._may_see(hit)]
         all_seen = len(hits) == len(telling) or len(found.hits) < most

@@ -1,4 +1,4 @@
-"""What a session start must not retell: it became a secret since, or something newer holds."""
+"""What must not be told again: it became a secret since, or something newer holds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class TakenBack:
             return True
         if not piece.retells:
             return False
-        if piece.record_id in self._replaced:
-            return True
-        names = piece.names
+        return piece.record_id in self._replaced or self.has_any(piece.names)
+
+    def has_any(self, names: Collection[str]) -> bool:
+        """Whether what these records say, by short ids, must not be told or holds no more."""
         return bool(names) and (
             not self._secret_names.isdisjoint(names) or self._replaced_names.issuperset(names)
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.context.digest import Digest
 from memolith.context.queries import derive
+from memolith.context.retold import without_retold
 from memolith.context.searching import Searches
 from memolith.context.skipping import skip_reason
 from memolith.context_types import SESSION_KINDS, TurnContext
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from memolith.config_context import ContextConfig
     from memolith.context.known import Known
+    from memolith.context.retold import SecretOn
     from memolith.context.searching import Ask
     from memolith.labels import SessionKind
     from memolith.retrieval import Filters, Hit
@@ -46,9 +48,17 @@ class Turn:
 
 
 def turn_context(
-    turn: Turn, config: ContextConfig, ask: Ask, filters: Filters, known: Known
+    turn: Turn,
+    config: ContextConfig,
+    ask: Ask,
+    filters: Filters,
+    known: Known,
+    secret_on: SecretOn,
 ) -> TurnContext:
-    """Look for what helps with a message. What is not found in time is said in the warnings."""
+    """Look for what helps with a message. What is not found in time is said in the warnings.
+
+    `secret_on` gives the ids of the records of some days that are marked secret.
+    """
     if turn.kind not in SESSION_KINDS:
         raise RefusedError(
             f"{turn.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
@@ -76,7 +86,9 @@ def turn_context(
     )
     digest = Digest(
         queries[0],
-        list(_once(_whole_turns(found.memories, may_see))),
+        without_retold(
+            list(_once(_whole_turns(found.memories, may_see))), queries[0], found.past, secret_on
+        ),
         list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),

@@ -47,6 +47,7 @@ NEWER = (
     "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
     " FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
 )
+REPLACED = "SELECT 1 FROM chunks WHERE supersedes <> '' AND supersedes BETWEEN ? AND ? LIMIT 1"
 SEARCHED = (
     "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
     # The turns of a chat are one group, the prose of a file another, numbered from `groups.FILES` on;

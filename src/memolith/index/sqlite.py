@@ -19,7 +19,7 @@ from memolith.index.live import NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
 from memolith.index.rows import INSERT, MOVE, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
-from memolith.index.succession import successors
+from memolith.index.succession import is_replaced, successors
 from memolith.interfaces import IndexReplacedError, IndexStats
 
 if TYPE_CHECKING:
@@ -176,6 +176,11 @@ class SqliteIndex:
     ) -> dict[str, tuple[int, ...]]:
         """Which of these records a newer one has taken the place of, and by which, the last at the end."""
         return successors(self._db, record_ids, filters)
+
+    @_going_on
+    def replaced(self, names: Collection[str]) -> set[str]:
+        """Which of these short ids are of records that a newer one has taken the place of."""
+        return {name for name in names if is_replaced(self._db, name)}
 
     @_going_on
     def without_vector(self, limit: int) -> list[Found]:

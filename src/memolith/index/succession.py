@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memolith.index.fetching import batches, marks
-from memolith.index.rows import NEWER, clean
+from memolith.index.rows import NEWER, REPLACED, clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -36,6 +36,12 @@ def successors(
         if not new:
             break
     return {by_clean[old]: _way(old, steps) for old in by_clean if steps[old]}
+
+
+def is_replaced(db: apsw.Connection, name: str) -> bool:
+    """Whether a record whose id begins so is past."""
+    first = clean(name)
+    return bool(db.execute(REPLACED, (first, first + chr(0x10FFFF))).fetchone())
 
 
 class _Successor:

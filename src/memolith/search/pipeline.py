@@ -22,7 +22,7 @@ from memolith.search.phrases import not_held
 from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
-from memolith.search.showing import hits, sessions
+from memolith.search.showing import hits, retold, sessions
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
 from memolith.search.written import Written, not_said
@@ -150,8 +150,11 @@ class Question:
         if len(left := _without_lost(ranked, seen, best)) < len(ranked):
             ranked = left
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
+        shown_hits = hits(best.first(limit), situation, reading)
+        names = retold(shown_hits)
         return SearchResult(
-            hits=hits(best.first(limit), situation, reading),
+            hits=shown_hits,
+            past=frozenset(parts.index.replaced(names)) if names else frozenset(),
             sessions=sessions(reading, ranked, chats),
             warnings=tuple(warnings),
             trace=tuple(trace(reading, nominees, scored, shown)) if parts.explain else (),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memolith.retrieval import Hit, SessionHit
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
+from memolith.text.summary_line import read_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,18 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
             for chunk, text, score, words, meaning, superseded, asked, other_side, newest in columns
         ]
     )
+
+
+def retold(shown: Sequence[Hit]) -> set[str]:
+    """The records that summaries among the hits name, by short ids."""
+    return {
+        name
+        for hit in shown
+        if hit.category in ("", "compaction") and not hit.chat
+        for line in hit.text.split("\n")
+        if (found := read_line(line.strip())) is not None
+        for name in found.ids
+    }
 
 
 def sessions(

@@ -75,8 +75,8 @@ def source(*known: str) -> str:
     '⟨MEMORY.md#L12 · agent⟩'
     """
     everything = "".join(known)
-    if not everything.isascii() or not everything.isprintable():
-        known = tuple(one_line(part).translate(_HARMLESS) for part in known)
+    if not everything.isascii() or not everything.isprintable() or NAME in everything.lower():
+        known = tuple(quoted(one_line(part)) for part in known)
     inside = " · ".join(filter(None, known))
     return f"{SOURCE_BEGINS}{inside}{SOURCE_ENDS}"
 
