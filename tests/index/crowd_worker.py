@@ -17,6 +17,7 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.index import database
+from memolith.retrieval import WEAK
 
 FILES = 5
 WRITERS = 2
@@ -93,7 +94,7 @@ def search(root: Path, seconds: float, number: int) -> dict[str, object]:
             texts = [hit.text for hit in result.hits if name in hit.text.split()]
             found = [int(text.split()[2]) for text in texts]
             searches += 1
-            known = (OVERTAKEN,) if found else (OVERTAKEN, AWAY)
+            known = (OVERTAKEN,) if found else (OVERTAKEN, AWAY, WEAK)
             told = (text for text in result.warnings if not any(part in text for part in known))
             warnings.update(told)
             stale = any(not oldest <= version <= newest for version in found)
