@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -184,6 +185,39 @@ def test_records_that_say_the_same_are_duplicates_and_repeated_events_are_not(
     memory.remember("Standup was held as usual", category="event", session="b")
     (finding,) = found(memory, "duplicate")
     assert finding.hint == "memolith supersede {} --by {}".format(*finding.records)
+
+
+def test_what_expires_is_never_offered_in_the_place_of_what_lasts(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    lasting = memory.remember("The API port is 8080")
+    stopped_time.advance(days=1)
+    soon = stopped_time() + timedelta(days=9)
+    passing = memory.remember("The API port is now 9090.", expires=soon)
+    (finding,) = found(memory, "contradiction")
+    assert finding.records == (lasting.id, passing.id)
+    assert finding.hint == f"memolith get {finding.citations[1]}"
+    assert "the newer one expires" in finding.message
+
+
+def test_of_two_that_say_the_same_the_one_that_lasts_stays(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    lasting = memory.remember("Marta collects stamps from Peru")
+    stopped_time.advance(days=1)
+    soon = stopped_time() + timedelta(days=9)
+    passing = memory.remember("From Peru, Marta collects stamps.", expires=soon)
+    (finding,) = found(memory, "duplicate")
+    assert finding.hint == f"memolith forget {passing.id}"
+    follow(memory, finding.hint)
+    assert [record.id for record in memory.records()] == [lasting.id]
+    stopped_time.advance(days=1)
+    memory.forget(lasting.id)
+    first = memory.remember("Marta collects stamps from Chile", expires=soon)
+    stopped_time.advance(days=1)
+    second = memory.remember("From Chile, Marta collects stamps.")
+    (finding,) = found(memory, "duplicate")
+    assert finding.hint == f"memolith supersede {first.id} --by {second.id}"
 
 
 @pytest.mark.parametrize(

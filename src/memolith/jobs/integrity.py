@@ -134,6 +134,9 @@ def _contradictions(
             # What else the older one says still holds, and only a person can say it again.
             message += f"; supersede {older.record.id} with all of it that still holds"
             hint = _look_at(older.citation)
+        elif _ends_sooner(newer, older):
+            message += "; the newer one expires, and what it says with it"
+            hint = _look_at(newer.citation)
         yield _finding("contradiction", message, hint, (older, newer))
 
 
@@ -146,6 +149,13 @@ def _replace_hint(old: Statement, new: Statement) -> str:
     if new.record.supersedes or not _is_whole(new, new.record):
         return f"memolith forget {old.record.id}"
     return f"memolith supersede {old.record.id} --by {new.record.id}"
+
+
+def _ends_sooner(new: Statement, old: Statement) -> bool:
+    """Whether one expires while the other lasts: in its place, the fact would be gone one day."""
+    ends = new.record.expires if new.record else None
+    lasts_until = old.record.expires if old.record else None
+    return ends is not None and (lasts_until is None or ends < lasts_until)
 
 
 def _is_whole(found: Statement, record: Record) -> bool:
@@ -172,9 +182,16 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         yield _finding(
             "duplicate",
             f"“{_short(found)}” ({found.citation}) says what {double.citation} says",
-            _replace_hint(double, found),
+            _drop_hint(double, found),
             (double, found),
         )
+
+
+def _drop_hint(old: Statement, new: Statement) -> str:
+    """The command after which one of two that say the same holds: the one that lasts."""
+    if new.record and _ends_sooner(new, old) and _is_whole(new, new.record):
+        return f"memolith forget {new.record.id}"
+    return _replace_hint(old, new)
 
 
 def _is_small_talk(found: Statement) -> bool:
