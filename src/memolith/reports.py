@@ -38,12 +38,14 @@ class TrimReport:
 class ForgetReport:
     """Which record was forgotten, and the files it stood in.
 
-    `current_again` is the record that it had superseded, which now holds once more.
+    `current_again` is the record that it had superseded, which now holds once more; `warnings` tell
+    what could not be looked at, and where the same words still stand.
     """
 
     record_id: str
     files: tuple[str, ...]
     current_again: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

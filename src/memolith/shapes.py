@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memolith.reports import (
         DreamExplanation,
         DreamStatus,
+        ForgetReport,
         IntegrityFinding,
         JobReport,
         ScanReport,
@@ -232,12 +233,22 @@ def recap_json(recap: Recap) -> Json:
     }
 
 
+def forgotten_json(report: ForgetReport) -> Json:
+    """What was forgotten, and what may stand there yet."""
+    return {
+        "id": report.record_id,
+        "files": list(report.files),
+        "current_again": report.current_again or None,
+        "warnings": list(report.warnings),
+    }
+
+
 def plain(value: object) -> Json:
     """A report as JSON: its fields by their names, moments in ISO 8601, citations as they are shown.
 
     >>> from memolith.reports import ForgetReport
     >>> plain(ForgetReport(record_id="3f2a", files=("MEMORY.md",)))
-    {'record_id': '3f2a', 'files': ['MEMORY.md'], 'current_again': ''}
+    {'record_id': '3f2a', 'files': ['MEMORY.md'], 'current_again': '', 'warnings': []}
     """
     slots: tuple[str, ...] = getattr(type(value), "__slots__", ())
     return {name: _plain(getattr(value, name)) for name in slots}

@@ -167,6 +167,7 @@ class Store(Opened):
             return Records()
         damages: list[Damage] = []
         with Folder(self.root) as folder:
+            closed = folder.leave_out_closed()
             read = (*self._journal.records(folder, damages), *notes(folder, damages))
             found = with_strictest_marks(folder, read)
             replaced = superseded_in(folder, self.config.trim.archive_path)
@@ -182,7 +183,7 @@ class Store(Opened):
             ),
             key=lambda record: record.created,
         )
-        return Records(shown, damage_warnings(damages))
+        return Records(shown, (*closed.values(), *damage_warnings(damages)))
 
     def for_session(self, session: str, *, include_secret: bool = False) -> Records:
         """The records of one session, oldest first; secret ones only when asked for."""

@@ -6,7 +6,8 @@ import sys
 
 from memolith.cli import exit_codes, output
 from memolith.cli.list import SHORT_ID
-from memolith.cli.opening import again, open_memory
+from memolith.cli.opening import again, here, open_memory
+from memolith.shapes import forgotten_json
 from memolith.visibility import visible
 
 TYPE_CHECKING = False
@@ -39,13 +40,7 @@ def run(args: Arguments) -> int:
             return exit_codes.DECLINED
         report = memory.forget(args.id)
     if args.json:
-        output.say_json(
-            {
-                "id": report.record_id,
-                "files": report.files,
-                "current_again": report.current_again or None,
-            }
-        )
+        output.say_json(forgotten_json(report))
         return exit_codes.OK
     output.say(output.bold("Forgotten"), f"  {report.record_id}")
     for path in report.files:
@@ -55,6 +50,8 @@ def run(args: Arguments) -> int:
             f"The record it had superseded holds again: {report.current_again}. "
             f"To forget that too: {again(args, f'forget {report.current_again[:SHORT_ID]}')}"
         )
+    for warning in report.warnings:
+        output.note("warning: ", here(args, warning))
     return exit_codes.OK
 
 

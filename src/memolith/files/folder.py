@@ -15,7 +15,7 @@ from memolith.errors import FileFormatError, PathOutsideProfileError, StorageErr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from memolith.types import Stamp
 
@@ -42,7 +42,7 @@ _REASONS = {
     errno.EROFS: ("the file system is read-only", "Mount it writable, or choose another --root."),
     errno.EACCES: (
         "permission denied",
-        "Check who owns the folder: ls -ld, or choose another --root.",
+        "Look who owns it (ls -ld), and let yourself in (chmod u+rwX).",
     ),
     errno.EPERM: ("operation not permitted", "Check owner and attributes of the file (lsattr)."),
     errno.EISDIR: ("it is a folder where a file should be", "Move that folder away."),
@@ -57,13 +57,14 @@ _REASONS = {
 class Folder:
     """An open folder. Use as a context manager, so that its handles are closed."""
 
-    __slots__ = ("_below", "durable", "fd", "root")
+    __slots__ = ("_below", "_closed", "durable", "fd", "root")
 
     def __init__(self, root: str, *, create: bool = False, durable: bool = True) -> None:
         """Open `root`; with `create`, make it (0700) when missing. `durable` is off only in fast mode."""
         self.root = root
         self.durable = durable
         self._below: dict[str, int] = {}  # handles of the folders used so far, by path
+        self._closed: dict[str, str] | None = None
         try:
             self.fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError as error:
@@ -92,6 +93,27 @@ class Folder:
         if len(self._below) > 1:
             for path in [path for path in self._below if path]:
                 close_quietly(self._below.pop(path))
+
+    def leave_out_closed(self) -> Mapping[str, str]:
+        """From now on, what may not be read below `memory/` is as if it were not there.
+
+        Gives what was left out, path by path, each with the sentence that says so. MEMORY.md, archives
+        and whatever else we write ourselves are never left out.
+        """
+        if self._closed is None:
+            self._closed = {}
+        return self._closed
+
+    def _note_closed(self, error: OSError, path: str) -> None:
+        """Note what may be left out; raise our error for anything else."""
+        from memolith.files.layout import may_be_left_out  # it needs us
+
+        ours = storage_error(error, path)
+        if error.errno == errno.EACCES:
+            ours.hint = let_in(self.root, path)
+        if self._closed is None or error.errno != errno.EACCES or not may_be_left_out(path):
+            raise ours from error
+        self._closed[path] = f"{path} may not be read, so it is left out. {ours.hint}"
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
@@ -141,7 +163,8 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise storage_error(error, path) from error
+            self._note_closed(error, path)
+            return None
         try:
             if single_name and found.st_nlink > 1:
                 raise PathOutsideProfileError(
@@ -173,7 +196,8 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise storage_error(error, path) from error
+            self._note_closed(error, path)
+            return None
         return stamp_of(found)
 
     def walk(
@@ -188,7 +212,8 @@ class Folder:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise storage_error(error, folder or self.root) from error
+                self._note_closed(error, folder or self.root)
+                continue
             below = []
             for name, is_folder in entries:
                 entry = f"{folder}/{name}" if folder else name
@@ -296,6 +321,13 @@ def storage_error(
     if number == errno.ENOTDIR and "/" in path:
         reason = f"{path.rpartition('/')[0]} is a file where a folder should be"
     return StorageError(f"Cannot use {path}: {reason}.", path=path, errno=number, hint=hint)
+
+
+def let_in(root: str, path: str) -> str:
+    """The command by which its owner may read a file or folder again."""
+    from shlex import quote
+
+    return f"Let yourself in: chmod u+rwX {quote(os.path.join(root, path))}"
 
 
 def _sync_folder(path: str) -> None:

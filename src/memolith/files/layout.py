@@ -59,6 +59,12 @@ def is_daily_log(path: str) -> bool:
     )
 
 
+def may_be_left_out(path: str) -> bool:
+    """Whether the rest of a memory can be read without it: a daily log, a note, prose, a folder of such."""
+    is_memory = path.startswith(f"{DAILY_FOLDER}/") and "/." not in path
+    return is_memory and path not in (NESTED_MEMORY, EXPERIENCES)
+
+
 def load_template(name: str) -> bytes:
     """What a new file of this name starts with; b"" when it starts empty."""
     path = os.path.join(os.path.dirname(__file__), "templates", os.path.basename(name))

@@ -58,8 +58,12 @@ def superseded_by(path: str, data: bytes) -> set[str]:
 
 
 def find_record(folder: Folder, record_id: str) -> Record:
-    """The record with this id, or with the only id that starts like this."""
+    """The record with this id, or with the only id that starts like this.
+
+    Notes that may not be read are left out, from now on: what is behind them is somebody else's.
+    """
     matches: dict[str, Record] = {}
+    closed = folder.leave_out_closed()
     wanted = record_id.encode(errors="replace")
     for path in memory_files(folder):
         data = folder.read(path) or b""
@@ -77,6 +81,8 @@ def find_record(folder: Folder, record_id: str) -> Record:
     hint = "Give more of the id." if matches else "List records with their ids: memolith list"
     if len(record_id) < _SHORTEST_PREFIX:
         hint = f"Give at least {_SHORTEST_PREFIX} characters of it: memolith list"
+    elif closed and not matches:
+        hint = " ".join(closed.values())
     raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
 
 

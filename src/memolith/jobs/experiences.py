@@ -16,7 +16,6 @@ from memolith.files import layout, recall_state
 from memolith.files.document import Document
 from memolith.files.gate import new_id
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.lookup import memory_files
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.files.tombstones import digest, tombstones
 from memolith.jobs.changes import Edits, split_lines
@@ -169,7 +168,7 @@ class ExperienceJob:
             # If it does not hold any more, what it was about is planned anew.
             again = again.union(covered_names(waiting) if waiting else ())
             day = self._place.clock.day_of(since) if since and not again else None
-            paths = files_of_candidates(memory_files(folder), day)
+            paths = files_of_candidates(snapshot.files(), day)
             forgotten = {stone.digest for stone in tombstones(folder)}
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}

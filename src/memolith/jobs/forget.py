@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from hashlib import sha256
 
-from memolith.errors import FileChangedError
+from memolith.errors import FileChangedError, StorageError
 from memolith.files import layout, promoted, recall_log, recall_state
 from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
@@ -13,8 +14,10 @@ from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifes
 from memolith.files.document import Document
 from memolith.files.dream_diary import without_themes
 from memolith.files.fingerprints import PATH as FINGERPRINTS
+from memolith.files.folder import let_in
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
+from memolith.files.secret_marks import daily_logs_of
 from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
 from memolith.jobs.dreaming.unspoken import names_lost
@@ -66,6 +69,7 @@ def forget(
             transaction.replace(path, left, stamp)
         else:
             removed[path] = stamp
+    _check_daily_logs(folder, record)
     _mend_manifests(transaction, changed, removed)
     touched += _forget_recalls(transaction, names_gone)
     for path, stamp in removed.items():
@@ -78,8 +82,25 @@ def forget(
             transaction.remove(path, folder.stamp(path))
     transaction.commit()
     return ForgetReport(
-        record_id=record.id, files=tuple(touched), current_again=_current_again(folder, record, now)
+        record_id=record.id,
+        files=tuple(touched),
+        current_again=_current_again(folder, record, now),
+        warnings=tuple(
+            f"{told}; if the record stands there too, forget it again."
+            for told in folder.leave_out_closed().values()
+        ),
     )
+
+
+def _check_daily_logs(folder: Folder, record: Record) -> None:
+    """What stands behind a lock would come back: then nothing is forgotten."""
+    for path in daily_logs_of([record]) & folder.leave_out_closed().keys():
+        raise StorageError(
+            f"{path}, where it stands too, may not be read, so nothing was forgotten.",
+            path=path,
+            errno=errno.EACCES,
+            hint=let_in(folder.root, path),
+        )
 
 
 def _edited(path: str) -> FileChangedError:

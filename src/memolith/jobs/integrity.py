@@ -50,6 +50,7 @@ class _Scene:
     def __init__(self, folder: Folder, now: datetime, read: Callable[[str], bytes | None]) -> None:
         self.read = read
         self.now = now
+        self.closed = folder.leave_out_closed()
         self.lines: dict[str, int] = {}
         self.everything: list[Statement] = []
         records: dict[str, Record] = {}
@@ -85,7 +86,7 @@ def scan(folder: Folder, now: datetime) -> ScanReport:
     """Look for what contradicts, repeats or leads nowhere."""
     scene = _Scene(folder, now, folder.read)
     living = list(scene.living())
-    warnings: list[str] = []
+    warnings = list(scene.closed.values())
     telling = [found for found in living if not _is_small_talk(found)]
     findings = [  # what weighs most comes first
         *_contradictions(living, warnings.append),

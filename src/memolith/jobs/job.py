@@ -27,6 +27,7 @@ class Snapshot:
     def __init__(self, folder: Folder) -> None:
         """Of the files in this folder."""
         self._folder = folder
+        self.closed = folder.leave_out_closed()  # what may not be read: jobs do without it
         self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
 
     def read(self, path: str) -> bytes | None:

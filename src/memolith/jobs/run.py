@@ -43,6 +43,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     with place.reading() as folder:
         snapshot = Snapshot(folder)
         plan = job.plan(snapshot)
+        report = replace(report, warnings=tuple(snapshot.closed.values()))
         place.progress(PLANNED, DONE)
         if dry_run and not plan.skipped:
             return _drafted(report, plan, job.draft(plan, preview=True))
@@ -143,7 +144,7 @@ def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
         lines=draft.lines or plan.lines,
         counts={**plan.counts, **draft.counts},
         changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
-        warnings=draft.warnings,
+        warnings=(*report.warnings, *draft.warnings),
     )
 
 

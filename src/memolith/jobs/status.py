@@ -34,7 +34,7 @@ class Status:
     archived: int = 0
     backups: int = 0
     forgotten: int = 0
-    warnings: tuple[str, ...] = ()  # lines that were meant to be records and cannot be read
+    warnings: tuple[str, ...] = ()  # what may not be read, and lines that are no records any more
 
 
 def read_status(profile: Profile) -> Status:
@@ -42,6 +42,7 @@ def read_status(profile: Profile) -> Status:
     if not profile.exists:
         return Status(version=__version__, profile=profile.name, root=profile.root)
     with Folder(profile.root) as folder:
+        closed = folder.leave_out_closed()
         memory = list(folder.walk(layout.DAILY_FOLDER))
         daily = [path for path in memory if layout.is_daily_log(path)]
         paths = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
@@ -66,7 +67,7 @@ def read_status(profile: Profile) -> Status:
             archived=archived,
             backups=sum(1 for _ in folder.walk(layout.BACKUP_FOLDER, suffix="manifest.json")),
             forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
-            warnings=(*_in_utf16(folder, paths), *damage_warnings(damages)),
+            warnings=(*closed.values(), *_in_utf16(folder, paths), *damage_warnings(damages)),
         )
 
 

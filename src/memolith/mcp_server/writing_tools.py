@@ -129,7 +129,9 @@ def _delete(call: Call) -> Answer:
         )
     report = call.memory.forget(arguments.text("id"))
     return Answer(
-        text=f"Deleted {report.record_id} from {', '.join(report.files)}",
+        text="\n".join(
+            (f"Deleted {report.record_id} from {', '.join(report.files)}", *report.warnings)
+        ),
         content={"action": "delete", "id": report.record_id, "files": list(report.files)},
     )
 

@@ -10,7 +10,7 @@ from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import NoteRequest, RecordsQuery, RememberRequest, SupersedeRequest
 from memolith.rest.schemas import ForgottenAnswer, RecordsAnswer, WrittenAnswer
-from memolith.shapes import record_json
+from memolith.shapes import forgotten_json, record_json
 from memolith.types import Record
 
 routes = APIRouter(prefix=V1, tags=["records"])
@@ -79,8 +79,7 @@ def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answ
 def forget(record_id: str, memory: TheMemory) -> Answer:
     """Remove a record from every file, archive, backup and the index. This cannot be undone."""
     report = memory.forget(record_id)
-    again = report.current_again or None
-    return Answer({"id": report.record_id, "files": list(report.files), "current_again": again})
+    return Answer(forgotten_json(report))
 
 
 def _written(record: Record) -> Answer:

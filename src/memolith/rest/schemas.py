@@ -46,6 +46,7 @@ class ForgottenAnswer(BaseModel):
     id: str
     files: list[str]
     current_again: str | None
+    warnings: list[str]
 
 
 class HitAnswer(BaseModel):

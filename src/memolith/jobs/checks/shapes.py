@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith.files import layout
-from memolith.files.folder import SECOND_NAME
+from memolith.files.folder import SECOND_NAME, let_in
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
@@ -71,6 +71,8 @@ def _wrong(subject: Subject) -> Iterator[_Wrong]:
         elif entry.path in _FOLDERS:
             wanted = "folder"
         words, hint = _problem(entry, wanted)
+        if entry.closed:
+            words, hint = f"cannot be listed: {entry.closed}.", let_in(subject.root, entry.path)
         if words:
             yield _Wrong(entry.path, words, hint, bool(entry.closed or wanted))
 
@@ -78,9 +80,7 @@ def _wrong(subject: Subject) -> Iterator[_Wrong]:
 def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
     """What is wrong with it and what to do, or nothing."""
     words = hint = ""
-    if entry.closed:
-        words, hint = f"cannot be listed: {entry.closed}.", "Check its owner and mode: ls -ld"
-    elif entry.kind == "link":
+    if entry.kind == "link":
         words, hint = "is a symbolic link, which is not followed.", _REPLACE
     elif entry.kind == "other":
         words, hint = "is neither file nor folder.", "Move it away."
