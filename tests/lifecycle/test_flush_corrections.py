@@ -296,3 +296,29 @@ def test_what_is_no_message_among_others_is_told() -> None:
     assert [one.text for one in chat.messages] == ["We agreed on 900 euros."]
     assert chat.warnings == ("2 of 3 entries are no messages.",)
     assert read_chat("[null]").warnings[0].startswith("No message of a user")
+
+
+def test_invoices_are_not_each_others_correction_and_questions_correct_nothing() -> None:
+    bills = [f"Invoice {12 + n} costs {300 + 100 * n} euros." for n in range(4)]
+    assert saved_of(*bills) == bills
+    assert saved_of("We meet on Friday.", "Actually, can you book a table for 4?") == [
+        "We meet on Friday."
+    ]
+
+
+def test_what_is_said_again_with_another_value_corrects_it_wherever_it_stands() -> None:
+    said = ("The dinner is on Friday.", "Thanks. By the way, the dinner is on Saturday.")
+    assert saved_of(*said) == ["The dinner is on Friday. By the way, the dinner is on Saturday."]
+
+
+def test_a_bare_retraction_waits_for_what_holds() -> None:
+    assert saved_of("We decided on Postgres.", "No wait.", "We take MySQL.") == [
+        "We decided on Postgres. No wait. We take MySQL."
+    ]
+
+
+def test_a_decision_that_is_denied_later_is_let_go() -> None:
+    assert saved_of("We agreed to ship on Friday.", "We never agreed to ship on Friday.") == []
+    assert saved_of("We agreed to ship on Friday.", "We never agreed to pay Tom.") == [
+        "We agreed to ship on Friday."
+    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, answer, correct, says_anew, values_of
-from memolith.jobs.worth_saving import asks, assents, category_of, is_answer
+from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, answer, correct, retract, values_of
+from memolith.jobs.worth_saving import asks, assents, category_of, denies, is_answer
 from memolith.text.cut import cut
 from memolith.text.host_text import own_text
 from memolith.text.leaning import corrects, leans
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memolith.jobs.chat import Said
 
 _ECHOES = 8  # messages
+_BARE_CORRECTION = 3  # words: «No wait.»
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,7 @@ def _may_count(unit: Unit, chat: Sequence[Said]) -> bool:
 def _units(messages: Iterable[Said]) -> list[Unit]:
     units: list[Unit] = []
     question = ""  # the last of the agent's message before
+    waits: Unit | None = None  # what was taken back, and nothing was said in its place yet
     for number, said in enumerate(messages):
         is_secret = False
         found = list(sentences(own_text(without_recalled(said.text))))
@@ -73,7 +75,14 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
                 continue
             category = category_of(sentence, by_user=said.by_user)
             unit = Unit(text=sentence, category=category, by_user=said.by_user, message=number)
-            if (is_correction or says_anew(units, unit)) and correct(units, unit):
+            if said.by_user and denies(sentence):
+                retract(units, unit)
+            if waits is not None and said.by_user and sentence == found[0] and category:
+                waits.add(sentence, category)  # «No wait.», and then what holds
+                waits = None
+                continue
+            if corrected := correct(units, unit, is_cued=is_correction):
+                waits = corrected if len(sentence.split()) <= _BARE_CORRECTION else None
                 continue
             if question and sentence == found[0] and is_answer(sentence):
                 answer(units, unit, question)

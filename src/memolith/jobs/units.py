@@ -54,51 +54,28 @@ def answer(units: list[Unit], said: Unit, question: str) -> None:
         units.append(replace(said, text=text, category=category))
 
 
-def says_anew(units: Sequence[Unit], said: Unit) -> bool:
-    """Whether a user says again, with another value, what they said in an earlier message: also a correction.
+def correct(units: list[Unit], said: Unit, *, is_cued: bool) -> Unit | None:
+    """Put a correction to what it corrects, if that is found: in an earlier message, or in the same.
 
-    «The dinner is on Friday», and later «oh dear, the dinner is on Saturday».
+    It shows by its words (`is_cued`), or because it says again with another value what was said before. What
+    stands between in one message goes with it, if there is room; what an agent repeated meanwhile is not saved.
     """
-    if not said.by_user or not values_of(said.text):
-        return False
-    return _said_before(units[-_MOST_UNITS:], said) is not None
-
-
-def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
-    """The latest of the user's earlier units all of whose words come again, with another value."""
-    kinds, values, telling = _kinds(said.text), values_of(said.text), _telling(said.text)
-    for unit in reversed(units):
-        if unit.by_user and 0 < said.message - unit.message <= _FARTHEST_BACK:
-            before = _telling(unit.text)
-            others = values_of(unit.text) != values and bool(_kinds(unit.text) & kinds)
-            if before and before <= telling and others:
-                return unit
-    return None
-
-
-def correct(units: list[Unit], said: Unit) -> bool:
-    """Put a correction to what it corrects, if that is found: in the same message, or in an earlier one.
-
-    What stands between in one message goes with it, if there is room; what an agent repeated meanwhile is not
-    saved.
-    """
-    here = [unit for unit in units[-_MOST_HERE:] if unit.message == said.message]
-    if here:
-        kept = [unit for unit in here if unit.category] or here
-        first, between = kept[-1], here[here.index(kept[-1]) + 1 :]
-    else:
-        found = _earlier(units[-_MOST_UNITS:], said)
-        if found is None:
-            return False
-        first, between = found, []
-    if len(first.text) + len(said.text) >= LONGEST:
-        return False
-    retracted = values_of(first.text)
+    near = units[-_MOST_UNITS:]
+    here = [unit for unit in near[-_MOST_HERE:] if unit.message == said.message]
+    first = _said_before(near, said)
+    between: list[Unit] = []
+    if first is None and is_cued and here:
+        first = ([unit for unit in here if unit.category] or here)[-1]
+        between = here[here.index(first) + 1 :]
+    elif first is None and is_cued:
+        first = _earlier(near, said)
+    if first is None or len(first.text) + len(said.text) >= LONGEST:
+        return None
     for unit in between:
         if len(first.text) + len(unit.text) + len(said.text) < LONGEST_PAIR:
             first.add(unit.text, "")
-            unit.category = ""
             units.remove(unit)
+    retracted = values_of(first.text)
     category = said.category
     if not (category or first.category) and retracted and states_anew(said.text):
         category = "fact"  # nobody corrects what does not matter
@@ -107,7 +84,42 @@ def correct(units: list[Unit], said: Unit) -> bool:
         is_echo = unit.message > first.message and not unit.by_user
         if is_echo and retracted & values_of(unit.text):
             unit.category = ""
-    return True
+    return first
+
+
+def retract(units: Sequence[Unit], said: Unit) -> None:
+    """Let go of decisions that the user denies: «We never agreed to ship on Friday»."""
+    denied = _telling(said.text)
+    for unit in units[-_MOST_UNITS:]:
+        if unit.category == "decision" and unit.message < said.message:
+            about = _telling(unit.text)
+            if len(about) > 1 and about <= denied and values_of(unit.text) <= values_of(said.text):
+                unit.category = ""
+
+
+def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
+    """The latest of the user's earlier units most of whose words come again, with another value.
+
+    «The dinner is on Friday», and later «oh dear, the dinner is on Saturday»; but invoice 13 is not invoice 12.
+    """
+    telling, values = _telling(said.text), values_of(said.text)
+    if not said.by_user or not values:
+        return None
+    for unit in reversed(units):
+        if unit.by_user and 0 < said.message - unit.message <= _FARTHEST_BACK:
+            before, common = _telling(unit.text), _telling(unit.text) & telling
+            is_same = bool(before) and (before <= telling or len(common) * 2 > len(before) > 2)
+            if is_same and _is_other_value(values_of(unit.text), values):
+                return unit
+    return None
+
+
+def _is_other_value(one: set[str], other: set[str]) -> bool:
+    """Whether values of one kind differ; of several numbers, some must be the same."""
+    numbers = [{word for word in some if _kind(word) == "number"} for some in (one, other)]
+    if min(map(len, numbers)) > 1 and not numbers[0] & numbers[1]:
+        return False
+    return one != other and bool(set(map(_kind, one)) & set(map(_kind, other)))
 
 
 def _earlier(units: Sequence[Unit], said: Unit) -> Unit | None:

@@ -70,6 +70,15 @@ def _of_agent(said: Sentence, kind: str, named: float) -> str:
     return kind or ("fact" if named >= _NAMES_ENOUGH and is_of_user else "")
 
 
+def denies(sentence: str) -> bool:
+    """Whether somebody says that something was not decided.
+
+    >>> denies("We never agreed on that."), denies("We decided not to."), denies("Not decided yet.")
+    (True, False, False)
+    """
+    return _is_denied(Sentence(sentence))
+
+
 def asks(sentence: str) -> bool:
     """Whether an agent asks for something to know, and does not offer to do it: «When is it?»."""
     said = Sentence(sentence)

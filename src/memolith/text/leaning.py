@@ -56,7 +56,8 @@ def corrects(sentence: str) -> bool:
     >>> corrects("Sorry, I meant 6."), corrects("No wait, May 5."), corrects("Sorry to hear that.")
     (True, True, False)
     """
-    return Sentence(sentence).begins("corrects", in_any=True)
+    is_question = sentence.rstrip().endswith("?")  # «Actually, can you book a table for 4?»
+    return not is_question and Sentence(sentence).begins("corrects", in_any=True)
 
 
 def takes_back(sentence: str) -> bool:
