@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[\w'’.-]+|:")
 _BARE = "'’.-"
 # What only somebody does, or what has a name: «likes», «lives in», «owns».
-_DOES = ("for", "against", "of one", "by one")
+_DOES = ("for", "against", "of one", "by one", "prefers")
+_AND = frozenset({"and", "y", "e", "und"})
 _FARTHEST_VERB = 4  # words between «wohnen» and «in Rostock»
 
 
@@ -83,7 +84,7 @@ class KnownNames:
         """Whether the first of some capitals is only written before a name: «Meine», «Bruder»."""
         word = _bare(words[0])
         is_title = len(words) > 1 and word in _titles() and word not in self._nouns
-        return not is_title and (word in _small() or word in self._nouns)
+        return not is_title and (word in _small() or word in self._nouns or word in _verbs())
 
     def _look_at(self, told: Sentence, seen: _Evidence) -> None:
         nouns_have_capitals = _is_german(told) and (self._has_german or _is_clear(told))
@@ -103,16 +104,29 @@ class KnownNames:
                 or told.knows("names follow", before)
                 or _is_apposition(told, two_before, before)
                 or _is_where_somebody_lives(told, words[max(0, at - _FARTHEST_VERB) : at])
+                or _is_joined_to_somebody(words, at)
                 or (fold(after) in _verbs() if not at else not nouns_have_capitals)
             ):
                 seen.names.add(bare)
-            elif at and not before[:1].isupper():
+            elif at and not before[:1].isupper() and bare not in _titles():
                 seen.nouns.add(bare)
 
 
 def _is_apposition(told: Sentence, two_before: str, before: str) -> bool:
     """«Meine Schwester Wiebke»: behind somebody's noun stands the name."""
     return before[:1].isupper() and told.knows("of somebody", two_before)
+
+
+def _is_joined_to_somebody(words: Sequence[str], at: int) -> bool:
+    """«Frieda und Ole»: beside a first name stands another."""
+    others = (words[at + 1 : at + 3], words[max(0, at - 2) : at][::-1])
+    return any(
+        len(pair) == 2
+        and pair[0] in _AND
+        and pair[1][:1].isupper()
+        and _bare(pair[1]) in _first_names()
+        for pair in others
+    )
 
 
 def _is_where_somebody_lives(told: Sentence, before: Sequence[str]) -> bool:
