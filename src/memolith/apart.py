@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from memolith.errors import JobFailedError, MemolithError
 from memolith.memory import Memory
+from memolith.opened import open_with
 from memolith.own_program import can_start, command
 
 if TYPE_CHECKING:
@@ -62,12 +63,10 @@ def do_job() -> None:
     os.nice(_NICER)
     link.send(_READY)
     state, work, options, tells = link.recv()
-    memory = Memory.__new__(Memory)
-    memory.__setstate__(state)
     server = _Server(link)
     if tells:
         options["progress"] = server.may_we_go_on
-    with memory:
+    with open_with(Memory, state) as memory:
         try:
             answer = (_DONE, work(memory.jobs, **options))
         except MemolithError as error:

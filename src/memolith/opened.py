@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from memolith.jobs import job
     from memolith.profile import Profile
 
-    _State = tuple[Profile, dict[str, Value], LoadedConfig, Clock | None, str]
+    M = typing.TypeVar("M", bound="Opened")
+    State = tuple[Profile, Mapping[str, Value], LoadedConfig, Clock | None, str]
 else:
     typing = late("typing")
     job = late("memolith.jobs.job")
@@ -32,9 +33,6 @@ else:
 
 class Opened:
     """One agent's memory, opened; `Store` is what can be done with it."""
-
-    # Whether what is wrong in a settings file is left out and noted: for those who mend it.
-    _lenient = False
 
     def __init__(
         self,
@@ -52,10 +50,8 @@ class Opened:
         `channel` is where this caller's records come from; it decides how far they are trusted.
         Nothing is created before the first write; `create` allows a named profile to be new.
         """
-        self.profile, loaded = open_profile(
-            root, profile, settings, create=create, lenient=self._lenient
-        )
-        self._settings = dict(settings or {})
+        self.profile, loaded = open_profile(root, profile, settings, create=create)
+        self._settings: Mapping[str, Value] = dict(settings or {})
         self._begin(loaded, clock, channel)
 
     def _begin(self, loaded: LoadedConfig, clock: Clock | None, channel: str) -> None:
@@ -67,11 +63,11 @@ class Opened:
         self._journal = Journal(self._clock, self.config.profile.primary)
         self._keeper = Keeper()
 
-    def __getstate__(self) -> _State:
+    def __getstate__(self) -> State:
         """What another process needs to open this memory as it is here, whatever the files say now."""
         return self.profile, self._settings, self._loaded, self._given_clock, self._channel
 
-    def __setstate__(self, state: _State) -> None:
+    def __setstate__(self, state: State) -> None:
         """Open the memory that another process has handed over; nothing open is shared with it."""
         self.profile, self._settings, loaded, clock, channel = state
         self._begin(loaded, clock, channel)
@@ -123,3 +119,10 @@ class Opened:
         return job.Workplace(
             reading=self._existing, writing=self._writing, clock=self._clock, config=self.config
         )
+
+
+def open_with(kind: type[M], state: State) -> M:
+    """A memory of this kind with what somebody has found and loaded: another process, or in another way."""
+    memory = kind.__new__(kind)
+    memory.__setstate__(state)
+    return memory

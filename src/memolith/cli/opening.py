@@ -5,6 +5,7 @@ from __future__ import annotations
 from memolith.cli import output
 from memolith.config_loading import open_profile, settings_from_flags
 from memolith.memory import Memory
+from memolith.opened import open_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,16 +50,11 @@ def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
         output.note(f"Look closer: {again(args, 'doctor')}")
 
 
-class MendableMemory(Memory):
-    """A memory that opens even if a settings file is wrong: what is, is left out and noted."""
-
-    _lenient = True
-
-
 def open_for_mending(args: Arguments) -> Memory:
-    """The memory of `--root`, `--profile` and `--set`, whatever its settings files say."""
-    settings = settings_from_flags(args.set)
-    return MendableMemory(args.root, profile=args.profile, settings=settings, channel="cli")
+    """The memory, even if a settings file is wrong: what is, is left out and noted."""
+    given = settings_from_flags(args.set)
+    profile, loaded = open_profile(args.root, args.profile, given, lenient=True)
+    return open_with(Memory, (profile, given, loaded, None, "cli"))
 
 
 def open_memory(
@@ -76,7 +72,5 @@ def open_memory(
     given = {**settings_from_flags(args.set), **(settings or {})}
     if folder and args.root is None:
         profile, loaded = open_profile(None, args.profile, given, cwd=folder, create=create)
-        memory = Memory.__new__(Memory)
-        memory.__setstate__((profile, given, loaded, None, channel))  # as another process does
-        return memory
+        return open_with(Memory, (profile, given, loaded, None, channel))
     return Memory(args.root, profile=args.profile, settings=given, channel=channel, create=create)
