@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.cli.hook import of_hook
-from memolith.files.started import note_started, was_started
 from memolith.text.units import utf16_units
 from tests.cli.conftest import PROGRAM
 
@@ -120,7 +118,7 @@ def test_a_sub_agent_is_left_alone(memolith: Run, tmp_path: Path, by: dict[str, 
     chat.write_text('{"role": "user", "content": "We decided to sell the office."}\n')
     event = "UserPromptSubmit" if by else "SubagentStop"
     told = {**CLAUDE, **by, "transcript_path": str(chat), "hook_event_name": event, "prompt": ASKED}
-    for words in (["context"], ["session-start", "--hook"], ["flush"]):
+    for words in (["context"], ["session-start", "--hook"], ["flush"], ["flush", "--json"]):
         outcome = called(memolith, *words, **told)
         assert (outcome.code, outcome.out) == (0, "")
         assert "sub-agent" in outcome.err
@@ -231,6 +229,23 @@ def test_a_pipe_in_which_nobody_writes_is_not_waited_for(root: str) -> None:
         os.close(writing)
 
 
+def test_json_that_comes_in_pieces_is_waited_for(root: str) -> None:
+    Memory(root).remember(FACT)
+    told = json.dumps({**CLAUDE, "extra": {"a": {}}, "hook_event_name": "SessionStart"})
+    with subprocess.Popen(
+        [PROGRAM, "session-start", "--hook", "--root", root],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        cut = told.index("}}") + 1
+        for piece in (told[:cut], told[cut:]):
+            process.stdin.write(piece.encode())
+            process.stdin.flush()
+            time.sleep(0.4)
+        assert b"additionalContext" in process.communicate()[0]
+
+
 @pytest.mark.parametrize("words", [["session-start", "--hook"], ["context"]], ids=str)
 def test_the_memory_is_that_of_the_folder_the_agent_works_in(
     words: list[str], tmp_path: Path
@@ -275,75 +290,6 @@ def test_before_a_chat_is_shortened_nothing_is_printed_that_a_host_would_obey(
     assert "names no transcript" in called(memolith, "flush", **cursor).json["user_message"]
 
 
-TRANSCRIPTS = {
-    "claude": [
-        {"type": "user", "message": {"role": "user", "content": "We decided to ship on Friday."}},
-        {
-            "type": "user",
-            "isSidechain": True,
-            "message": {"role": "user", "content": "We decided to drop the database."},
-        },
-    ],
-    "codex": [
-        {
-            "type": "response_item",
-            "payload": {
-                "type": "message",
-                "role": "user",
-                "content": [{"type": "input_text", "text": "We decided to ship on Friday."}],
-            },
-        }
-    ],
-    "cursor": [
-        {
-            "role": "user",
-            "message": {
-                "content": [
-                    {
-                        "type": "text",
-                        "text": "<timestamp>Monday</timestamp>\n<user_query>\nWe decided to ship on Friday.\n</user_query>",
-                    }
-                ]
-            },
-        },
-        {"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "Shell"}]}},
-        {"type": "turn_ended", "status": "success"},
-    ],
-    "gemini": [
-        {
-            "sessionId": "9f",
-            "messages": [
-                {"id": "1", "type": "user", "content": [{"text": "We decided to ship on Friday."}]},
-                {"id": "2", "type": "gemini", "content": "Noted."},
-                {"id": "3", "type": "info", "content": "We decided to update."},
-            ],
-        }
-    ],
-}
-
-
-@pytest.mark.parametrize("host", TRANSCRIPTS)
-def test_the_transcript_of_each_host_is_understood(
-    memolith: Run, tmp_path: Path, host: str
-) -> None:
-    chat = tmp_path / "chat.jsonl"
-    chat.write_text("".join(json.dumps(line) + "\n" for line in TRANSCRIPTS[host]), "utf-8")
-    told = {**CLAUDE, "transcript_path": str(chat), "hook_event_name": "PreCompact"}
-    saved = called(memolith, "flush", "--json", **told).json["saved"]
-    assert [one["text"] for one in saved] == ["We decided to ship on Friday."]
-
-
-def test_a_line_of_a_transcript_is_no_hook() -> None:
-    line = {
-        "sessionId": "1",
-        "cwd": "/x",
-        "type": "user",
-        "message": {"role": "user", "content": "Hi"},
-    }
-    assert of_hook(json.dumps(line)) is None
-    assert of_hook('{"messages": [], "session_id": "1", "cwd": "/x"}') is None
-
-
 @pytest.mark.parametrize("character", ["🎉", "𠀀", "é", "字"])
 def test_a_hook_hands_over_what_fits_as_javascript_counts(
     memolith: Run, root: str, character: str
@@ -363,38 +309,3 @@ def test_memories_for_a_prompt_fit_in_any_script(memolith: Run, root: str) -> No
     handed = called(memolith, "context", **told).json["hookSpecificOutput"]["additionalContext"]
     assert "Staging port number" in handed
     assert utf16_units(handed) < 9_500
-
-
-def test_the_first_message_brings_nothing_that_the_session_started_with(
-    memolith: Run, tmp_path: Path
-) -> None:
-    memolith("remember", FACT)
-    chat = tmp_path / "chat.jsonl"  # which Claude Code writes after the first message
-    told = {**CLAUDE, "transcript_path": str(chat)}
-    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": ASKED}
-    assert FACT in called(memolith, "context", **told, **prompt).out
-    called(memolith, "session-start", "--hook", **told, hook_event_name="SessionStart")
-    assert called(memolith, "context", **told, **prompt).out == ""
-    assert FACT in called(memolith, "context", **{**told, "session_id": "another"}, **prompt).out
-    memolith("remember", "Staging listens on port 5434 too")
-    more = called(memolith, "context", **told, **prompt).out
-    assert more == "" or FACT not in more
-    chat.write_text('{"type":"assistant","message":{"role":"assistant","content":"At 5433."}}\n')
-    assert FACT in called(memolith, "context", **told, **prompt).out
-    chat.write_text('{"type":"system","subtype":"compact_boundary"}\n')
-    assert FACT in called(memolith, "context", **told, **prompt).out
-
-
-def test_names_of_sessions_are_kept_for_a_while_and_harm_nothing(root: str) -> None:
-    Memory(root).remember(FACT)
-    for number in range(900):
-        note_started(root, f"session-{number}\n\ud800")
-    assert was_started(root, "session-899\n\ud800")
-    assert not was_started(root, "session-0\n\ud800")
-    assert not was_started(root, "session-899")
-    assert not was_started(root, "")
-    assert not was_started(f"{root}/nowhere", "session-899")
-    note_started(f"{root}/nowhere", "session-1")
-    assert not Path(root, "nowhere").exists()
-    size = sum(path.stat().st_size for path in Path(root, ".memolith").glob("sessions-started*"))
-    assert size < 20_000

@@ -80,7 +80,7 @@ def run(args: Arguments) -> int:
     """Print the text."""
     message = text_of(args.message, EXAMPLE.partition("\n")[0])
     hook = of_hook(message)
-    if hook and not args.json:
+    if hook and (not args.json or hook.by_sub_agent):
         return answer_host(args, hook, lambda: _for_host(args, hook))
     if not hook and message.lstrip().startswith("{"):
         if read_object(message) is not None:

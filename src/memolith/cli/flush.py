@@ -48,7 +48,7 @@ def run(args: Arguments) -> int:
         return _print_prompt(args)
     text = text_of(args.text, 'memolith flush "We decided to ship on Friday"')
     hook = of_hook(text)
-    if hook and not args.json:
+    if hook and (not args.json or hook.by_sub_agent):
         return answer_host(args, hook, lambda: _for_host(args, hook))
     if hook:
         report, warnings = _of_hook(args, hook)

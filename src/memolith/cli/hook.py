@@ -90,14 +90,14 @@ def waiting() -> str:
         return as_text(sys.stdin.buffer.read(_MOST_BYTES))
     from select import select
 
-    data = b""
+    data = bytearray()
     while len(data) < _MOST_BYTES and select([fd], [], [], _PATIENCE_SECONDS)[0]:
         piece = os.read(fd, 65_536)
         data += piece
-        is_whole = data.rstrip().endswith(b"}") and not select([fd], [], [], 0)[0]
-        if not piece or is_whole:
+        seems_whole = data[-9:].rstrip().endswith(b"}") and not select([fd], [], [], 0)[0]
+        if not piece or (seems_whole and read_object(as_text(bytes(data))) is not None):
             break
-    return as_text(data)
+    return as_text(bytes(data))
 
 
 def _first(told: Mapping[str, object], names: tuple[str, ...]) -> str:

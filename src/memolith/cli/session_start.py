@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the text."""
-    hook = _asking(args) if args.hook and not args.json else None
+    hook = _asking() if args.hook and not args.json else None
     if hook:
         return answer_host(args, hook, lambda: _for_host(args, hook))
     _, context = _start(args)
@@ -71,7 +71,7 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def _asking(args: Arguments) -> Hook | None:
+def _asking() -> Hook | None:
     from memolith.cli.hook import of_hook, waiting
 
     said = waiting()
