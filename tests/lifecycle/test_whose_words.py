@@ -129,6 +129,54 @@ def test_a_fact_that_was_superseded_is_not_told(night: Night) -> None:
     assert CATS not in memory.context("where does Marta live?").text
 
 
+def test_the_next_dream_takes_out_what_no_longer_holds(night: Night) -> None:
+    life = night.life
+    root = Path(life.memory.root)
+    life.memory.supersede(night.cats.id, "Marta lives in Turku with a dog")
+    mark_secret(root / "memory/2026-11-15.md", "staging database")
+    (note,) = root.glob("memory/fact/*falcon*.md")
+    note.write_text(note.read_text().replace("---\n", "---\nsensitivity: secret\n", 1))
+    before = life.read()
+    report = life.memory.jobs.dream()
+    assert (report.counts["outdated"], report.counts["promoted"]) == (3, 0)
+    assert [line.partition(" (")[2] for line in report.lines] == [
+        why + ")" for why in _reasons(before)
+    ]
+    (left,) = life.promoted()
+    assert COOKIE in left
+    assert "Always greet me by name." in life.read()
+    assert life.memory.jobs.dream().status == "skipped"
+
+
+def _reasons(text: str) -> list[str]:
+    """Why each promoted line goes, in their order."""
+    why = {CATS: "a newer record has taken its place", REVIEW: "it is secret now"}
+    why[DROP] = "it is secret now"
+    lines = [line for line in text.split("\n") if "*(score:" in line]
+    return [reason for line in lines for words, reason in why.items() if words in line]
+
+
+def test_a_block_of_which_nothing_is_left_goes_and_what_was_only_deleted_stays(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    note = life.memory.save_note("The vault in the office opens with the word osprey.")
+    assert note.citation is not None
+    life.ask("how does the vault open?", "which word opens the vault in the office?")
+    life.memory.jobs.dream()
+    path = Path(root, note.citation.path)
+    path.rename(path.with_suffix(".away"))
+    life.memory.jobs.dream()
+    assert len(life.promoted()) == 1
+    path.with_suffix(".away").rename(path)
+    life.memory.supersede(note.id, "The vault in the office opens with the word kestrel.")
+    report = life.memory.jobs.dream()
+    assert "osprey" not in life.read()
+    assert "memolith:dream" not in life.read()
+    life.memory.jobs.undo(report.id)
+    assert len(life.promoted()) == 1
+
+
 def test_of_a_forgotten_note_the_promoted_part_goes_too(night: Night) -> None:
     night.life.memory.forget(night.note.id)
     assert REVIEW not in night.life.read()

@@ -128,7 +128,16 @@ def _told(report: JobReport, args: Arguments, most_lines: int) -> Iterator[str]:
 
 
 # The counts that tell what came of a job.
-_TOLD = ("compacted", "summaries", "promoted", "dropped", "added", "archived", "findings")
+_TOLD = (
+    "compacted",
+    "summaries",
+    "promoted",
+    "dropped",
+    "outdated",
+    "added",
+    "archived",
+    "findings",
+)
 _LABELS = {
     "before": "records before",
     "after": "records after",

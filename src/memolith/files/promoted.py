@@ -38,6 +38,7 @@ class PromotedFact:
     claim: str
     line: int
     chars: int
+    fact: Promoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,10 @@ def _block(lines: Sequence[bytes], first: int, last: int, begin: tuple[str, str]
     facts, ours, others = [], [], 0
     for at in range(first, last + 1):
         line = lines[at]
-        fact = _FACT.fullmatch(line)
+        fact = _fact(line)
         if fact:
-            text = fact[1].decode(errors="replace")
             size = len(line.decode(errors="replace"))
-            facts.append(PromotedFact(claim_key(text), at + 1, size))
+            facts.append(PromotedFact(claim_key(fact.text), at + 1, size, fact))
         elif at == first or line.strip() == _END or _HEADING.fullmatch(line) or not line.strip():
             ours.append(at + 1)
         else:
@@ -147,7 +147,10 @@ def without_fact(data: bytes, claim: str, record_id: str) -> bytes:
     return b"\n".join(line for line in data.split(b"\n") if not _says(line, claim, record_id))
 
 
+def _fact(line: bytes) -> Promoted | None:
+    return read_promoted(line.decode(errors="replace")) if _FACT.fullmatch(line) else None
+
+
 def _says(line: bytes, claim: str, record_id: str) -> bool:
-    text = line.decode(errors="replace")
-    fact = read_promoted(text) if _FACT.fullmatch(line) else None
+    fact = _fact(line)
     return fact is not None and (record_id == fact.record_id or claim_key(fact.text) == claim)

@@ -79,19 +79,24 @@ class DreamJob:
         self.refused = refused
         data = snapshot.read(self._path) or b""
         day = self._place.clock.day_of(now).isoformat()
-        page = write_page(self._path, data, chosen, day, self._budget())
+        taken_back = night.sources.taken_back
+        page = write_page(self._path, data, chosen, day, self._budget(), taken_back)
         counts = {
             "tracked": len(state.entries),
             "candidates": len(chosen) + len(refused),
             "promoted": len(page.promoted),
             "dropped": page.dropped,
+            "outdated": len(page.outdated),
         }
         if page.change is None:
             return DreamPlan(skipped=_why_nothing(night, refused, page), counts=counts)
         rest = replace(rest, patterns=found_again(rest.patterns, night.sources))
         diary = self._diary(snapshot, now, rest, page, refused)
         return DreamPlan(
-            lines=tuple(_line(judged) for judged in page.promoted),
+            lines=(
+                *(_line(judged) for judged in page.promoted),
+                *(f"take out {self._path}#L{line} ({why})" for line, why in page.outdated),
+            ),
             counts=counts,
             page=page,
             diary=diary,

@@ -17,7 +17,7 @@ from memolith.text.promoted_line import Promoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memolith.files.promoted import Block, PromotedFact
     from memolith.jobs.dreaming.deep import Judgement
@@ -43,27 +43,44 @@ class Page:
     promoted: tuple[Judgement, ...] = ()
     left_out: tuple[Judgement, ...] = ()
     dropped: int = 0
+    outdated: tuple[tuple[int, str], ...] = ()  # lines that go, and why
 
 
 def write_page(
-    path: str, data: bytes, chosen: Sequence[Judgement], day: str, budget: Budget
+    path: str,
+    data: bytes,
+    chosen: Sequence[Judgement],
+    day: str,
+    budget: Budget,
+    taken_back: Callable[[Promoted], str] = lambda _: "",
 ) -> Page:
-    """Put the chosen facts into today's block; the oldest facts of dreaming make room if they must."""
+    """Put the chosen facts into today's block; the oldest facts of dreaming make room if they must.
+
+    `taken_back` says why a fact must not stand there any more, or nothing.
+    """
     lines = split_lines(data)
     known = list(blocks(lines))
     written = [(judged, line) for judged in chosen if (line := _line(judged)) is not None]
     unwritable = tuple(judged for judged in chosen if _line(judged) is None)
-    room = _room(lines, budget)
     old = [fact for block in known for fact in block.facts]
-    taken, gone = _fit([len(line.decode()) for _, line in written], old, room)
+    reasons = {fact: why for fact in old if (why := taken_back(fact.fact))}
+    room = _room(lines, budget) + sum(fact.chars for fact in reasons)
+    still = [fact for fact in old if fact not in reasons]
+    taken, gone = _fit([len(line.decode()) for _, line in written], still, room)
     promoted = tuple(judged for judged, _ in written[:taken])
     left_out = (*unwritable, *(judged for judged, _ in written[taken:]))
     edits = Edits(path, data or None)
-    _take_out(edits, known, gone, day)
+    _take_out(edits, known, [*reasons, *gone], day if promoted else "")
     if promoted:
         facts = [line for _, line in written[:taken]]
         _put_in(edits, data, known, facts, (day, [fact.claim for fact in gone]))
-    return Page(change=edits.change(), promoted=promoted, left_out=left_out, dropped=len(gone))
+    return Page(
+        change=edits.change(),
+        promoted=promoted,
+        left_out=left_out,
+        dropped=len(gone),
+        outdated=tuple((fact.line, why) for fact, why in reasons.items()),
+    )
 
 
 def _line(judged: Judgement) -> bytes | None:
@@ -109,6 +126,7 @@ def _fit(
 
 
 def _take_out(edits: Edits, known: Sequence[Block], gone: Sequence[PromotedFact], day: str) -> None:
+    """Take the facts out, and blocks of which nothing is left, but for the one that is written into."""
     numbers = {fact.line for fact in gone}
     edits.remove(numbers)
     for block in known:

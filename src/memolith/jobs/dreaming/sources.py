@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.statements import Statement, statements
 from memolith.text.folding import fold
@@ -79,6 +80,22 @@ class Sources:
             if known == claim and fact.record_id in ("", found.record_id):
                 return self._objection(found) or found
         return "it does not stand there any more, or is secret"
+
+    def taken_back(self, fact: Promoted) -> str:
+        """Why a fact that was promoted must not stand any more; empty if it may.
+
+        One whose source is merely gone may: it was worth keeping.
+        """
+        if not fact.record_id:
+            return ""
+        if fact.record_id in self._superseded():
+            return "a newer record has taken its place"
+        is_secret_note = fact.is_of_note and is_broken_secret(self._read(fact.path) or b"")
+        if is_secret_note or fact.record_id in self._secret():
+            return "it is secret now"
+        known = (found.record for _, found in self._statements(fact.path) or ())
+        ends = {one.expires for one in known if one and one.id == fact.record_id and one.expires}
+        return "it has expired" if any(end <= self._now for end in ends) else ""
 
     def statement(self, entry: Recalled) -> Statement | None:
         """The statement as it stands there now, promoted or not; None if it is gone, or secret now."""
