@@ -120,6 +120,26 @@ def test_one_pattern_is_one_whatever_names_are_in_it() -> None:
     assert texts[-1] in lines
 
 
+def test_what_is_long_does_not_take_the_room_of_two_that_are_short() -> None:
+    texts = [
+        "I decided to rest in May and June after all that was to be done at Acme felt like far too much for one who"
+        " has as few hours in a week as I had then, whatever my doctor and my boss may say of it now or later on.",
+        "I decided on the Acme fund.",
+        "We agreed to meet Ben in Lima.",
+    ]
+    statements = [
+        Statement(text=text, ids=(f"id{number}",), day=date(2026, 11, 3))
+        for number, text in enumerate(texts)
+    ]
+    lines = [line.text for line in RuleBased().summarise(statements, 250).statements]
+    assert lines == texts[1:]
+
+
+def test_what_an_agent_was_asked_to_do_is_no_wish_that_lasts() -> None:
+    record = "I need to see the exact options of Acme in Lima at once. I prefer rooms without carpets and with two windows."
+    assert told(record, 90) == ["I prefer rooms without carpets and with two windows."]
+
+
 def test_a_list_is_told_with_its_title_and_whole() -> None:
     record = "The plan:\n- Ana writes the spec\n- Ben reads it twice\n- we ship on Friday"
     whole = "The plan: Ana writes the spec. Ben reads it twice. we ship on Friday"

@@ -61,6 +61,34 @@ def test_what_is_left_out_within_a_quotation_does_not_end_a_sentence() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It feels like the only way.",
+        "It looks like rain in Lima.",
+        "Like I said, we wait.",
+        "What do we need for the trip?",
+        "I need to see the next options at once.",
+        "I need you to compare both.",
+    ],
+)
+def test_what_is_compared_or_asked_for_is_no_preference(text: str) -> None:
+    assert kind_of(text) != "preference"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana and Ben like tea.",
+        "I'd like a window seat.",
+        "I need a room without carpets.",
+        "Please always write in Spanish.",
+    ],
+)
+def test_what_is_liked_needed_or_asked_for_always_is_one(text: str) -> None:
+    assert kind_of(text) == "preference"
+
+
 def test_a_wish_of_the_moment_is_no_preference() -> None:
     assert kind_of("The user wants to stop early") == ""
     assert kind_of("The user wants tea") == "preference"

@@ -6,6 +6,7 @@ pattern has its turn: thirty appointments do not crowd out what was said only on
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 _PARTS = 12  # the time a summary tells of is seen as so many parts
 _FAR_APART = (0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11)
+_USUAL_CHARS = 100  # of a sentence
 _MOST_OF_A_PATTERN = 4  # sentences that differ in names and numbers only, before they are usual
 
 
@@ -85,7 +87,9 @@ def _reason(one: Candidate, *, is_first: bool, is_usual: bool) -> Reason:
 
 
 def _best_first(one: Candidate) -> tuple[float, int]:
-    return -one.worth, one.place
+    """By worth; what is long takes the room of others, and must be worth it."""
+    length = len(one.statement.text)
+    return -one.worth * min(1.0, math.sqrt(_USUAL_CHARS / length)), one.place
 
 
 def _each_pattern_over_time(candidates: list[Candidate]) -> list[Candidate]:

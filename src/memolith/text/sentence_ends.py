@@ -29,6 +29,7 @@ _DOUBLED = re.compile(r"([A-Z])\1{1,2}")
 _NO_VOWEL = re.compile(r"[A-Z]?[b-df-hj-np-tv-xz]{2,5}")
 _COMPOUND = re.compile(r"\w(?:str|nr)$")  # «Bahnhofstr. 12», «Artikelnr. 7»
 _ORDER = re.compile(r"\d{1,2}|[IVX]{1,5}")
+_MARKED_ORDER = re.compile(r"[*_]{1,3}\d{1,2}")  # «Go with **1. Merge both**»
 _COUNTED = re.compile(r"\d\s+\S+$")  # «62 ms.» is a unit, and ends
 _PAIRED = re.compile(
     r"(?P<opens>[(\[„‘]|(?<![\w’'])'(?=[^\W\d]))|(?P<closes>[)\]”]|(?<=[^\s(\[])['’](?!\w))|[\"“«»]"
@@ -104,6 +105,8 @@ def _ends_with_dot(before: str, after: str, *, begins: bool) -> bool:
 
 def _is_order(before: str, word: str, after: str, *, begins: bool) -> bool:
     """Whether a number with a dot is a day or one of an order: «am 14. Februar», «im 3. Stock»."""
+    if _MARKED_ORDER.fullmatch(word):
+        return True
     if not _ORDER.fullmatch(word):
         return False
     if after.lower() in _words("months") or (after[0].isdigit() and word.isdigit()):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memolith.text.cues import without_filler_before_mark
+from memolith.text.cues import Sentence, without_filler_before_mark
 from memolith.text.folding import fold
 from memolith.text.sentence_ends import split_sentences
+from memolith.text.similarity import NEGATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SMALL_TALK = re.compile(
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|important|much|to report)|"
     r"stand-?up:? nothing|no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
-    r"(?:(?:h+m+|oh|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|wow|aja|uf|ok|i see|interesting|makes sense|of course|no worries|"
+    r"(?:(?:h+m+|oh|ah|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|ah|wow|aja|uf|ok|good|fine|right|alright|absolutely|bueno|gut|prima|i see|interesting|makes sense|of course|no worries|"
     r"exactly|exacto|interesante|bien|ya veo|entiendo|entendido|tiene sentido|me alegro)(?=\W*$)|"
     r"(?:thats |that |it |this )?(?:works|looks (?:good|great|fine|nice))(?: (?:for|to) me| now)?(?=\W*$)|"
     r"(?:that |this |it )?did the trick|(?:nice|good|great) (?:work|job|one)(?=\W*$)|cheers|well done|"
@@ -64,8 +65,14 @@ _DECISION = re.compile(
     r"beschlossen|beschliess\w+|entschied\w*|entschlossen|vereinbart|abgemacht|ab (?:jetzt|sofort)|stattdessen|"
     r"gebucht|reserviert|verschoben|abgesagt|unterschrieben)\b"
 )
+# «It feels like rain», «something like that»: nobody likes anything.
+_COMPARED = "feel feels felt feeling look looks looked sound sounds sounded seem seems seemed is was are be something"
+_LIKES = "".join(
+    rf"(?<!\b{word} )" for word in (*_COMPARED.split(), "just", "more", "much", "exactly")
+)
 _PREFERENCE = re.compile(
-    r"\b(?:prefer\w*|likes?|loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|"
+    rf"\b(?:prefer\w*|likes|(?<!^)(?<!, ){_LIKES}like|"
+    r"loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|"
     # For a moment only: «wants to stop early».
     r"wants?(?! to (?:stop|pause|rest|sleep|know|see|look|continue|go on|talk|chat|take a break)\b)|needs?|"
     r"rather|can(?:['’]?t|not) (?:stand|eat|drink|tolerate)|no pued[eo] (?:comer|beber|tomar)|(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:eat|drink)|vegan\w*|vegetarian\w*|"
@@ -165,13 +172,27 @@ def worth(sentence: str) -> float:
         return 0.0
     told: float = sum(weight for pattern, weight in _WEIGHTS if pattern.search(plain))
     told += min(numbers, 2) + min(named, 3) * 0.75
-    if sentence.endswith("?"):
-        told -= 1
+    if _is_request(sentence):
+        told -= 1 + 3 * bool(_PREFERENCE.search(plain))
     if _UNSURE.search(plain):
         told -= 0.5
     if len(words) < 3 and len(sentence) < 12:
         told -= 1
     return max(0.25, 1 + told)
+
+
+def _is_request(sentence: str) -> bool:
+    """Whether an agent is asked something, or to do something now: no wish that lasts, as one not to do it is.
+
+    >>> _is_request("I need to see the options."), _is_request("Please don't add a greeting.")
+    (True, False)
+    """
+    if sentence.endswith("?"):
+        return True
+    said = Sentence(sentence)
+    if not said.begins("request") or said.says("standing"):
+        return False
+    return NEGATIONS.isdisjoint(word.replace("'", "") for word in said.words)
 
 
 def kind_of(sentence: str) -> str:
@@ -183,7 +204,7 @@ def kind_of(sentence: str) -> str:
     plain = fold(sentence)
     kinds = (("open", _OPEN), ("decision", _DECISION), ("preference", _PREFERENCE))
     for kind, pattern in (*kinds, ("insight", _INSIGHT)):
-        if pattern.search(plain):
+        if pattern.search(plain) and not (kind == "preference" and _is_request(sentence)):
             return kind
     return ""
 
