@@ -145,8 +145,9 @@ class Jobs:
 
     def _save(self, found: Finding, session: str) -> str:
         said_by = {"said_by": "user" if found.by_user else "assistant"}
+        text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
         return self._store.remember(
-            found.text, category=found.category, session=session, metadata=said_by
+            text, category=found.category, session=session, metadata=said_by
         ).id
 
     def flush_prompt(self) -> str:

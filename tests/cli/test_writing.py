@@ -53,10 +53,31 @@ def test_text_that_is_typed_wins_over_a_pipe_nobody_meant(memolith: Run) -> None
     assert memolith("remember", "typed", "--json", piped=b"piped").json["text"] == "typed"
 
 
-def test_bytes_that_are_no_text_are_kept_and_can_be_shown(memolith: Run) -> None:
-    memolith("remember", "-", piped=b"caf\xe9")
+def test_bytes_that_are_no_text_are_refused_and_named(memolith: Run, root: str) -> None:
+    for outcome in (
+        memolith("remember", "-", piped=b"caf\xe9"),
+        memolith("remember", "caf\udce9"),
+        memolith("remember", "tea", "--keyword", "caf\udce9"),
+    ):
+        assert outcome.code == 8
+        assert "the byte 0xe9, which is not UTF-8, at character 4" in outcome.err
+        assert "iconv" in outcome.err
+    assert not Path(root, "MEMORY.md").exists()
+
+
+def test_what_was_stored_as_half_a_character_stays_readable(memolith: Run, root: str) -> None:
+    memolith("remember", "cafe")
+    for path in (Path(root, "MEMORY.md"), *Path(root, "memory").glob("*.md")):
+        path.write_bytes(path.read_bytes().replace(b"cafe", b"caf\\udce9"))
     assert memolith("list", "--json").json["records"][0]["text"] == "caf\udce9"
     assert memolith("list").out.endswith("  caf\\udce9\n")
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u200b \ufeff", "\u2060\n", "\0"])
+def test_what_nobody_can_see_is_nothing_to_remember(memolith: Run, text: str) -> None:
+    assert memolith("remember", "-", piped=text.encode()).code == 8
+    assert memolith("remember", "seen", "--keyword", text.replace("\0", " ")).code == 8
+    assert memolith("remember", "👍🏽", "--keyword", "?").code == 0
 
 
 @pytest.mark.parametrize("piped", [b"", b"\n", b"  \n"])

@@ -27,7 +27,7 @@ def text_of(words: Sequence[str], example: str) -> str:
 
 
 def read_standard_input() -> str:
-    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
+    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept, for the gate to name."""
     if sys.stdin is None:
         return ""
     data = sys.stdin.buffer.read(_MOST_BYTES + 1)

@@ -14,7 +14,7 @@ from memolith.files.record_format import (
     encode_line,
     parse_line,
 )
-from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS
+from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, has_nothing_to_see
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
@@ -65,6 +65,13 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
+def unknown_for_halves(text: str) -> str:
+    """The text with the sign for an unknown character for each half: what was cut in the middle of one."""
+    if text.isascii():
+        return text
+    return whole_characters(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
 def own_words(text: str) -> str:
     """The text without what memory itself had handed out; refused if nothing else is in it.
 
@@ -87,11 +94,11 @@ def own_words(text: str) -> str:
 
 def check_record(record: Record, max_bytes: int) -> None:
     """Raise RefusedError for what cannot be a record."""
-    if not record.text.strip():
+    if _is_blank(record.text):
         raise RefusedError(
             "There is nothing to remember: the text is empty.", hint="Give some text."
         )
-    size = len(record.text.encode(errors="surrogatepass"))
+    size = _size(record.text)
     if size > max_bytes:
         raise TextTooLargeError(
             f"The text has {size:,} bytes; one record may have {max_bytes:,}. Nothing was changed.",
@@ -105,10 +112,33 @@ def check_record(record: Record, max_bytes: int) -> None:
             hint=f"Use one of {', '.join(SENSITIVITIES)}.",
         )
     _check_spelling(record, size)
+    for keyword in record.keywords:
+        if _is_blank(keyword) or not _size(keyword):
+            raise RefusedError("A keyword is empty.", hint="Leave it out, or give a word.")
     if not 0 <= record.provenance.confidence <= 1:
         raise RefusedError("The confidence must lie between 0 and 1.")
     check_name("category", record.category)
     check_name("session", record.session)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether there is nothing to see: also a zero-width space alone."""
+    return not any(char.isalnum() for char in text) and has_nothing_to_see(text)
+
+
+def _size(text: str) -> int:
+    """Its bytes in UTF-8; what cannot be written so is refused, for other programs could not read it."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        found = text[error.start]
+        what = "half a character (a lone surrogate)"
+        if "\udc80" <= found <= "\udcff":  # how Python keeps a byte that it cannot read
+            what = f"the byte 0x{ord(found) & 0xFF:02x}, which is not UTF-8"
+        raise RefusedError(
+            f"The text holds {what}, at character {error.start + 1}. Nothing was changed.",
+            hint="Give it as UTF-8, for example: iconv -f ISO-8859-1 -t UTF-8",
+        ) from error
 
 
 def check_is_text(**values: object) -> None:

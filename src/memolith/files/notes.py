@@ -96,13 +96,7 @@ def encode_record(record: Record) -> bytes:
         header["supersedes"] = record.supersedes
     if record.expires:
         header["expires"] = encode_time(record.expires)
-    try:
-        return encode_note(header, record.text)
-    except UnicodeEncodeError as error:
-        raise RefusedError(
-            "The text holds half a character (a lone surrogate), which a note cannot keep.",
-            hint="Save it as a record instead: memolith remember TEXT",
-        ) from error
+    return encode_note(header, record.text)
 
 
 def parse_note(path: str, data: bytes) -> Record | None:

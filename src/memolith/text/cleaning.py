@@ -48,6 +48,15 @@ def _cleaned(found: re.Match[str]) -> str:
     return controls + "".join(re.findall(f"[{_JOINERS}]", found[0])[:_MOST_JOINERS])
 
 
+def has_nothing_to_see(text: str) -> bool:
+    """Whether it is empty, or blank to the eye.
+
+    >>> has_nothing_to_see("\u200b "), has_nothing_to_see("?")
+    (True, False)
+    """
+    return not re.sub(f"[{_CONTROLS}{_UNSEEN}{_JOINERS}\\s]+", "", text)
+
+
 def spelled(text: str) -> str:
     """JSON in which what would steer or hide is spelled: it holds the same, and can be shown.
 
