@@ -46,6 +46,7 @@ class AsyncJobs(_Awaited):
 
     apply = _in_thread(Jobs.apply)
     compact = _in_thread(Jobs.compact)
+    damaged = _in_thread(Jobs.damaged)
     decline = _in_thread(Jobs.decline)
     diff = _in_thread(Jobs.diff)
     dream = _in_thread(Jobs.dream)

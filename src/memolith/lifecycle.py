@@ -18,6 +18,7 @@ from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import extract
 from memolith.jobs.integrity import scan
+from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.schedule import last_runs, note_run
@@ -188,6 +189,11 @@ class Jobs:
         """Every job that changed something, failed or waits as a proposal, oldest first."""
         with self._place.reading() as folder:
             return tuple(kept.kept_jobs(folder))
+
+    def damaged(self) -> tuple[str, ...]:
+        """What of the kept jobs cannot be read, a sentence for each file."""
+        with self._place.reading() as folder:
+            return damage_told(folder)
 
     def show(self, job_id: str) -> JobReport:
         """One job; its id may be shortened, and `last` is the newest."""

@@ -86,13 +86,16 @@ def job_json(report: JobReport) -> Json:
     }
 
 
-def jobs_json(reports: Iterable[JobReport], runs: Iterable[Run]) -> Json:
+def jobs_json(
+    reports: Iterable[JobReport], runs: Iterable[Run], warnings: Iterable[str] = ()
+) -> Json:
     """The jobs that are kept, and the last run of each by the schedule, be it without a report."""
     return {
         "jobs": [job_json(report) for report in reports],
         "scheduled": [
             {"job": run.job, "at": iso(run.at), "came_of": run.came_of or None} for run in runs
         ],
+        "warnings": list(warnings),
     }
 
 

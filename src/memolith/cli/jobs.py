@@ -171,8 +171,9 @@ def _which(args: Arguments) -> str:
 def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
     jobs = memory.jobs.list()[-limit:] if memory.profile.exists else ()
     runs = memory.jobs.scheduled() if memory.profile.exists else ()
+    damaged = memory.jobs.damaged() if memory.profile.exists else ()
     if as_json:
-        output.say_json(jobs_json(jobs, runs))
+        output.say_json(jobs_json(jobs, runs, damaged))
         return
     if jobs:
         output.table(
@@ -183,8 +184,10 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
             )
             for report in jobs
         )
-    else:
+    elif not damaged:
         output.note(_NONE_KEPT if runs else _NONE_YET)
+    for warning in damaged:
+        output.note("warning: ", warning)
     kept = {report.id for report in memory.jobs.list()} if runs else set()
     for run in runs:
         at = memory.jobs.clock.local(run.at)

@@ -55,6 +55,11 @@ def kept_jobs(folder: Folder) -> list[JobReport]:
     return sorted((report for path in paths for report in _read(folder, path)), key=_by_age)
 
 
+def damaged_jobs(folder: Folder) -> list[str]:
+    """The files that should be reports or proposals and cannot be read as such, by path."""
+    return [path for path in sorted(_kept_names(folder).values()) if not _read(folder, path)]
+
+
 def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> JobReport:
     """The job with this id, or with the only id that starts like this.
 
@@ -67,6 +72,13 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
         jobs = [one for one in kept_jobs(folder) if status in (None, one.status)][-1:]
     if len(jobs) == 1:
         return jobs[0]
+    if len(matches) == 1 and job_id and not jobs:
+        path = names[matches[0]]
+        raise JobNotFoundError(
+            f"{path} is damaged, so the job {matches[0]} can be neither shown nor undone.",
+            name=job_id,
+            hint="Put a copy of it back; files as they stood are among: memolith restore --list",
+        )
     what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     reason = f"{what} {job_id!r}."
     if job_id == "last":

@@ -28,12 +28,20 @@ def undone_by(data: bytes | None, job: str) -> frozenset[str]:
     return frozenset(_read(data).get(job, ()))
 
 
+def is_damaged(data: bytes | None) -> bool:
+    """Whether the file cannot be read: then schedules may do again what was undone."""
+    return bool(data) and not _read(data) and (data or b"").strip() != b"{}"
+
+
 def note_undone(transaction: Transaction, report: JobReport) -> None:
     """Remember what a job covered that is undone or declined, as a step of the transaction."""
     data = transaction.folder.read(UNDONE)
     known = _read(data)
     names = list(dict.fromkeys((*known.get(report.job, ()), *covered_names(report))))
     if names:
+        if is_damaged(data):  # it may be mended by hand: what we cannot read is not ours to delete
+            aside = f"{UNDONE}.damaged"
+            transaction.replace(aside, data or b"", transaction.folder.stamp(aside))
         content = {"version": 1, **known, report.job: names[-_MOST:]}
         stamp = transaction.folder.stamp(UNDONE)
         transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)

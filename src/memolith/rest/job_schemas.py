@@ -36,6 +36,7 @@ class JobsAnswer(BaseModel):
 
     jobs: list[JobAnswer]
     scheduled: list[ScheduledRun]
+    warnings: list[str]
 
 
 class DiffAnswer(BaseModel):

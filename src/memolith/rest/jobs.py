@@ -48,7 +48,7 @@ def jobs(memory: TheMemory) -> Answer:
     """Every job that changed something, failed or waits as a proposal, oldest first."""
     if not memory.profile.exists:
         return Answer(jobs_json((), ()))
-    return Answer(jobs_json(memory.jobs.list(), memory.jobs.scheduled()))
+    return Answer(jobs_json(memory.jobs.list(), memory.jobs.scheduled(), memory.jobs.damaged()))
 
 
 @routes.post("/jobs", response_model=JobAnswer)

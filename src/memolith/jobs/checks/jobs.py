@@ -1,10 +1,11 @@
-"""Jobs that ran while nobody looked: whether one failed."""
+"""Jobs that ran while nobody looked: whether one failed, and whether what is kept of them can be read."""
 
 from __future__ import annotations
 
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.kept import kept_jobs
+from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.schedule import last_runs
 from memolith.text.wording import counted
 
@@ -19,6 +20,9 @@ def check_jobs(subject: Subject) -> list[Check]:
     found = Findings("jobs", "Jobs")
     with Folder(subject.root) as folder:
         reports, runs = kept_jobs(folder), last_runs(folder)
+        for told in damage_told(folder):
+            message, _, hint = told.partition(". ")
+            found.add("warn", shown(f"{message}."), hint)
     newest = {report.job: report for report in reports}
     for report in newest.values():
         # A later run that found nothing to do has no report; the time of a run is noted before it.

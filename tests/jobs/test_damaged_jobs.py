@@ -1,0 +1,63 @@
+"""Reports, proposals and notes of undone jobs that cannot be read are named, never passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memolith import Memory
+from memolith.errors import JobNotFoundError
+
+if TYPE_CHECKING:
+    from memolith.clock import Clock
+
+
+def trimmed(root: str, clock: Clock) -> str:
+    """The id of a job that was done."""
+    with Memory(root, clock=clock) as memory:
+        for number in range(4):
+            memory.remember(f"Item {number} of the list")
+    with Memory(root, clock=clock, settings={"trim.max_records": 2}) as memory:
+        return memory.trim().job
+
+
+@pytest.mark.parametrize("content", [b"{x", b"", b"[]", b'{"id": 5}', b"\xff"])
+def test_a_damaged_report_is_named_by_list_show_and_doctor(
+    root: str, clock: Clock, content: bytes
+) -> None:
+    job = trimmed(root, clock)
+    path = f".memolith/jobs/{job}.json"
+    Path(root, path).write_bytes(content)
+    with Memory(root, clock=clock) as memory:
+        assert memory.jobs.list() == ()
+        (warning,) = memory.jobs.damaged()
+        assert path in warning
+        with pytest.raises(JobNotFoundError, match="is damaged"):
+            memory.jobs.undo(job)
+        checks = [one for one in memory.doctor().checks if one.id == "jobs"]
+    assert [(one.status, path in one.message) for one in checks] == [("warn", True)]
+
+
+def test_a_damaged_proposal_and_a_damaged_list_of_undone_jobs_are_named(
+    root: str, clock: Clock
+) -> None:
+    job = trimmed(root, clock)
+    Path(root, ".memolith/proposals").mkdir(exist_ok=True)
+    Path(root, ".memolith/proposals/x.json").write_text("{x", "utf-8")
+    Path(root, ".memolith/undone.json").write_text("{x", "utf-8")
+    with Memory(root, clock=clock) as memory:
+        told = memory.jobs.damaged()
+        assert [one.partition(" ")[0] for one in told] == [
+            ".memolith/proposals/x.json", ".memolith/undone.json",
+        ]  # fmt: skip
+        assert [one.id for one in memory.jobs.list()] == [job]
+
+
+def test_nothing_is_told_of_a_memory_that_is_well(root: str, clock: Clock) -> None:
+    job = trimmed(root, clock)
+    with Memory(root, clock=clock) as memory:
+        assert memory.jobs.damaged() == ()
+        memory.jobs.undo(job)
+        assert memory.jobs.damaged() == ()
