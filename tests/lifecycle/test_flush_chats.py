@@ -3,10 +3,11 @@
 In `flush_chats.txt` a chat begins with `#`; then come what is stored already (k), and what the user (u) and the
 agent (a) say. What is to be saved stands in [[ ]]; with a plus it corrects what stands in (( )), which must not
 be saved without it. What to save was marked before the chats were read. The cues were mended by those of the first
-120, and by the odd ones of the last 40; the even ones of these were only counted: precision 0.94 and recall 0.79,
-which were 0.50 and 0.47 before.
+120, and by the odd ones of the next 40; the even ones of these were only counted: precision 0.94 and recall 0.79,
+which were 0.50 and 0.47 before. The last 15 came afterwards: 0.81 and 0.76 before they were looked at, 0.79 and 0.65
+with the cues before all of this.
 
-`flush_passing.tsv` has sentences that tell of the work at hand (-), and others that last (+). Of the last 20 of each,
+`flush_passing.tsv` has sentences that tell of the work at hand (-), and others that last (+). Of 20 of each,
 5 and 14 were saved before they were looked at, 4 and 11 with the cues before.
 """
 
@@ -105,6 +106,7 @@ def _is_most_of(text: str, sentence: str) -> bool:
         (slice(1, 120, 2), 0.88, 0.90),
         (slice(120, 160, 2), 0.90, 0.95),
         (slice(121, 160, 2), 0.90, 0.75),
+        (slice(160, 175), 0.95, 0.75),
     ],
 )
 def test_of_whole_chats_what_matters_is_saved(
@@ -116,7 +118,7 @@ def test_of_whole_chats_what_matters_is_saved(
 
 
 def test_there_are_enough_chats_to_tell() -> None:
-    assert len(chats()) == 160
+    assert len(chats()) == 175
 
 
 def test_what_tells_of_the_work_at_hand_is_not_saved_and_what_lasts_is() -> None:

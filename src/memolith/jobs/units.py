@@ -108,8 +108,10 @@ def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
     for unit in reversed(units):
         if unit.by_user and 0 < said.message - unit.message <= _FARTHEST_BACK:
             before, common = _telling(unit.text), _telling(unit.text) & telling
+            known = values_of(unit.text)
             is_same = bool(before) and (before <= telling or len(common) * 2 > len(before) > 2)
-            if is_same and _is_other_value(values_of(unit.text), values):
+            is_moved = bool(common and known & values)  # «on Wednesday at 3», instead of Tuesday
+            if (is_same or is_moved) and _is_other_value(known, values):
                 return unit
     return None
 

@@ -21,6 +21,7 @@ _SHORT, _SHORT_WITH_NAMES = 8, 3  # words; longer ones have something to say as 
 # Of two that belong together, that of the first of these.
 CATEGORIES = ("decision", "preference", "note", "learned", "fact")
 _CLOCK_OR_YEAR = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\b(?:19|20)\d\d\b")
+_IN_A_FILE = re.compile(r"\b(?:lines?|steps?|zeilen?|schritt|lineas?|paso) \d")
 _MOST_CHARS = 600
 _LONGEST_QUESTION = 120  # characters
 _LONGEST_ANSWER = 8  # words
@@ -169,7 +170,7 @@ def _is_fact(said: Sentence, named: float) -> bool:
 
 def _is_of_the_moment(said: Sentence) -> bool:
     """Whether it tells what somebody sees, tries or feels right now."""
-    return said.says("moment") or said.says("passing")
+    return said.says("moment") or said.says("passing") or bool(_IN_A_FILE.search(said.plain))
 
 
 def _is_dated(said: Sentence) -> bool:
