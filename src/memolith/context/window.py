@@ -18,7 +18,7 @@ from memolith.files.record_format import (
     claims_to_be_record,
     parse_line,
 )
-from memolith.files.secret_marks import secret_ids
+from memolith.files.secret_marks import HIDDEN, secret_ids
 from memolith.types import CATEGORIES
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ _PIECE = 131_072  # of that, read at once: small enough to stay in the processor
 _BYTES_FOR_ONE = 1024
 _CATEGORY = b'"category":"'
 _SECRET = b'"secret"'
+_STAND_IN = HIDDEN.encode()
 _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
 
 
@@ -147,7 +148,10 @@ def _read_lines(data: bytes, window: Window) -> None:
         # A record that is broken may have been meant to be secret.
         if not _read_record(line, window) and not claims_to_be_record(line):
             prose.append(line)
-    window.prose += _paragraphs(prose)
+    shown = [line for line in prose if line.strip() != _STAND_IN]
+    window.prose += _paragraphs(shown)
+    if hidden := len(prose) - len(shown):  # somebody pasted what was shown: one line tells it
+        window.prose.append(f"({hidden} secret records stand here)" if hidden > 1 else HIDDEN)
 
 
 def _read_record(line: bytes, window: Window) -> bool:

@@ -14,7 +14,7 @@ from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.files.retold import retold_by, secrets_retold
-from memolith.files.secret_marks import marked_secret
+from memolith.files.secret_marks import HIDDEN, marked_secret
 from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line
 from memolith.types import Citation
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from memolith.files.roots import Roots
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
-HIDDEN = "(a secret record stands here)"
 DAMAGED = "(a damaged record stands here; it may be secret)"
 NO_TURN = "(no turn stands here)"
 

@@ -7,7 +7,8 @@ from hashlib import sha256
 from memolith.errors import FileChangedError
 from memolith.files import layout
 from memolith.files.document import Document
-from memolith.files.passages import HIDDEN, secret_lines
+from memolith.files.passages import secret_lines
+from memolith.files.secret_marks import HIDDEN
 from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.reports import Change, Hunk, Snapped
 

@@ -17,7 +17,8 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.passages import HIDDEN, marked_in, secret_lines
+from memolith.files.passages import marked_in, secret_lines
+from memolith.files.secret_marks import HIDDEN
 from memolith.reports import EditReport, FileText
 from memolith.text.wording import counted
 from memolith.visibility import trust_in_file

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.files import layout, long_memory
-from memolith.files.passages import HIDDEN
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.secret_marks import HIDDEN
 from memolith.jobs.changes import split_lines
 from memolith.text.wording import counted
 
