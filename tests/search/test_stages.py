@@ -171,6 +171,19 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
     assert order(prefer_days(situation, hits).in_order())[0] == first
 
 
+@pytest.mark.parametrize(("length", "first"), [(1, 2), (3, 2), (120, 1)])
+def test_the_more_days_are_named_the_less_it_tells_to_be_from_them(length: int, first: int) -> None:
+    yesterday = TODAY - timedelta(days=1)
+    begin = TODAY - timedelta(days=length)
+    days = DayRange(first=begin, last=yesterday, start=0, end=9, confidence=SURE)
+    hits = candidates(
+        candidate(1, 1.5, dated=TODAY, votes=(1.0,)),
+        candidate(2, 1.0, dated=yesterday, votes=(0.8,)),
+    )
+    situation = replace(SITUATION, days=(days,), rarity={"a": 1.0, "b": 1.0, "c": 1.0}, subjects=3)
+    assert order(prefer_days(situation, hits).in_order())[0] == first
+
+
 def test_history_stands_below_what_took_its_place_and_is_still_found() -> None:
     hits = candidates(candidate(1, 2.0, superseded=True), candidate(2, 1.8))
     assert order(demote_superseded(SITUATION, hits)) == [2, 1]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _LEAST = 0.2
 # So many words are few: what has them, and is from the day, is before what only has them.
 _FEW = 3
+# … unless the days are many: much is from the last four months, and to be from them tells little.
+_NARROW = 3
 # More than everything else together: nothing but the days is asked for.
 _DECIDES = 4.0
 
@@ -38,9 +40,11 @@ def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
     dated = candidates.signals.dated
     words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
     share = min(1, _FEW / max(1, len(situation.rarity)))
-    added, lift = np.maximum(most, share * words), np.zeros(len(candidates))
+    lift = np.zeros(len(candidates))
     for days in situation.days:
-        lift = np.maximum(lift, is_from(days, dated) * added * min(1, days.confidence))
+        few = share * min(1, _NARROW / ((days.last - days.first).days + 1))
+        added = np.maximum(most, few * words) * min(1, days.confidence)
+        lift = np.maximum(lift, is_from(days, dated) * added)
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
 
