@@ -207,6 +207,19 @@ def test_what_holds_only_for_a_time_is_not_copied(root: str, stopped_time: Stopp
     assert waiting.reason == "it holds only until 2026-12-15"
 
 
+def test_a_remark_below_a_promoted_fact_is_not_taken_for_a_part_of_it(
+    root: str, stopped_time: StoppedTime
+) -> None:
+    life = Life(root, stopped_time)
+    fact = "- Otto sings bass *(score: 0.80, source: memory/2026-10-01.md#L1, said by agent)*"
+    block = f"<!-- memolith:dream 2026-11-01 -->\r\n\r\n{fact}\r\nmy remark\r\n"
+    life.write("MEMORY.md", block + "<!-- /memolith:dream -->\r\n")
+    assert shown(life.memory, "Otto") == [
+        "- [promoted] Otto sings bass ⟨memory/2026-10-01.md#L1 · agent⟩"
+    ]
+    assert shown(life.memory, "remark") == ["my remark"]
+
+
 def test_a_line_that_does_not_say_whose_words_it_has_is_not_the_users(
     root: str, stopped_time: StoppedTime
 ) -> None:

@@ -177,7 +177,8 @@ def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
         for line in paragraph.split("\n"):
             is_heading, is_mark = line.startswith("#"), line.startswith(_MARKS)
             too_long = sum(len(one) + 1 for one in lines) + len(line) > _MOST_CHARS
-            if lines and (is_heading or is_mark or too_long or line.startswith(_BULLETS)):
+            is_new = is_heading or is_mark or too_long or line.startswith(_BULLETS)
+            if lines and (is_new or TRAILER in lines[-1]):  # a promoted fact is one line
                 yield above, "\n".join(lines)
                 above, lines = "", []
             if is_heading and not after_mark and not line.startswith(HEADING):
