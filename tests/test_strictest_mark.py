@@ -11,7 +11,7 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import RefusedError
-from memolith.files.secret_marks import HIDDEN
+from memolith.text.wording import HIDDEN
 from tests.marking import mark_secret
 
 if TYPE_CHECKING:

@@ -302,6 +302,10 @@ class Index(Protocol):
         """Which of these short ids are of records that a newer one has taken the place of."""
         ...
 
+    def secret_records(self) -> Collection[str]:
+        """The ids of the records that any file marks secret."""
+        ...
+
     def without_vector(self, limit: int) -> list[Found]:
         """Chunks that still have to be embedded."""
         ...

@@ -15,6 +15,7 @@ from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
 from memolith.late import late
 from memolith.tracking import TrackedStore
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,9 +213,13 @@ class Memory(TrackedStore):
         if not self.profile.exists:
             return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
         filters = self._wanted.filters(category="experience", session=session)
-        found = self._open_finder().search(text, max(0, limit), filters)
-        self._note_shown(found.hits, text, "experiences")
-        return found
+        wanted, finder = max(0, limit), self._open_finder()
+        found = finder.search(text, wanted, filters)
+        if any(hit.superseded for hit in found.hits):  # a copy of what does not hold any more
+            found = finder.search(text, 4 * wanted, filters)
+        held = [hit for hit in found.hits if not hit.superseded][:wanted]
+        self._note_shown(held, text, "experiences")
+        return replace(found, hits=tuple(held))
 
     def recap(
         self,

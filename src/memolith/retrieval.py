@@ -73,10 +73,16 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """What stands in a file: a text and, of a chat message, what the other side said in the same turn."""
+    """What stands in a file: a text and, of a chat message, what the other side said in the same turn.
+
+    Of what jobs made of records: the record that an experience is a copy of, the names of those that a
+    summary tells again.
+    """
 
     text: str
     other_side: str = ""
+    copy_of: str = ""
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

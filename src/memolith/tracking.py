@@ -75,13 +75,16 @@ class TrackedStore(EditableStore):
         return self._note_used(place, record_id)
 
     def experiences(self) -> tuple[Record, ...]:
-        """Every stored experience, oldest first; none is secret."""
+        """Every stored experience whose source still holds, oldest first; none is secret."""
+        from memolith.files.retold import still_held
         from memolith.jobs.relationships import stored_experiences
 
         if not self.profile.exists:
             return ()
         with self._existing() as folder:
-            found = stored_experiences(folder.read(EXPERIENCES))
+            stored = stored_experiences(folder.read(EXPERIENCES))
+            archive = self.config.trim.archive_path
+            found = still_held(folder, stored, self._clock.now(), archive)
         return tuple(record for record in found if visible(record, include_secret=False))
 
     def relationships(self) -> retrieval.Relationships:

@@ -13,6 +13,7 @@ from memolith.files import layout
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import read_line, short_id
 from memolith.text.terms import stems, terms_of
+from memolith.text.wording import HIDDEN
 from memolith.values import replace
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ def without_retold(
             continue
         left = [
             line
-            for line in _about(question, summaries[at])
+            for line in _about(question, summaries[at], hides=HIDDEN in hit.text)
             if told.isdisjoint(line.ids) and not taken_back.has_any(line.ids)
         ]
         if left:
@@ -63,10 +64,14 @@ def _lines(hit: Hit) -> list[SummaryLine]:
     return [line for line in found if line is not None and line.ids]
 
 
-def _about(question: str, lines: Sequence[SummaryLine]) -> Iterable[SummaryLine]:
-    """Those with a word of the question; all of them if it is near by its meaning alone."""
+def _about(question: str, lines: Sequence[SummaryLine], *, hides: bool) -> Iterable[SummaryLine]:
+    """Those with a word of the question; all of them if it is near by its meaning alone.
+
+    Where a secret is hidden, that may be what was found, and the others were not asked for.
+    """
     asked = {stem for word in keywords(question) for stem in stems(word)}
-    return [line for line in lines if not asked.isdisjoint(_terms(line.text))] or lines
+    about = [line for line in lines if not asked.isdisjoint(_terms(line.text))]
+    return about if about or hides else lines
 
 
 def _terms(text: str) -> Iterable[str]:

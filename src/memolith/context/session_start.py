@@ -213,8 +213,9 @@ class _Reader:
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
             self._secret.update(window.secret)
-            if name == "memory":
+            if name in ("memory", "experiences"):
                 self._secret |= secret_in(self._folder, daily_logs_of(window.records))
+            if name == "memory":
                 lines = (line for text in window.prose for line in text.split("\n"))
                 self._secret |= secret_sources(self._folder, lines)
             for record in current(window.records, self._now, self._replaced):

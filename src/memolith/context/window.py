@@ -18,7 +18,8 @@ from memolith.files.record_format import (
     claims_to_be_record,
     parse_line,
 )
-from memolith.files.secret_marks import HIDDEN, secret_ids
+from memolith.files.secret_marks import secret_ids
+from memolith.text.wording import HIDDEN
 from memolith.types import CATEGORIES
 
 TYPE_CHECKING = False

@@ -8,7 +8,9 @@ from memolith.errors import MemolithError
 from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
 from memolith.files.folder import close_quietly
+from memolith.files.layout import LONG_MEMORY
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.retold import names_told, source_of
 from memolith.retrieval import ReadText
 
 TYPE_CHECKING = False
@@ -47,14 +49,22 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
     except OSError:
         return None
     if chunk.kind == "prose":
-        return ReadText(data.decode(errors="replace"))
+        text = data.decode(errors="replace")
+        return ReadText(text, names=names_told(text)) if _is_summary(chunk) else ReadText(text)
     if chunk.kind == "turn":
         return _side(data, chunk.role)
     try:
         record = parse_line(data.removeprefix(BOM))
     except RecordFormatError:
         return None
-    return None if record is None else ReadText(record.text)
+    if record is None:
+        return None
+    names = names_told(record.text) if _is_summary(chunk) else frozenset[str]()
+    return ReadText(record.text, copy_of=source_of(record), names=names)
+
+
+def _is_summary(chunk: Chunk) -> bool:
+    return chunk.category == "compaction" or chunk.path == LONG_MEMORY
 
 
 def _side(line: bytes, role: str) -> ReadText | None:
@@ -63,4 +73,4 @@ def _side(line: bytes, role: str) -> ReadText | None:
         return None
     said = {"user": turn.user, "assistant": turn.assistant}
     text = said.pop(role, None)
-    return None if text is None else ReadText(text, *said.values())
+    return None if text is None else ReadText(text, other_side="".join(said.values()))

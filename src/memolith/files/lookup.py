@@ -12,6 +12,7 @@ from memolith.files.tail import QUARANTINE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from memolith.files.folder import Folder
     from memolith.types import Record
@@ -55,6 +56,14 @@ def superseded_in(folder: Folder, path: str) -> set[str]:
 def superseded_by(path: str, data: bytes) -> set[str]:
     """The same, of a file's bytes."""
     return {record.supersedes for record in _successors(path, data) if record.supersedes}
+
+
+def past_in(path: str, data: bytes, now: datetime) -> set[str]:
+    """The ids that records of a file have taken the place of, and those of its records that have expired."""
+    word = b"expires"
+    dated = _records_with(path, data, word) if word in data else ()
+    expired = {record.id for record in dated if record.expires and record.expires <= now}
+    return superseded_by(path, data) | expired
 
 
 def find_record(folder: Folder, record_id: str) -> Record:

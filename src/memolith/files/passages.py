@@ -14,9 +14,10 @@ from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.files.retold import retold_by, secrets_retold
-from memolith.files.secret_marks import HIDDEN, marked_secret
+from memolith.files.secret_marks import marked_secret
 from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line
+from memolith.text.wording import HIDDEN
 from memolith.types import Citation
 
 TYPE_CHECKING = False

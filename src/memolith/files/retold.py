@@ -6,11 +6,14 @@ copy names its source, the whole id of it or, in a summary, the beginning.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import known_archives
 from memolith.files.byte_marks import BOM
+from memolith.files.lookup import memory_files, past_in
 from memolith.files.notes import readable_note
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.files.secret_marks import daily_logs, secret_in, secret_sources
@@ -20,7 +23,7 @@ from memolith.text.summary_line import read_line, short_id
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import date
+    from datetime import date, datetime
 
     from memolith.files.folder import Folder
     from memolith.types import Record
@@ -63,15 +66,44 @@ def secrets_retold(folder: Folder, lines: Iterable[bytes]) -> set[str]:
     found = {line: told for line in lines if (told := retold_by(line)).names}
     if not found:
         return set()
-    names = frozenset().union(*(told.names for told in found.values()))
-    days = frozenset().union(*(told.days for told in found.values()))
+    promoted = secret_sources(folder, (line.decode(errors="replace") for line in found))
+    return promoted | _secret_among(folder, found.values())
+
+
+def still_held(
+    folder: Folder, experiences: Iterable[Record], now: datetime, archive: str
+) -> list[Record]:
+    """The experiences whose record is not secret, has not expired, and no newer one has taken its place."""
+    kept = list(experiences)
+    if not kept:
+        return []
+    gone = _secret_among(folder, map(_of_experience, kept))
+    for path in dict.fromkeys((*memory_files(folder), archive)):
+        with suppress(MemolithError):  # who asks for that file is told, and `memolith doctor` tells
+            gone |= past_in(path, folder.read(path) or b"", now)
+    return [one for one in kept if source_of(one) not in gone and one.id not in gone]
+
+
+def _secret_among(folder: Folder, found: Iterable[Retold]) -> set[str]:
+    told = list(found)
+    names = frozenset().union(*(one.names for one in told))
+    days = frozenset().union(*(one.days for one in told))
     archives = (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *known_archives(folder))
     memory = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
     secret = secret_in(folder, dict.fromkeys((*memory, *daily_logs(days), *archives)))
-    secret |= secret_sources(folder, (line.decode(errors="replace") for line in found))
-    if any(told.of_experience for told in found.values()):
+    if any(one.of_experience for one in told):
         secret |= set(_secret_notes(folder))
     return {*secret, *map(short_id, secret)} & names
+
+
+def names_told(text: str) -> frozenset[str]:
+    """The names of the records that the lines of a summary tell again."""
+    return _by_lines(text).names
+
+
+def _of_experience(record: Record) -> Retold:
+    names = frozenset({source_of(record)} - {""})
+    return Retold(names, frozenset({record.created.date()}), of_experience=bool(names))
 
 
 def _by_record(line: bytes) -> Retold:
@@ -81,10 +113,7 @@ def _by_record(line: bytes) -> Retold:
         return _NOTHING
     if record is None:
         return _NOTHING
-    if record.category == "compaction":
-        return _by_lines(record.text)
-    names = frozenset({source_of(record)} - {""})
-    return Retold(names, frozenset({record.created.date()}), of_experience=bool(names))
+    return _by_lines(record.text) if record.category == "compaction" else _of_experience(record)
 
 
 def _by_lines(text: str) -> Retold:

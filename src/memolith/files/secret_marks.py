@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.types import Record
 
-HIDDEN = "(a secret record stands here)"  # is shown in its place
 _SECRET = b'"secret"'
 _DAY = timedelta(days=1)
 # Of so few records each is looked for by its id, of which a file is searched faster than for marks.

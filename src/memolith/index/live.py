@@ -93,11 +93,17 @@ class LiveSegment:
 
     def secret_records(self) -> NDArray[np.int64]:
         """The records among the rows that are secret, by number; see `Signals.record`."""
-        rows = self._secret
-        if len(rows) and len(self._gone):
-            rows = rows[~np.isin(rows, self._gone)]
-        records = distinct(self.segment.columns["record"][rows] // 2)
+        records = distinct(self.segment.columns["record"][self._secret_left()] // 2)
         return records[records > 0]
+
+    def secret_keys(self) -> list[int]:
+        """The keys of the rows that are secret."""
+        keys: list[int] = self.segment.keys[self._secret_left()].tolist()
+        return keys
+
+    def _secret_left(self) -> NDArray[np.int64]:
+        rows = self._secret
+        return rows[~np.isin(rows, self._gone)] if len(rows) and len(self._gone) else rows
 
     def keep_secret(self, records: NDArray[np.int64]) -> None:
         """Treat all rows of these records as secret: of two files, only one may say that it is."""

@@ -90,6 +90,8 @@ class SqliteIndex:
         self._segments = Segments(self._database, dimensions)
         self._nominated_at: tuple[object, int] | None = None
         self._nominated_from: Sequence[LiveSegment] = ()
+        self._secret_at: tuple[object, int] | None = None
+        self._secret: set[str] = set()
         self._fetching = Fetching(
             self._database,
             self._rows,
@@ -181,6 +183,16 @@ class SqliteIndex:
     def replaced(self, names: Collection[str]) -> set[str]:
         """Which of these short ids are of records that a newer one has taken the place of."""
         return {name for name in names if is_replaced(self._db, name)}
+
+    @_going_on
+    def secret_records(self) -> set[str]:
+        """The ids of the records that any file marks secret, as of what was nominated last."""
+        if self._secret_at != self._nominated_at:
+            keys = [key for live in self._nominated_from for key in live.secret_keys()]
+            found = self._fetch(keys)
+            self._secret = {item.chunk.record_id for item in found.values()} - {""}
+            self._secret_at = self._nominated_at
+        return self._secret
 
     @_going_on
     def without_vector(self, limit: int) -> list[Found]:

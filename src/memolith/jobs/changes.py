@@ -8,9 +8,9 @@ from memolith.errors import FileChangedError
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.passages import secret_lines
-from memolith.files.secret_marks import HIDDEN
 from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.reports import Change, Hunk, Snapped
+from memolith.text.wording import HIDDEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

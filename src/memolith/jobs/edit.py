@@ -18,9 +18,8 @@ from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import marked_in, secret_lines
-from memolith.files.secret_marks import HIDDEN
 from memolith.reports import EditReport, FileText
-from memolith.text.wording import counted
+from memolith.text.wording import HIDDEN, counted
 from memolith.visibility import trust_in_file
 
 TYPE_CHECKING = False

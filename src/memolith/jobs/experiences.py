@@ -257,6 +257,7 @@ def _experience(
             "extracted": encode_time(now),
         },
         supersedes=supersedes,
+        expires=candidate.expires,
     )
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from memolith.files import layout, long_memory
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.files.secret_marks import HIDDEN
 from memolith.jobs.changes import split_lines
-from memolith.text.wording import counted
+from memolith.text.wording import HIDDEN, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.text.summary_line import short_id
+from memolith.text.summary_text import with_stand_ins
 from memolith.values import replace
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class Reading:
         self._digest = digest
         self._known: dict[int, Found] = {}
         self._texts: dict[int, ReadText | None] = {}  # by key; None: not where the index knew it
+        self._secret: set[str] | None = None  # names of secret records, once they are asked for
         self._newest: dict[str, Found] = {}  # by the id of a record that it took the place of
 
     def moved(self, candidates: Candidates) -> int:
@@ -73,19 +76,29 @@ class Reading:
         """Candidates that were read, with all that this has told."""
         keys: list[int] = candidates.signals.keys.tolist()
         chunks = tuple([self._known[key].chunk for key in keys])
-        records = {chunk.record_id for chunk in chunks} - {""}
-        past = self._index.successors(records, filters) if records else {}
+        read = [self._texts[key] for key in keys]
+        # A copy holds no longer than what it is a copy of.
+        asked = {chunk.record_id for chunk in chunks} | {text.copy_of for text in read if text}
+        past = self._index.successors(asked - {""}, filters) if asked - {""} else {}
         newer = {old: self._read_records(some) for old, some in past.items()}
-        self._newest |= {old: found[-1] for old, found in newer.items() if found}
+        records = [
+            text.copy_of if text and text.copy_of in past else chunk.record_id
+            for text, chunk in zip(read, chunks, strict=True)
+        ]
+        self._newest |= {
+            chunk.record_id: newer[record][-1]
+            for chunk, record in zip(chunks, records, strict=True)
+            if newer.get(record)
+        }
         return replace(
             candidates,
             chunks=chunks,
-            texts=tuple([_text_of(self._texts[key]) for key in keys]),
-            superseded=np.array([chunk.record_id in past for chunk in chunks], np.bool_),
+            texts=tuple([self._shown(text, filters) for text in read]),
+            superseded=np.array([record in past for record in records], np.bool_),
             successors=tuple(
                 [
-                    tuple([item.chunk.record_id for item in newer.get(chunk.record_id, ())])
-                    for chunk in chunks
+                    tuple([item.chunk.record_id for item in newer.get(record, ())])
+                    for record in records
                 ]
             ),
         )
@@ -115,6 +128,12 @@ class Reading:
                 if read is not None and self._digest(read.text) == item.digest:
                     self._texts[key] = read
 
-
-def _text_of(read: ReadText | None) -> str:
-    return read.text if read else ""
+    def _shown(self, read: ReadText | None, filters: Filters) -> str:
+        """The text; a line stands for each that tells a record again which is secret by now."""
+        if read is None or not read.names or filters.include_secret:
+            return read.text if read else ""
+        if self._secret is None:
+            self._secret = {short_id(record_id) for record_id in self._index.secret_records()}
+        if self._secret.isdisjoint(read.names):
+            return read.text
+        return with_stand_ins(read.text, self._secret)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from memolith.interfaces import Statement
 from memolith.text.summary_line import named_in_brackets, read_line, short_id, write_line
+from memolith.text.wording import HIDDEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from datetime import date
 
 
@@ -39,6 +40,19 @@ def read_lines(text: str) -> Iterator[Statement]:
         found = read_line(line.strip())
         if found is not None:
             yield Statement(text=found.text, ids=found.ids, day=found.day, said_by=found.said_by)
+
+
+def with_stand_ins(text: str, secret: Collection[str]) -> str:
+    """A summary with a line that stands for each which one of these records says, be it among others.
+
+    >>> with_stand_ins("- 2026-11-03 Ana moved. [3f6f0f0e]\\n- 2026-11-04 Tea. [9a1b2c3d]", {"3f6f0f0e"})
+    '(a secret record stands here)\\n- 2026-11-04 Tea. [9a1b2c3d]'
+    """
+    isdisjoint = frozenset(secret).isdisjoint
+    return "\n".join(
+        HIDDEN if (told := read_line(line.strip())) and not isdisjoint(told.ids) else line
+        for line in text.split("\n")
+    )
 
 
 def without_record(text: str, record_id: str) -> str:

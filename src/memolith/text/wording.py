@@ -1,6 +1,8 @@
-"""Numbers with their nouns, as sentences need them."""
+"""Numbers with their nouns, as sentences need them, and what stands for what is not shown."""
 
 from __future__ import annotations
+
+HIDDEN = "(a secret record stands here)"
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

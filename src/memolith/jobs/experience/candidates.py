@@ -41,6 +41,7 @@ class Candidate:
     session: str
     created: datetime
     provenance: Provenance
+    expires: datetime | None = None
 
 
 def candidates_from_files(
@@ -94,6 +95,7 @@ def _from_record(record: Record) -> Candidate | None:
         session=record.session,
         created=record.created,
         provenance=record.provenance,
+        expires=record.expires,
     )
 
 
