@@ -65,6 +65,9 @@ def test_what_cannot_stand_alone_never_does(record: str, never: str) -> None:
         "Luis deja la empresa en junio. No es cierto.",
         "We bought the house in Porto. Ben was making that up.",
         "Marta quit smoking. Not really.",
+        "Karin heiratet im August. Haha, reingelegt.",
+        "Clara se casa en mayo. Todo mentira.",
+        "Lena got the flat in Altona. Sadly the landlord withdrew.",
         "Do we still need Redis? Yes, until May.",
         "Soll Ana das Angebot annehmen? Erst im Herbst.",
         "¿Quién paga la cena? La empresa.",
@@ -81,6 +84,9 @@ def test_what_is_taken_back_and_what_is_asked_is_told_with_what_follows(record: 
         ("Die Klasse hat 16 Kinder. Davon lernen 4 Spanisch.", "Davon lernen 4 Spanisch."),
         ("El vuelo a Porto sale a las 9:10. Código 76N6C6.", "Código 76N6C6."),
         ("La reunión es en la sala 3. Aplazada al lunes.", "Aplazada al lunes."),
+        ("The visa was granted. Valid until 3 March 2028.", "Valid until 3 March 2028."),
+        ("Der Drucker ist repariert. Gekostet hat es 80 Euro.", "Gekostet hat es 80 Euro."),
+        ("The wifi password changed. Ask Theo for it.", "Ask Theo for it."),
     ],
 )
 def test_what_has_no_subject_or_no_verb_is_told_behind_the_sentence_before(

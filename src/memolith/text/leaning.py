@@ -19,13 +19,18 @@ from memolith.text.similarity import NEGATIONS
 _NO_SUBJECT = re.compile(
     r"[a-z]{2,20}ed (?:to|for|from|by|on|at|in|with|the|it|them|a|an|about|into|until|and|because|him|her|us|me|my|our)\b|"
     r"(?:\w{2,8}ge|ge|be|ver|er|ent|zer)[a-z]{2,16}(?:t|en) (?:in|im|am|an|auf|bei|beim|mit|durch|von|vom|zum|zur|fur|um|nach|weil|ab|"
-    r"bis|seit|wegen|ohne|und)\b|"
+    r"bis|seit|wegen|ohne|und|(?:hat|ist|war|wurde) (?:es|das|sie|er))\b|"
+    r"[a-z]{3,16} (?:until|till|bis|hasta) (?:[a-z]{1,4} )?\d|"
     r"[a-z]{2,16}[ai]d[oa]s? (?:en|a|al|por|con|para|de|del|hasta|desde|el|la|y|porque)\b"
 )
 # What cannot be understood without the sentence before it.
 _PRONOUN = re.compile(
     r"(?:it|its|this|that|these|those|he|she|they|his|her|their|so|therefore|decision by|lo|le|les|se|eso|esto|"
     r"ell[oa]s?|por eso|asi que|entonces)\b"
+)
+# «Ask Theo for it.»
+_PRONOUN_LAST = re.compile(
+    r"\b(?:it|them|him|her|this|that|davon|damit|dafur|dazu|daran|darum|ihn|ihm)\W*$"
 )
 _PART = re.compile(
     r"(?:the )?(?:fix|result|solution)(?: is| was)\b|fixed in\b|to ?do:|ask \w+ (?:when|if)\b|"
@@ -96,7 +101,7 @@ def bond(sentence: str, before: str) -> Bond:
     length = len(sentence.split())
     if _PART.match(fold(sentence)) or takes_back(sentence) or is_listed_with(sentence, before):
         return Bond.TOGETHER
-    if answers(sentence, before):
+    if answers(sentence, before) or _is_comment(sentence):
         return Bond.TOGETHER
     tells = worth(sentence) >= _TELLING
     is_leaning = is_no_sentence_of_its_own(sentence)
@@ -117,15 +122,22 @@ def is_no_sentence_of_its_own(sentence: str) -> bool:
 
 
 def _is_fragment(sentence: str) -> bool:
-    """Whether it is a number with its name, or two words without one: «Seat 12A.», «Took ages.»"""
-    length = len(sentence.split())
+    """Whether it is a number with its name, or a comment: «Seat 12A.», «Took ages.»"""
     has_number = any(map(str.isdigit, sentence))
-    return length <= _FRAGMENT if has_number else length < _FRAGMENT and not claims(sentence)
+    return len(sentence.split()) <= _FRAGMENT if has_number else _is_comment(sentence)
+
+
+def _is_comment(sentence: str) -> bool:
+    """Whether it has two words at most, none of them a name or a number, and is no small talk: «Todo mentira.»"""
+    return len(sentence.split()) < _FRAGMENT and not claims(sentence) and worth(sentence) > 0
 
 
 def is_about_before(sentence: str) -> bool:
-    """Whether a short sentence begins with a word that stands for something said before."""
-    return len(sentence.split()) <= _LEANS_UP_TO and bool(_PRONOUN.match(fold(sentence)))
+    """Whether a short sentence begins with a word that stands for something said before, or a shorter one ends so."""
+    plain, length = fold(sentence), len(sentence.split())
+    return length <= _LEANS_UP_TO and bool(
+        _PRONOUN.match(plain) or (length <= _SHORT and _PRONOUN_LAST.search(plain))
+    )
 
 
 def is_listed_with(sentence: str, before: str) -> bool:
