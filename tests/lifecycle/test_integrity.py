@@ -304,3 +304,42 @@ def test_hostile_texts_take_no_time() -> None:
 def test_every_paragraph_of_a_note_is_looked_at(memory: Memory) -> None:
     memory.save_note("The house has a red door.\n\nThe password of the router is Tq7!xV92#mL.")
     assert [finding.kind for finding in memory.jobs.scan().findings] == ["open-secret"]
+
+
+def test_what_is_too_large_is_named_and_not_looked_at(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("The API port is 8080")
+    big = Path(memory.root, "memory/big.md")
+    big.write_text("The API port is 9090.\n\n" + "And so on.\n\n" * 400, encoding="utf-8")
+    assert found(memory, "contradiction")
+    for module in ("memolith.jobs.integrity", "memolith.jobs.checks.content"):
+        monkeypatch.setattr(f"{module}.MAX_FILE_BYTES", 4_000)
+    report = memory.jobs.scan()
+    assert report.findings == ()
+    (warning,) = report.warnings
+    assert warning.startswith("memory/big.md was not looked at")
+    (told,) = (one for one in memory.doctor().checks if "neither indexed" in one.message)
+    assert (told.status, told.message.partition(" ")[0]) == ("warn", "memory/big.md")
+
+
+def test_a_text_without_end_is_compared_with_no_other(memory: Memory) -> None:
+    Path(memory.root, "memory").mkdir(parents=True, exist_ok=True)
+    text = "The API port is 8080.\n" + "word after word\n" * 2_000
+    Path(memory.root, "memory/long.md").write_text(text, encoding="utf-8")
+    memory.remember("The API port is 9090")
+    report = memory.jobs.scan()
+    assert [one for one in report.findings if one.kind == "contradiction"] == []
+    assert any("memory/long.md#L1" in warning for warning in report.warnings)
+
+
+def test_doctor_compares_the_newest_and_says_so(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memolith.jobs.checks.integrity._MOST_COMPARED", 5)
+    Path(memory.root, "memory").mkdir(parents=True, exist_ok=True)
+    items = "".join(f"- Cupboard {number} holds plates\n" for number in range(50))
+    Path(memory.root, "memory/list.md").write_text(items, encoding="utf-8")
+    checks = [one for one in memory.doctor().checks if one.id == "integrity"]
+    assert any("the newest 5 of 5" in one.message for one in checks)
+    assert memory.jobs.scan().warnings == ()

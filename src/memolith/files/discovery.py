@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NOT_NOTES = frozenset(("node_modules", "bower_components", "site-packages", "__pycache__"))
 # A search waits until all folders are looked at; whoever has more named something else than notes.
 _MOST_FOLDERS = 20_000
+# Larger files are no memories: they are named, and neither indexed nor compared with others.
+MAX_FILE_BYTES = 64 * 1024 * 1024
 # What synchronising programs leave behind when two machines wrote at once: a copy, not a memory.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 

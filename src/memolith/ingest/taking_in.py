@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
+from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.ingest.cutting import cut_file
 from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from memolith.types import Progress, Stamp
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
-MAX_FILE_BYTES = 64 * 1024 * 1024
 _CHUNKS_AT_ONCE = 512
 _FILES_AT_ONCE = 256
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.archives import known_archives
 from memolith.files.conversation_log import parse_turn
+from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.lookup import memory_files, records_in
 from memolith.files.passages import parse_citation
 from memolith.files.statements import statements
@@ -44,6 +45,10 @@ _CITED = re.compile(
 )
 
 
+# A paragraph of so many characters is a text of its own, and no claim that could be compared.
+_LONGEST_CLAIM = 20_000
+
+
 class _Scene:
     """Everything the scan looks at, read once."""
 
@@ -56,9 +61,13 @@ class _Scene:
         records: dict[str, Record] = {}
         self.known_ids: set[str] = set()
         self.secret: set[str] = set()  # a record is secret if one of its files says so
+        self.too_large: list[str] = []
         for path in memory_files(folder):
             data = read(path) or b""
             self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
+            if len(data) > MAX_FILE_BYTES:
+                self.too_large.append(path)
+                continue
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
             self.secret.update(one.id for one in found if one.sensitivity == "secret")
@@ -75,28 +84,34 @@ class _Scene:
         """What still holds, each record once, without what dreaming wrote."""
         seen: set[str] = set()
         for found in self.everything:
-            if found.generated or found.name in seen:
+            if found.generated or len(found.text) > _LONGEST_CLAIM or found.name in seen:
                 continue
             if found.record is None or found.record.id in self.current:
                 seen.add(found.name)
                 yield found
 
 
-def scan(folder: Folder, now: datetime) -> ScanReport:
-    """Look for what contradicts, repeats or leads nowhere."""
+def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanReport:
+    """Look for what contradicts, repeats or leads nowhere; compare the newest `most` statements, or all."""
     scene = _Scene(folder, now, folder.read)
     living = list(scene.living())
-    warnings = list(scene.closed.values())
-    telling = [found for found in living if not _is_small_talk(found)]
+    compared = living if most is None else sorted(living, key=_age)[-most:]
+    warnings = [*scene.closed.values(), *_not_looked_at(scene)]
+    records = [found for found in compared if found.record is not None]  # prose may repeat
+    telling = [found for found in records if not _is_small_talk(found)]
     findings = [  # what weighs most comes first
-        *_contradictions(living, warnings.append),
+        *_contradictions(compared, warnings.append),
         *_leads_nowhere_or_open(scene),
         *_duplicates(telling),
         *_stale(scene, telling),
     ]
-    if len(telling) < len(living):
+    if len(compared) < len(living):
         warnings.append(
-            f"Not looked at for age and repetition: {counted(len(living) - len(telling), 'statement')} of small talk."
+            f"Only the newest {len(compared):,} of {len(living):,} statements were compared."
+        )
+    if len(telling) < len(records):
+        warnings.append(
+            f"Not looked at for age and repetition: {counted(len(records) - len(telling), 'statement')} of small talk."
             " Compaction leaves them out."
         )
     return ScanReport(
@@ -105,6 +120,18 @@ def scan(folder: Folder, now: datetime) -> ScanReport:
         files=len(scene.lines),
         warnings=tuple(warnings),
     )
+
+
+def _not_looked_at(scene: _Scene) -> Iterator[str]:
+    for path in scene.too_large:
+        most = MAX_FILE_BYTES // 1024**2
+        yield f"{path} was not looked at: it has more than {most} MB. Split it, or move it away."
+    long = [one for one in scene.everything if len(one.text) > _LONGEST_CLAIM]
+    if long:
+        yield (
+            f"Compared with no other: {counted(len(long), 'text')} of more than"
+            f" {_LONGEST_CLAIM:,} characters, the first at {long[0].citation}."
+        )
 
 
 def scan_places(
@@ -241,7 +268,7 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
                 )
     for record in scene.current.values():
         gone = record.supersedes
-        if gone and gone not in scene.known_ids:
+        if gone and gone not in scene.known_ids and not scene.too_large:
             yield IntegrityFinding(
                 id=_id("broken-citation", record.id, gone),
                 kind="broken-citation",

@@ -6,6 +6,7 @@ from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.conversation_log import ARCHIVE, parse_turn
+from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.notes import parse_note, sensitivity_in
@@ -35,6 +36,13 @@ def check_content(subject: Subject) -> list[Check]:
             data = subject.read(path)
         except MemolithError as error:
             unread.add("error", shown(error.message), error.hint)
+            continue
+        if data and len(data) > MAX_FILE_BYTES:
+            unread.add(
+                "warn",
+                f"{shown(path)} has {len(data) / 1e6:,.0f} MB, so it is neither indexed nor scanned.",
+                "Split it, or move it out of the memory.",
+            )
             continue
         for check in (text, records, notes):
             check.look_at(path, data or b"")
