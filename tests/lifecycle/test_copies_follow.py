@@ -141,6 +141,7 @@ def test_a_search_does_not_show_a_summary_of_what_became_secret(
     assert telling(memory, include_secret=True) >= {"MEMORY.md", "LONGMEMORY.md"}
     assert "falcon key" not in memory.get("LONGMEMORY.md").text
     assert "falcon key" not in memory.get("MEMORY.md").text
+    assert "falcon key" not in memory.session_start().text
 
 
 def telling(memory: Memory, *, include_secret: bool = False) -> set[str]:

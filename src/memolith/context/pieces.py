@@ -97,6 +97,7 @@ class PieceMaker:
             names=line.ids,
             retells=True,
             says=_compared(shown),
+            day=line.day if line.ids else None,
         )
 
 
@@ -144,7 +145,12 @@ def _summarised(stretch: str, value: float) -> Piece | None:
     shown = quoted_line(line.text, _MOST_CHARS)
     mark = source(", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
     return Piece(
-        f"- [{_SUMMARY}] {shown} {mark}", value, names=line.ids, retells=True, says=_compared(shown)
+        f"- [{_SUMMARY}] {shown} {mark}",
+        value,
+        names=line.ids,
+        retells=True,
+        says=_compared(shown),
+        day=line.day,
     )
 
 

@@ -15,7 +15,7 @@ from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
-from memolith.files.secret_marks import daily_logs_of, secret_in, secret_sources
+from memolith.files.secret_marks import daily_logs, daily_logs_of, secret_in, secret_sources
 from memolith.text.quotation import BY_HAND, fence
 from memolith.text.units import utf16_units
 from memolith.text.wording import counted
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from memolith.config import Config
     from memolith.config_context import ContextConfig
-    from memolith.context.sharing import Piece
+    from memolith.context.sharing import Chosen, Piece
     from memolith.labels import SessionKind
     from memolith.profile import Profile
     from memolith.types import Record
+
+    Layers = Mapping[str, tuple[str, list[Piece]]]  # by name: the label and the pieces
 
 # Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499
@@ -83,13 +85,15 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     with Folder(profile.root) as folder:
         reader = _Reader(folder, clock, config.context, start, budget)
         layers = reader.layers(config.profile.primary)
-    chosen = choose(
-        {name: pieces for name, (_, pieces) in layers.items()},
-        _WEIGHTS,
-        budget - cost(_around(layers.values())),
-        cost,
-        _CAPS,
-    )
+
+        def chosen_pieces() -> Mapping[str, Chosen]:
+            pieces = {name: pieces for name, (_, pieces) in layers.items()}
+            room = budget - cost(_around(layers.values()))
+            return choose(pieces, _WEIGHTS, room, cost, _CAPS)
+
+        chosen = chosen_pieces()
+        while reader.takes_back(layers, chosen.values()):
+            chosen = chosen_pieces()
     made = tuple(
         ContextLayer(
             name=name,
@@ -173,12 +177,13 @@ class _Reader:
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
         self._secret: set[str] = set()
+        self._logs: set[str] = set()  # that were looked at for secrets
         self.nothing_public = start.kind == "group"
         self.held: set[str] = set()
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
 
-    def layers(self, primary: str) -> Mapping[str, tuple[str, list[Piece]]]:
+    def layers(self, primary: str) -> Layers:
         """Each layer's label and pieces; what several retell is told by the first of them."""
         yesterday = self._today - timedelta(days=1)
         today = self._records("today", (layout.daily_log(self._today),))
@@ -194,12 +199,30 @@ class _Reader:
             "memory": ("Long-term memory (MEMORY.md):", memory),
             "experiences": ("Past experiences:", experiences),
         }
-        # Somebody who marks a record as secret may do so in one of its files alone.
-        taken_back = TakenBack(self._secret, self._replaced)
         for _, pieces in layers.values():
             self.nothing_public = self.nothing_public and not pieces
-            pieces[:] = [piece for piece in pieces if not taken_back.has(piece)]
+        self._take_back(layers)
         return layers
+
+    def takes_back(self, layers: Layers, chosen: Iterable[Chosen]) -> bool:
+        """Whether something that was chosen is a secret by the log of its day; then the layers lose it.
+
+        Summaries tell of many days. Only the logs of those that would be shown are looked at.
+        """
+        days = {piece.day for one in chosen for piece in one.pieces if piece.day}
+        logs = daily_logs(days) - self._logs
+        self._logs |= logs
+        secret = secret_in(self._folder, logs) - self._secret
+        if secret:
+            self._secret |= secret
+            self._take_back(layers)
+        return bool(secret)
+
+    def _take_back(self, layers: Layers) -> None:
+        """Somebody who marks a record as secret may do so in one of its files alone."""
+        taken_back = TakenBack(self._secret, self._replaced)
+        for _, pieces in layers.values():
+            pieces[:] = [piece for piece in pieces if not taken_back.has(piece)]
 
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -214,7 +237,9 @@ class _Reader:
             self._seen.update(record.id for record in window.records)
             self._secret.update(window.secret)
             if name in ("memory", "experiences"):
-                self._secret |= secret_in(self._folder, daily_logs_of(window.records))
+                logs = daily_logs_of(window.records) - self._logs
+                self._logs |= logs
+                self._secret |= secret_in(self._folder, logs)
             if name == "memory":
                 lines = (line for text in window.prose for line in text.split("\n"))
                 self._secret |= secret_sources(self._folder, lines)

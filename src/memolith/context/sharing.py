@@ -10,6 +10,7 @@ from memolith.values import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Piece:
     names: tuple[str, ...] = ()  # the records it is or tells of, by short ids
     retells: bool = False  # whether it tells what other records say
     says: str = ""  # its words, in a form that can be compared
+    day: date | None = None  # of a line of a summary: in the log of this day stands what it tells
 
     @property
     def is_by_hand(self) -> bool:
