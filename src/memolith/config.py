@@ -67,6 +67,7 @@ ARCHIVE_PATH = Limit(
 
 
 _HOST = r"([\w.-]+|\[[0-9a-fA-F:.]+\])"
+_ADDRESS = r"[\w.-]+|[0-9a-fA-F:.]+(%\w+)?"  # an IPv6 address has no brackets here
 
 
 def _each(pattern: str) -> Callable[[Value], bool]:
@@ -74,6 +75,10 @@ def _each(pattern: str) -> Callable[[Value], bool]:
     return lambda value: all(re.fullmatch(pattern, one.strip()) for one in str(value).split(","))
 
 
+HOST = Limit(
+    "a name or an address, such as 127.0.0.1",
+    lambda value: bool(re.fullmatch(_ADDRESS, str(value))),
+)
 HOSTS = Limit("names with commas between, such as memo.local,nas", _each(f"{_HOST}?"))
 ORIGINS = Limit(
     "origins with commas between, such as http://localhost:5173",
@@ -260,6 +265,7 @@ class ServeConfig(Section):
     host: str = setting(
         "127.0.0.1",
         "Address to listen on; one that is not this machine's own opens the memory to the network.",
+        HOST,
         trusted_only=True,
         restart=True,
     )

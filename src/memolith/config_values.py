@@ -71,6 +71,8 @@ def checked(setting: Setting, raw: object, origin: str) -> Value:
 
 def _meant(raw: object, setting: Setting) -> str:
     """The word that was misspelt, if the value is made of known ones."""
+    if setting.kind is not str and _is_too_large(raw):
+        return f"At most {_LARGEST:,}."
     choices = setting.must.choices if setting.must else ()
     for word in str(raw).split(","):
         near = nearest(word.strip(), choices)
@@ -79,6 +81,12 @@ def _meant(raw: object, setting: Setting) -> str:
     return ""
 
 
+def _is_too_large(raw: object) -> bool:
+    digits = str(raw).strip()
+    return digits.isdecimal() and len(digits) >= len(str(_LARGEST))
+
+
+_LARGEST = 2**53
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
 _BOOLEANS |= {"false": False, "no": False, "off": False, "0": False}
 
@@ -94,7 +102,13 @@ def _read_text(setting: Setting, text: str) -> Value:
 
 
 def _is_of_kind(value: object, setting: Setting) -> TypeGuard[Value]:
-    return type(value) is setting.kind and (not isinstance(value, float) or math.isfinite(value))
+    is_number = isinstance(value, int | float)
+    return type(value) is setting.kind and (not is_number or _makes_sense(value))
+
+
+def _makes_sense(number: object) -> bool:
+    """Whether it is finite, and no larger than what every program can hold exactly."""
+    return isinstance(number, int | float) and math.isfinite(number) and abs(number) <= _LARGEST
 
 
 def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:

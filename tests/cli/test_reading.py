@@ -132,7 +132,7 @@ def test_get_beyond_the_end_says_how_long_the_file_is(memolith: Run) -> None:
     memolith("init")
     outcome = memolith("get", "USER.md", "--from", "99")
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == "Nothing to show: USER.md has 9 lines.\n"
+    assert outcome.err == "There is no line 99: USER.md has 9 lines.\n"
 
 
 def test_lines_are_counted_from_one(memolith: Run) -> None:

@@ -269,3 +269,47 @@ def test_older_turns_are_told_with_the_chat_they_are_of(memolith: Run) -> None:
         memolith("log", "--user", f"Tea {number}?", "--assistant", "Yes.", "--chat", "chat 1")
     shown = memolith("log", "--chat", "chat 1", "--limit", "2")
     assert shown.err == "1 older: memolith log --chat 'chat 1' --limit 3\n"
+
+
+def test_a_secret_that_stands_in_the_open_too_is_told(memolith: Run) -> None:
+    first = memolith("remember", "The alarm code is 4711", "--json").json["id"]
+    told = memolith("remember", "The alarm code is 4711", "--sensitivity", "secret").err
+    assert f"memolith forget {first}" in told
+    assert "4711" not in told
+    other = memolith("remember", "The gate code is 12", "--json").json["id"]
+    told = memolith("supersede", other, "The gate code is 13", "--sensitivity", "secret").err
+    assert f"memolith forget {other}" in told
+    assert memolith("remember", "The safe code is 5", "--sensitivity", "secret").err == ""
+
+
+def test_a_citation_that_names_no_lines_is_refused(memolith: Run) -> None:
+    memolith("remember", "Something")
+    for wrong in ("MEMORY.md#Lx", "MEMORY.md#L5-L2", "MEMORY.md#"):
+        outcome = memolith("get", wrong)
+        assert outcome.code == 5
+        assert "memolith get MEMORY.md" in outcome.err
+    assert "There is no line 99,999: MEMORY.md has" in memolith("get", "MEMORY.md#L99999").err
+
+
+def test_an_empty_list_says_what_is_there_yet(memolith: Run) -> None:
+    assert "Nothing remembered yet." in memolith("list").err
+    memolith("remember", "In the vault", "--sensitivity", "secret")
+    assert "Nothing remembered yet." not in memolith("list").err
+    old = memolith("remember", "Floor 1", "--category", "place", "--json").json["id"]
+    memolith("supersede", old, "Floor 2")
+    assert "--past" not in memolith("list").err
+    for number in range(5):
+        memolith("remember", f"Item {number} of a list")
+    memolith("trim", "--max-records", "1")
+    assert ".memolith/archive/MEMORY-archive.md" in memolith("list").err
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("serve.host", "not a host"), ("serve.host", ""), ("trim.max_records", "9" * 20)],
+)
+def test_settings_that_cannot_be_are_refused(memolith: Run, setting: str, value: str) -> None:
+    memolith("init")
+    assert memolith("config", "set", setting, value).code != 0
+    for host in ("localhost", "0.0.0.0", "::1", "fe80::1%eth0", "nas.local"):
+        assert memolith("config", "set", "serve.host", host).code == 0

@@ -352,3 +352,17 @@ def test_archives_of_earlier_settings_are_looked_into_too(root: str) -> None:
     assert holding(root) == []
     noted = Path(root, ".memolith/archives.jsonl").read_text("utf-8")
     assert noted == '"attic/old.md"\n"cellar/older.md"\n'
+
+
+def test_it_says_where_the_same_words_still_stand(memory: Memory) -> None:
+    record = memory.remember("The alarm code is 4711.")
+    other = memory.remember("The heron nests at the lake")
+    Path(memory.root, "memory/diary.md").write_text(
+        "# Diary\n\nToday I learnt that the alarm code is 4711, well.\n", encoding="utf-8"
+    )
+    memory.log_turn("What was it?", "the alarm code is 4711")
+    told = memory.forget(record.id).warnings
+    assert [one.partition(". ")[0].rpartition(" ")[2] for one in told] == [
+        "memory/diary.md#L3", "conversation-history.jsonl#L1",
+    ]  # fmt: skip
+    assert memory.forget(other.id).warnings == ()

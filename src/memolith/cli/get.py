@@ -47,7 +47,9 @@ def run(args: Arguments) -> int:
         _print_lines(passage)
     else:
         count = counted(passage.total_lines, "line")
-        output.note(f"Nothing to show: {passage.citation.path} has {count}.")
+        first = passage.citation.first_line
+        beyond = f"no line {first:,}" if first > passage.total_lines else "nothing to show"
+        output.note(f"There is {beyond}: {passage.citation.path} has {count}.")
     if passage.hidden:
         hidden = counted(passage.hidden, "line")
         output.note(f"{hidden} hidden: add --include-secret")

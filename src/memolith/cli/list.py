@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
 from memolith.cli.usage import whole_number
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
+    from memolith.types import Records
 
 HELP = "Show records and notes, newest first: where each stands, its category, its id, its text."
 EXAMPLE = """\
@@ -50,6 +54,7 @@ def run(args: Arguments) -> int:
             include_secret=True,
             include_past=args.past,
         )
+        elsewhere = _elsewhere(memory, args, found)
     shown, hidden = shown_and_hidden(reversed(found), include_secret=args.include_secret)
     page = shown[args.offset : args.offset + args.limit]
     if args.json:
@@ -65,7 +70,8 @@ def run(args: Arguments) -> int:
     if page:
         output.table((str(r.citation), r.category, r.id[:SHORT_ID], r.text) for r in page)
     elif not shown:
-        output.note("No records." if args.category or args.session else "Nothing remembered yet.")
+        is_new = not (args.category or args.session or hidden or elsewhere)
+        output.note("Nothing remembered yet." if is_new else "No records.")
         for warning in memory.profile.missing:
             output.note(f"memolith: {warning}")
     left = len(shown) - args.offset - len(page)
@@ -75,8 +81,26 @@ def run(args: Arguments) -> int:
         output.note(f"{left:,} more: {_next_page(args, args.offset + len(page))}")
     if hidden:
         output.note(f"{counted(hidden, 'secret record')} left out: add --include-secret")
+    if left <= 0 and args.limit:
+        for told in elsewhere:
+            output.note(told)
     warn_of_damage(args, found.warnings)
     return 0
+
+
+def _elsewhere(memory: Memory, args: Arguments, found: Records) -> list[str]:
+    """Where more records are: of none that holds, in the past; and in the archive."""
+    told = []
+    if not found and not args.past:
+        past = memory.records(
+            category=args.category, session=args.session, include_secret=True, include_past=True
+        )
+        if past:
+            told.append(f"{counted(len(past), 'record')} expired or superseded: add --past")
+    archive = memory.config.trim.archive_path
+    if os.path.exists(os.path.join(memory.root, archive)):
+        told.append(f"What was trimmed or compacted is in the archive: {archive}")
+    return told
 
 
 def _next_page(args: Arguments, offset: int) -> str:

@@ -64,6 +64,21 @@ def say_remembered(record: Record, memory: Memory, *, as_json: bool) -> None:
         return
     done = "Already remembered" if record.reused else "Remembered"
     output.say(output.bold(done), f"  {record.citation}")
+    if record.sensitivity == "secret":
+        for open_one in _open_copies(record, memory):
+            output.note(
+                f"warning: {open_one.citation} says the same or what it said before, for all to see."
+                f" To remove it: memolith forget {open_one.id}"
+            )
+
+
+def _open_copies(record: Record, memory: Memory) -> list[Record]:
+    """Records with the words that are secret now, or which the secret one took the place of."""
+    return [
+        known
+        for known in memory.records(include_past=True)
+        if known.text == record.text or known.id == record.supersedes
+    ]
 
 
 def _files(record: Record, memory: Memory) -> list[str]:

@@ -38,6 +38,14 @@ def read_passage(
 ) -> Passage:
     """The lines asked for; the whole file without a range. Lines beyond the end are simply not there."""
     cited = parse_citation(path)
+    file, mark, _ = path.rpartition("#")
+    is_none = mark and not cited and (file.endswith(".md") or file == CONVERSATIONS)
+    if is_none or (cited and cited.last_line < cited.first_line):
+        raise PathOutsideProfileError(
+            f"{path!r} names no lines: a citation ends in #L12, or in #L12-L15.",
+            path=path,
+            hint=f"The whole file: memolith get {file}",
+        )
     if cited:
         path, first_line = cited.path, cited.first_line
         lines = cited.last_line - first_line + 1

@@ -17,6 +17,7 @@ from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.folder import let_in
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
+from memolith.files.record_format import encode_json
 from memolith.files.secret_marks import daily_logs_of
 from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
@@ -30,12 +31,15 @@ from memolith.visibility import current
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from datetime import datetime
 
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.types import Record, Stamp
+
+
+_TELLING = 8  # shorter texts stand anywhere by chance
 
 
 def forget(
@@ -85,11 +89,24 @@ def forget(
         record_id=record.id,
         files=tuple(touched),
         current_again=_current_again(folder, record, now),
-        warnings=tuple(
-            f"{told}; if the record stands there too, forget it again."
-            for told in folder.leave_out_closed().values()
-        ),
+        warnings=tuple(_still_there(folder, record)),
     )
+
+
+def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
+    """Where the same words stand that are no part of the record, and what could not be looked at."""
+    words = forgotten.text.strip().rstrip(".!").lower()
+    spelled = [encode_json(words)[1:-1], words.encode(errors="surrogatepass")]
+    for path in (*memory_files(folder), layout.CONVERSATIONS):
+        if path.startswith(".") or len(words) < _TELLING:
+            continue
+        data = (folder.read(path) or b"").lower()
+        found = [data.find(one) for one in spelled if one in data]
+        if found:
+            line = data.count(b"\n", 0, min(found)) + 1
+            yield f"The same words still stand in {path}#L{line}. Edit it there if they shall go too."
+    for told in folder.leave_out_closed().values():
+        yield f"{told}; if the record stands there too, forget it again."
 
 
 def _check_daily_logs(folder: Folder, record: Record) -> None:
