@@ -174,6 +174,16 @@ def test_without_a_newest_job_that_is_said(memolith: Run, action: str, told: str
     assert told in memolith("jobs", action, "--last").err
 
 
+def test_experiences_that_hold_no_more_are_not_said_to_have_never_been(memolith: Run) -> None:
+    memolith("remember", "The vault in the office opens with the word osprey", "--category", "fact")
+    memolith("experiences", "extract")
+    (record,) = memolith("list", "--json").json["records"]
+    memolith("supersede", record["id"], "The vault in the office opens with the word kestrel")
+    listed = memolith("experiences", "list")
+    assert listed.out == ""
+    assert "No experiences whose record still holds" in listed.err
+
+
 def test_a_list_of_experiences_says_how_many_more_there_are(memolith: Run) -> None:
     for number in range(7):
         memolith("remember", f"Ana sold boat {number} to Ben in {1990 + 3 * number}")

@@ -26,7 +26,7 @@ memolith experiences extract --dry-run
 memolith experiences query "how did the last release go?"
 memolith experiences list --limit 5"""
 
-_NONE_YET = "No experiences yet. Take some in: memolith experiences extract"
+_NONE_YET = "No experiences whose record still holds. Take some in: memolith experiences extract"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
