@@ -247,3 +247,20 @@ def test_a_week_of_a_plan_is_only_perhaps_one_of_the_calendar() -> None:
 )
 def test_the_week_or_weekend_of_a_day_that_is_only_a_number(text: str, expected: str) -> None:
     assert days(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what did we do in the summer of 2019?", "2019-06-01..2019-08-31"),
+        ("en el verano de 2019", "2019-06-01..2019-08-31"),
+        ("during the autumn of last year", "2025-09-01..2025-11-30"),
+        ("en la primavera del año pasado", "2025-03-01..2025-05-31"),
+        ("in the spring of this year", "03-01..05-31"),
+        ("in the summer", "2025-06-01..2025-08-31"),
+    ],
+)
+def test_the_year_of_a_season_belongs_to_it_also_behind_an_article(
+    text: str, expected: str
+) -> None:
+    assert days(text) == [expected]

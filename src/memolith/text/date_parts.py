@@ -248,9 +248,17 @@ _SEASONS = (
         after=_IN,
         alone=True,
     ),
-    Phrase("summer 2025", "<any-season> of/de/del/,? <year>", None),
-    Phrase("the summer of last year", "<any-season> of? last year | <season> del ano pasado", None),
-    Phrase("the summer of this year", "<any-season> of? this year | <season> de este ano", None),
+    Phrase("summer 2025", "the/el/la? <any-season> of/de/del/,? <year>", None),
+    Phrase(
+        "the summer of last year",
+        "the/el/la? <any-season> of? last year | el/la? <season> del ano pasado",
+        None,
+    ),
+    Phrase(
+        "the summer of this year",
+        "the/el/la? <any-season> of? this year | el/la? <season> de este ano",
+        None,
+    ),
 )
 
 
