@@ -36,7 +36,7 @@ _FEW = 30
 _COUNTED = 0.3
 # A memory of one subject has the words of it everywhere: who has nearly all words of a question answers it.
 _NEARLY_ALL = 0.7
-_LOOKED_AT = 4_000  # characters of a hit
+_HEAD = 4_000  # characters of a hit that are looked at first; a long one is taken apart if they do not tell
 
 
 def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float = 0.0) -> bool:
@@ -48,7 +48,10 @@ def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float =
         return False
     if plan.categories and not subjects(plan.asked):
         return False
-    held = _held(plan, hits)
+    return all(_tells_little(found, _held(plan, hits, length), exact) for length in (_HEAD, None))
+
+
+def _tells_little(found: Nomination, held: list[float], exact: float) -> bool:
     if sum(held) >= (_COUNTED if found.chunks <= _FEW else _NEARLY_ALL) * len(held):
         return False
     meant = 1 - exact if found.signals.meaning.any() else 0.0
@@ -65,9 +68,9 @@ def _nearness(found: Nomination) -> float:
     return nearest / by_chance if by_chance > 0 else 0.0
 
 
-def _held(plan: QueryPlan, hits: Candidates) -> list[float]:
+def _held(plan: QueryPlan, hits: Candidates, length: int | None) -> list[float]:
     """Which words of the question stand in the first hit, in either language; other names are less."""
     texts = (hits.texts[0], hits.chunks[0].heading)
-    terms = frozenset(term for text in texts for term in term_counts(text[:_LOOKED_AT]))
+    terms = frozenset(term for text in texts for term in term_counts(text[:length]))
     held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
