@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memolith.jobs.units import LONGEST, LONGEST_PAIR, Unit, answer, correct, retract, values_of
+from memolith.jobs.units import (
+    LONGEST,
+    LONGEST_PAIR,
+    Unit,
+    answer,
+    correct,
+    retract,
+    take_back,
+    values_of,
+)
 from memolith.jobs.worth_saving import asks, assents, category_of, denies, is_answer
 from memolith.text.cut import cut
 from memolith.text.host_text import own_text
@@ -64,6 +73,7 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
     units: list[Unit] = []
     question = ""  # the last of the agent's message before
     waits: Unit | None = None  # what was taken back, and nothing was said in its place yet
+    withdrawn: Unit | None = None  # what was let go just before
     for number, said in enumerate(messages):
         is_secret = False
         found = list(sentences(own_text(without_recalled(said.text))))
@@ -80,6 +90,8 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
             if waits is not None and said.by_user and sentence == found[0] and category:
                 waits.add(sentence, category)  # «No wait.», and then what holds
                 waits = None
+                continue
+            if said.by_user and (withdrawn := take_back(units, unit, withdrawn)):
                 continue
             if corrected := correct(units, unit, is_cued=is_correction):
                 waits = corrected if len(sentence.split()) <= _BARE_CORRECTION else None

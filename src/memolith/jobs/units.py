@@ -7,8 +7,9 @@ from functools import cache
 
 from memolith.jobs.worth_saving import CATEGORIES, may_be_corrected, states_anew
 from memolith.text.clashes import DAYS, MONTHS
-from memolith.text.cues import languages, listed
+from memolith.text.cues import languages, listed, plain_sentence
 from memolith.text.folding import fold
+from memolith.text.leaning import is_settled, leans, settles, withdraws
 from memolith.text.stopwords import is_stop_word
 from memolith.text.terms import stems
 from memolith.text.tokens import words
@@ -21,6 +22,7 @@ LONGEST = 500
 LONGEST_PAIR = 300
 _FARTHEST_BACK = 12  # messages: a correction comes soon, or names what it corrects
 _MOST_UNITS = 40
+_PLANS = ("note", "decision")
 _MOST_HERE = 12
 _LONGEST_CORRECTION = 12  # words, of one that does not name what it corrects
 
@@ -62,7 +64,7 @@ def correct(units: list[Unit], said: Unit, *, is_cued: bool) -> Unit | None:
     """
     near = units[-_MOST_UNITS:]
     here = [unit for unit in near[-_MOST_HERE:] if unit.message == said.message]
-    first = _said_before(near, said)
+    first = _said_before(near, said) or _replaced(near, said)
     between: list[Unit] = []
     if first is None and is_cued and here:
         first = ([unit for unit in here if unit.category] or here)[-1]
@@ -80,11 +82,51 @@ def correct(units: list[Unit], said: Unit, *, is_cued: bool) -> Unit | None:
     if not (category or first.category) and retracted and states_anew(said.text):
         category = "fact"  # nobody corrects what does not matter
     first.add(said.text, category)
+    _drop_echoes(units, first, retracted)
+    return first
+
+
+def take_back(units: Sequence[Unit], said: Unit, withdrawn: Unit | None) -> Unit | None:
+    """What the user takes back with this, or took back just before (`withdrawn`) if this belongs to it."""
+    if withdrawn is not None and _put_in_place(withdrawn, said):
+        return withdrawn
+    return _withdraw(units, said)
+
+
+def _withdraw(units: Sequence[Unit], said: Unit) -> Unit | None:
+    """Let go of what the user said last, and of what an agent repeated of it, if this only takes it back.
+
+    Only of the last: «Forget that» behind a request is about the request. And what is done already was a plan.
+    """
+    is_bare = withdraws(said.text)
+    if not (is_bare or settles(said.text)) or values_of(said.text):
+        return None
+    last = next((unit for unit in reversed(units) if unit.by_user), None)
+    if last is None or not (last.category if is_bare else last.category in _PLANS):
+        return None
+    _drop_echoes(units, last, values_of(last.text))
+    last.add(said.text, "")
+    last.category, last.message = "", said.message  # what leans on it comes behind this
+    return last
+
+
+def _put_in_place(withdrawn: Unit, said: Unit) -> bool:
+    """Whether this stands behind a withdrawal and belongs to it: another value, which is saved, or why.
+
+    «The dinner is on Friday. Scratch that. Sunday.»; «We must call Ben. Scratch that. Ana did it already.»
+    """
+    is_no_whole = not said.category or leans(said.text)
+    if is_no_whole and _kinds(said.text) & _kinds(withdrawn.text):
+        withdrawn.add(said.text, said.category or "fact")
+        return True
+    return said.message == withdrawn.message and not values_of(said.text) and is_settled(said.text)
+
+
+def _drop_echoes(units: Sequence[Unit], first: Unit, retracted: set[str]) -> None:
     for unit in units:
         is_echo = unit.message > first.message and not unit.by_user
         if is_echo and retracted & values_of(unit.text):
             unit.category = ""
-    return first
 
 
 def retract(units: Sequence[Unit], said: Unit) -> None:
@@ -114,6 +156,28 @@ def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
             if (is_same or is_moved) and _is_other_value(known, values):
                 return unit
     return None
+
+
+def _replaced(units: Sequence[Unit], said: Unit) -> Unit | None:
+    """The latest of the user's units with what this one puts away: «MySQL instead of Postgres»."""
+    rejected = _rejected(said.text) if said.by_user else set()
+    for unit in reversed(units if rejected else ()):
+        is_near = said.message - unit.message <= _FARTHEST_BACK
+        counts = is_near and unit.by_user and unit.category
+        if counts and rejected <= _telling(unit.text) | values_of(unit.text):
+            return unit
+    return None
+
+
+def _rejected(text: str) -> set[str]:
+    """What stands behind «instead of»: the first word that tells, or value."""
+    plain = plain_sentence(text)
+    for language in languages():
+        if match := language.says("instead", plain):
+            for word in words(plain[match.end() :]):
+                if found := _telling(word) | values_of(word):
+                    return found
+    return set()
 
 
 def _is_other_value(one: set[str], other: set[str]) -> bool:

@@ -62,7 +62,40 @@ def corrects(sentence: str) -> bool:
     (True, True, False)
     """
     is_question = sentence.rstrip().endswith("?")  # «Actually, can you book a table for 4?»
-    return not is_question and Sentence(sentence).begins("corrects", in_any=True)
+    return not is_question and _begins_in_any("corrects", sentence)
+
+
+def withdraws(sentence: str) -> bool:
+    """Whether it says that what stands before it does not hold, and nothing in its place.
+
+    >>> withdraws("Scratch that."), withdraws("Forget it, I was joking."), withdraws("Scratch that, at 6.")
+    (True, True, False)
+    """
+    return _begins_in_any("withdraws", sentence) or (
+        _begins_in_any("lets go", sentence) and _says_in_any("unsays", sentence)
+    )
+
+
+def settles(sentence: str) -> bool:
+    """Whether what stands before it need not be done any more: «Never mind, Ben did it already.»."""
+    return _begins_in_any("lets go", sentence) and is_settled(sentence)
+
+
+def is_settled(sentence: str) -> bool:
+    """Whether it says that something is done or need not be: «Ben did it already.»."""
+    return _says_in_any("settled", sentence)
+
+
+def _says_in_any(section: str, sentence: str) -> bool:
+    plain = Sentence(sentence).plain
+    return any(language.says(section, plain) for language in languages())
+
+
+def _begins_in_any(section: str, sentence: str) -> bool:
+    """With its filler or without: «Oh, typo», «Yes, so vegan really»."""
+    return any(
+        Sentence(text).begins(section, in_any=True) for text in (sentence, without_filler(sentence))
+    )
 
 
 def takes_back(sentence: str) -> bool:
@@ -75,7 +108,7 @@ def takes_back(sentence: str) -> bool:
     return (
         corrects(sentence)
         or said.begins("takes back")
-        or any(language.says("unsays", said.plain) for language in languages())
+        or _says_in_any("unsays", sentence)
         or (len(said.words) <= _DENIAL and _denies(said) and not claims(sentence))
     )
 
