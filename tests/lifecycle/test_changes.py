@@ -37,8 +37,8 @@ def test_undo_after_apply_gives_the_same_bytes_and_keeps_what_was_appended(
     assert _decode_change(_encode_change(change)) == change
     after = applied(change, data + tail)
     assert after.endswith(tail)
-    assert undone(change, after) == data + tail
-    assert undone(change, after + b"more\n") == data + tail + b"more\n"
+    assert undone(change, after).data == data + tail
+    assert undone(change, after + b"more\n").data == data + tail + b"more\n"
 
 
 @given(LINES, LINES, LAST)
@@ -51,7 +51,7 @@ def test_any_content_becomes_any_other_and_back(
         assert old == new
         return
     assert applied(change, old) == new
-    assert undone(change, new) == old
+    assert undone(change, new).data == old
 
 
 def test_a_file_that_was_edited_above_is_left_alone() -> None:
@@ -71,7 +71,9 @@ def test_undo_finds_its_lines_although_the_file_was_edited_elsewhere() -> None:
     assert change is not None
     assert applied(change, b"title\nold 1\nkeep\nold 2\nend\n") == b"title\nsummary\nkeep\nend\n"
     edited = b"A new title\nby hand\nsummary\nkeep\nend\nappended\n"
-    assert undone(change, edited) == b"A new title\nby hand\nold 1\nkeep\nold 2\nend\nappended\n"
+    assert (
+        undone(change, edited).data == b"A new title\nby hand\nold 1\nkeep\nold 2\nend\nappended\n"
+    )
 
 
 def test_undo_refuses_when_what_it_wrote_was_rewritten_since() -> None:
@@ -84,7 +86,7 @@ def test_undo_refuses_when_what_it_wrote_was_rewritten_since() -> None:
 def test_undo_of_what_was_never_made_changes_nothing() -> None:
     change = replaced("MEMORY.md", b"a\nold\n", b"a\nsummary\n")
     assert change is not None
-    assert undone(change, b"a\nold\nlater\n") == b"a\nold\nlater\n"
+    assert undone(change, b"a\nold\nlater\n").data == b"a\nold\nlater\n"
 
 
 def test_undo_of_what_a_restored_backup_has_taken_back_doubles_nothing() -> None:
@@ -94,9 +96,9 @@ def test_undo_of_what_a_restored_backup_has_taken_back_doubles_nothing() -> None
     change = edits.change()
     assert change is not None
     for restored in (before, before + b"later\n", b"by hand\n" + before, before[6:]):
-        assert undone(change, restored) == restored
+        assert undone(change, restored).data == restored
     half = b"by hand\ntitle\nkeep\nold 2\nold 3\nend\n"
-    assert undone(change, half) == b"by hand\n" + before
+    assert undone(change, half).data == b"by hand\n" + before
 
 
 def test_lines_behind_the_end_are_told_from_others() -> None:

@@ -161,7 +161,7 @@ def test_whatever_was_edited_since_everything_else_stands_where_it_stood(
     for operation, at in operations:
         edited.run(operation, at)
 
-    result = split_lines(undone(edited.change, b"".join(edited.lines)))
+    result = split_lines(undone(edited.change, b"".join(edited.lines)).data)
 
     stays = [line for line in before if line not in edited.touched and line != b"\n"]
     assert [line for line in result if line in stays] == stays

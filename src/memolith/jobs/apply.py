@@ -16,9 +16,10 @@ from memolith.files import layout
 from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.changes import applied, merged, only_appends, undone
+from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
 from memolith.jobs.job import Snapshot
-from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, prune_jobs
+from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, newer_jobs, prune_jobs
+from memolith.jobs.left_over import kept_told
 from memolith.jobs.outdated import outdated
 from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.undone import note_undone
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
     from memolith.jobs.job import Job, P, Reader, Workplace
+    from memolith.jobs.left_over import TakenBack
     from memolith.reports import Change, JobReport
     from memolith.types import Stamp
 
@@ -177,15 +179,19 @@ def decline_proposal(place: Workplace, job_id: str) -> JobReport:
 
 
 def undo_job(place: Workplace, job_id: str) -> JobReport:
-    """Take back what a job changed, byte for byte; what was written since stays."""
+    """Take back what a job changed, byte for byte; what was written since stays, and is told.
+
+    The report that is kept has all changes, the one that is returned those whose files it put back.
+    """
     with place.reading() as folder, _alone(folder), place.writing() as transaction:
         report = find_job(folder, job_id, "done")
         if report.status != "done":
             raise _wrong_state(report, "only a job that was done can be undone")
-        undo = replace(report, status="undone", warnings=())  # they were about what is taken back
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
-        new = _contents_before(report, now)
+        files = _files_before(report, now)
+        _check_newer_jobs(folder, report, files)
+        new = {path: file.data for path, file in files.items()}
         backup = save_backup(
             folder, _existing(now, now.keys()), reason=f"undo-{report.job}", now=place.clock.now()
         )
@@ -195,12 +201,14 @@ def undo_job(place: Workplace, job_id: str) -> JobReport:
                 transaction.remove(change.path, stamps[change.path])
             elif new[change.path] != now[change.path]:
                 transaction.replace(change.path, new[change.path], stamps[change.path])
-        undo = replace(undo, backup=backup)
+        told = tuple(kept_told(files))  # the warnings of before were about what is taken back
+        undo = replace(report, status="undone", warnings=told, backup=backup)
         note_undone(transaction, report)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)
-        return undo
+        changed = (one for one in report.changes if new[one.path] != (now[one.path] or b""))
+        return replace(undo, changes=tuple(changed))
 
 
 def _alone(folder: Folder) -> OwnerLock:
@@ -231,7 +239,7 @@ def _is_archived(change: Change) -> bool:
     return only_appends(change) and change.path not in _EDITED_BY_HAND
 
 
-def _contents_before(report: JobReport, now: Contents) -> dict[str, bytes]:
+def _files_before(report: JobReport, now: Contents) -> dict[str, TakenBack]:
     try:
         return {change.path: undone(change, now[change.path]) for change in report.changes}
     except FileChangedError as error:
@@ -241,6 +249,24 @@ def _contents_before(report: JobReport, now: Contents) -> dict[str, bytes]:
             hint=f"Write there again what the job wrote, the lines with + of: memolith jobs diff {report.id};"
             " then undo it. If a newer job changed them, undo that one first: memolith jobs list",
         ) from error
+
+
+def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, TakenBack]) -> None:
+    """Raise FileChangedError if it was a newer job, not a person, that touched the lines of this one."""
+    touched = {path: file.touched for path, file in files.items() if file.touched}
+    if not touched:
+        return
+    for job in newer_jobs(folder, report):
+        for change in job.changes:
+            if job.status == "done" and not touched.get(change.path, frozenset()).isdisjoint(
+                line for hunk in change.hunks for line in lines_of(hunk)
+            ):
+                raise FileChangedError(
+                    f"The newer job {job.id} changed lines of {change.path} that {report.id} wrote."
+                    " Nothing was changed.",
+                    path=change.path,
+                    hint=f"Undo that one first: memolith jobs undo {job.id}",
+                )
 
 
 def _after(

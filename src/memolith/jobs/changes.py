@@ -9,6 +9,7 @@ from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.passages import secret_lines
 from memolith.jobs.aligned import Alignment, each_mark, marks
+from memolith.jobs.left_over import LeftOver, TakenBack, left_over
 from memolith.reports import Change, Hunk, Snapped
 from memolith.text.wording import HIDDEN
 
@@ -128,26 +129,33 @@ def merged(change: Change, current: bytes | None) -> bytes:
     except FileChangedError:
         if change.created or current is None:
             raise
-        return _found_and_replaced(change, change.hunks, current)
+        edited, stood = _aligned(change, change.hunks, current)
+        return edited.replaced(
+            (edited.find(at, hunk), hunk)
+            for at, hunk in zip(stood, change.hunks, strict=True)
+            if not edited.is_back(at, hunk)
+        )
 
 
-def undone(change: Change, current: bytes | None) -> bytes:
+def undone(change: Change, current: bytes | None) -> TakenBack:
     """The file with the change taken back, and everything else as it stands there now.
 
-    Raises FileChangedError when the lines the job wrote were changed since.
+    Of lines that the job added, those that nobody touched go. Raises FileChangedError when lines it
+    wrote in the place of others were changed since, for both would stand there then.
     """
     data = current or b""
     size = change.after.size
     if begins_with(data, change.after):
         lines = _with_hunks(split_lines(data[:size]), _reversed(change.hunks))
-        return b"".join(lines) + data[size:]
+        return TakenBack(b"".join(lines) + data[size:])
     if not only_appends(change) and begins_with(data, change.before):
-        return data  # taken back already, as by restoring a backup
+        return TakenBack(data)  # taken back already, as by restoring a backup
     try:
-        return _found_and_replaced(change, tuple(_reversed(change.hunks)), data)
+        return _taken_back(change, data)
     except FileChangedError:
-        if begins_with(data, change.before):
-            return data  # it was never made
+        if begins_with(data, change.before):  # it was never made, or nothing is left of it
+            wrote = (line for hunk in change.hunks for line in split_lines(hunk.inserted))
+            return TakenBack(data, touched=frozenset(wrote) - {b"\n"}, nothing_stood=True)
         raise
 
 
@@ -198,6 +206,11 @@ def split_lines(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
+def lines_of(hunk: Hunk) -> list[bytes]:
+    """The lines that come or go."""
+    return split_lines(hunk.removed) + split_lines(hunk.inserted)
+
+
 def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
     result: list[bytes] = []
     at = 0
@@ -230,8 +243,34 @@ def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
     yield lines[at:]
 
 
-def _found_and_replaced(change: Change, hunks: tuple[Hunk, ...], data: bytes) -> bytes:
-    """Find each hunk by the lines that go, or by the lines around it that are as they were."""
+def _taken_back(change: Change, data: bytes) -> TakenBack:
+    """Find what the job wrote, as a whole or line by line, and where what it took out belongs."""
+    hunks = tuple(_reversed(change.hunks))
+    edited, stood = _aligned(change, hunks, data)
+    found: list[tuple[int, Hunk]] = []
+    theirs: set[int] = set()
+    touched: set[bytes] = set()
+    for at, hunk in zip(stood, hunks, strict=True):
+        if edited.is_back(at, hunk):
+            continue
+        left = edited.left_of(at, hunk)
+        if left is None:
+            found.append((edited.find(at, hunk), hunk))
+        else:
+            found += [
+                (one, Hunk(line=one, removed=edited.lines[one], inserted=b"")) for one in left.ours
+            ]
+            theirs |= left.theirs
+            touched |= left.touched
+    return TakenBack(
+        edited.replaced(found),
+        tuple(edited.number_after(place, found) for place in sorted(theirs)),
+        frozenset(touched),
+    )
+
+
+def _aligned(change: Change, hunks: tuple[Hunk, ...], data: bytes) -> tuple[_Edited, list[int]]:
+    """The file beside the one that the hunks were made for, and where each of them stood in that."""
     if len(change.kept) != len(hunks) + 1:
         raise _changed(change.path, change.path)  # an older version did not note what was kept
     old: list[bytes] = []
@@ -241,21 +280,7 @@ def _found_and_replaced(change: Change, hunks: tuple[Hunk, ...], data: bytes) ->
         stood.append(len(old))
         old += marks(split_lines(hunk.removed))
     old += each_mark(change.kept[-1])
-    edited = _Edited(change.path, split_lines(data), old)
-    found = [
-        (edited.find(at, hunk), hunk)
-        for at, hunk in zip(stood, hunks, strict=True)
-        if not edited.is_back(at, hunk)
-    ]
-    result: list[bytes] = []
-    at = 0
-    for start, hunk in sorted(found, key=lambda one: one[0]):  # at one place, in their order
-        if start < at:
-            raise _changed(f"{change.path}#L{start + 1}", change.path)
-        result += edited.lines[at:start]
-        result += split_lines(hunk.inserted)
-        at = start + len(split_lines(hunk.removed))
-    return b"".join(result + edited.lines[at:])
+    return _Edited(change.path, split_lines(data), old), stood
 
 
 class _Edited:
@@ -270,8 +295,50 @@ class _Edited:
     def find(self, stood: int, hunk: Hunk) -> int:
         """Where the lines stand that would go, or where what was taken out belongs."""
         wrote = split_lines(hunk.removed)
+        place = self._alignment.place(stood)
         if not wrote:
-            return self._alignment.place(stood)
+            return place
+        whole = self._whole(stood, wrote)
+        if whole is None:
+            raise _changed(f"{self._path}#L{self._first_edited(place, wrote)}", self._path)
+        return whole
+
+    def left_of(self, stood: int, hunk: Hunk) -> LeftOver | None:
+        """What is left of lines that a job added; None when all or nothing is, or it replaced others."""
+        wrote = split_lines(hunk.removed)
+        if hunk.inserted or not wrote or self._whole(stood, wrote) is not None:
+            return None
+        left = left_over(self._alignment, stood, wrote, self.lines)
+        return left if any(self.lines[one].strip() for one in left.ours) else None
+
+    def replaced(self, found: Iterable[tuple[int, Hunk]]) -> bytes:
+        """The file with hunks replaced where they were found."""
+        result: list[bytes] = []
+        at = 0
+        for start, hunk in sorted(found, key=lambda one: (one[0], bool(one[1].removed))):
+            if start < at:
+                raise _changed(f"{self._path}#L{start + 1}", self._path)
+            result += self.lines[at:start]
+            result += split_lines(hunk.inserted)
+            at = start + len(split_lines(hunk.removed))
+        return b"".join(result + self.lines[at:])
+
+    @staticmethod
+    def number_after(place: int, found: Iterable[tuple[int, Hunk]]) -> int:
+        """The number from 1 of a line that stays, once hunks are replaced."""
+        above = [hunk for start, hunk in found if start <= place]
+        come = sum(len(split_lines(hunk.inserted)) for hunk in above)
+        return place + 1 + come - sum(len(split_lines(hunk.removed)) for hunk in above)
+
+    def is_back(self, stood: int, hunk: Hunk) -> bool:
+        """Whether lines that were taken out stand there again, put there by somebody else."""
+        if hunk.removed:
+            return False
+        back = split_lines(hunk.inserted)
+        return any(self._stand_at(at, back) for at in range(*self._alignment.gap(stood)))
+
+    def _whole(self, stood: int, wrote: list[bytes]) -> int | None:
+        """Where all these lines stand one below the other: in their place, or else nearest to it."""
         expected = self._alignment.now(stood)
         if expected is not None and self._stand_at(expected, wrote):
             return expected
@@ -281,16 +348,7 @@ class _Edited:
             if line == wrote[0] and self._stand_at(at, wrote)
         ]
         place = self._alignment.place(stood)
-        if not moved:
-            raise _changed(f"{self._path}#L{self._first_edited(place, wrote)}", self._path)
-        return min(moved, key=lambda at: abs(at - place))
-
-    def is_back(self, stood: int, hunk: Hunk) -> bool:
-        """Whether lines that were taken out stand there again, put there by somebody else."""
-        if hunk.removed:
-            return False
-        back = split_lines(hunk.inserted)
-        return any(self._stand_at(at, back) for at in range(*self._alignment.gap(stood)))
+        return min(moved, key=lambda at: abs(at - place), default=None)
 
     def _stand_at(self, start: int, lines: list[bytes]) -> bool:
         return self.lines[start : start + len(lines)] == lines

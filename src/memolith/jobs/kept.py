@@ -55,6 +55,11 @@ def kept_jobs(folder: Folder) -> list[JobReport]:
     return sorted((report for path in paths for report in _read(folder, path)), key=_by_age)
 
 
+def newer_jobs(folder: Folder, report: JobReport) -> list[JobReport]:
+    """Those that ran after this one."""
+    return [one for one in kept_jobs(folder) if _by_age(one) > _by_age(report)]
+
+
 def damaged_jobs(folder: Folder) -> list[str]:
     """The files that should be reports or proposals and cannot be read as such, by path."""
     return [path for path in sorted(_kept_names(folder).values()) if not _read(folder, path)]

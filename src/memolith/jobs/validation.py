@@ -43,7 +43,7 @@ def _new_findings(folder: Folder, report: JobReport, place: Workplace) -> Counte
     before = {}
     for change in report.changes:
         try:
-            before[change.path] = undone(change, folder.read(change.path))
+            before[change.path] = undone(change, folder.read(change.path)).data
         except FileChangedError:
             return Counter()  # edited since: what is new cannot be told from what the edit brought
     now = place.clock.now()
