@@ -12,6 +12,7 @@ from memolith.errors import JobNotFoundError
 
 if TYPE_CHECKING:
     from memolith.clock import Clock
+    from tests.conftest import StoppedTime
 
 
 def trimmed(root: str, clock: Clock) -> str:
@@ -38,6 +39,28 @@ def test_a_damaged_report_is_named_by_list_show_and_doctor(
             memory.jobs.undo(job)
         checks = [one for one in memory.doctor().checks if one.id == "jobs"]
     assert [(one.status, path in one.message) for one in checks] == [("warn", True)]
+
+
+def test_the_last_job_is_not_an_older_one_if_the_newest_is_damaged(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    older = trimmed(root, clock)
+    stopped_time.advance(hours=1)
+    newer = trimmed(root, clock)
+    path = Path(root, f".memolith/jobs/{newer}.json")
+    whole = path.read_bytes()
+    path.write_bytes(b"{x")
+    before = Path(root, "MEMORY.md").read_bytes()
+    with Memory(root, clock=clock) as memory:
+        for action in (memory.jobs.undo, memory.jobs.show):
+            with pytest.raises(JobNotFoundError, match=rf"{newer}\.json is damaged"):
+                action("last")
+        assert Path(root, "MEMORY.md").read_bytes() == before
+        path.write_bytes(whole)
+        Path(root, f".memolith/jobs/{older}.json").write_bytes(b"{x")
+        assert memory.jobs.undo("last").id == newer
+        with pytest.raises(JobNotFoundError, match=rf"{older}\.json is damaged"):
+            memory.jobs.undo("last")
 
 
 def test_a_damaged_proposal_and_a_damaged_list_of_undone_jobs_are_named(

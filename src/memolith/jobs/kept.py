@@ -29,6 +29,7 @@ _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
 }
+_TIME = len("20261115T030000.000Z")  # an id begins with it
 # Any byte survives, and ordinary text stays readable.
 _BYTES = ("utf-8", "surrogateescape")
 
@@ -68,27 +69,51 @@ def damaged_jobs(folder: Folder) -> list[str]:
 def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> JobReport:
     """The job with this id, or with the only id that starts like this.
 
-    "last" is the newest; with a status, the newest that has it.
+    "last" is the newest; with a status, the newest that has it. Raises JobNotFoundError also when
+    the one that is meant, or may be, is damaged.
     """
     names = _kept_names(folder)
     matches = [job_id] if job_id in names else [name for name in names if name.startswith(job_id)]
     jobs = [report for name in matches if job_id for report in _read(folder, names[name])]
     if job_id == "last":
-        jobs = [one for one in kept_jobs(folder) if status in (None, one.status)][-1:]
+        jobs = _last(folder, names, status)
     if len(jobs) == 1:
         return jobs[0]
     if len(matches) == 1 and job_id and not jobs:
-        path = names[matches[0]]
-        raise JobNotFoundError(
-            f"{path} is damaged, so the job {matches[0]} can be neither shown nor undone.",
-            name=job_id,
-            hint="Put a copy of it back; files as they stood are among: memolith restore --list",
+        raise _damaged(
+            names[matches[0]],
+            matches[0],
+            "Put a copy of it back; files as they stood are among: memolith restore --list",
         )
     what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     reason = f"{what} {job_id!r}."
     if job_id == "last":
         reason = _NO_LAST.get(status, "No job has changed anything yet.")
     raise JobNotFoundError(reason, name=job_id, hint="List them with: memolith jobs list")
+
+
+def _last(folder: Folder, names: dict[str, str], status: JobStatus | None) -> list[JobReport]:
+    """The newest with this status, if any; an older one is never taken for one that is damaged."""
+    read = {name: _read(folder, path) for name, path in names.items()}
+    reports = (report for found in read.values() for report in found)
+    jobs = sorted((one for one in reports if status in (None, one.status)), key=_by_age)[-1:]
+    newest = jobs[0].id[:_TIME] if jobs else ""
+    place = layout.PROPOSALS_FOLDER if status == "proposed" else layout.JOBS_FOLDER
+    for name, path in sorted(names.items(), reverse=True):
+        meant = status is None or path.startswith(f"{place}/")
+        if meant and not read[name] and name[:1].isdigit() and name[:_TIME] >= newest:
+            raise _damaged(
+                path,
+                name,
+                "It may be the last one: name the job you mean by its id, of: memolith jobs list;"
+                " or put a copy of the file back, or delete it.",
+            )
+    return jobs
+
+
+def _damaged(path: str, name: str, hint: str) -> JobNotFoundError:
+    told = f"{path} is damaged, so the job {name} can be neither shown nor undone."
+    return JobNotFoundError(told, name=name, hint=hint)
 
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
