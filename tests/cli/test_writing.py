@@ -229,6 +229,20 @@ def test_supersede_prints_where_the_newer_one_went(memolith: Run) -> None:
     assert undated(outcome.out) == "Remembered  memory/DATE.md#L2\n"
 
 
+def test_supersede_says_that_another_had_taken_its_place_already(memolith: Run) -> None:
+    old = memolith("remember", "The server is heron", "--json").json["id"][:8]
+    first = memolith("supersede", old, "The server is osprey")
+    assert "already" not in first.err
+    newer = memolith("list", "--json").json["records"][0]["id"][:8]
+    told = f"{old} had been superseded already: what held was {newer}, "
+    same = memolith("supersede", old, "The server is osprey")
+    assert f"{told}which says the same." in same.err
+    assert "already:" not in memolith("supersede", newer, "The server is osprey").err
+    third = memolith("supersede", old, "The server is a kite")
+    assert f"{told}and this takes the place of that one." in third.err
+    assert len(memolith("list", "--json").json["records"]) == 1
+
+
 def test_a_record_that_is_there_takes_the_place_of_an_older_one(memolith: Run) -> None:
     old = memolith("remember", "The server is heron", "--json").json
     new = memolith("remember", "The server is osprey", "--json").json

@@ -53,7 +53,20 @@ def run(args: Arguments) -> int:
             _say_replaced(record, args.id)
         else:
             say_remembered(record, memory, as_json=args.json)
+    if not args.by and not args.json:
+        _say_whose_place(record, args.id)
     return 0
+
+
+def _say_whose_place(new: Record, asked: str) -> None:
+    """Whoever corrects what was corrected already means the newest: say that it was, and by what."""
+    newest = (new.id if new.reused else new.supersedes) or ""
+    if newest.startswith(asked):
+        return
+    then = "which says the same" if new.reused else "and this takes the place of that one"
+    output.note(
+        f"{asked[:SHORT_ID]} had been superseded already: what held was {newest[:SHORT_ID]}, {then}."
+    )
 
 
 def _say_replaced(new: Record, old_id: str) -> None:
