@@ -26,7 +26,7 @@ TOPICS = (
 def live(life: Life, topics: tuple[str, ...]) -> None:
     """Write a fact for each topic, and ask for each on two days."""
     lines = [f"- The {topic} is the one that Martha asked for in writing" for topic in topics]
-    life.write(f"memory/2026-10-{10 + len(topics)}.md", "\n".join(lines) + "\n")
+    life.write(f"memory/2026-10-{10 + TOPICS.index(topics[0])}.md", "\n".join(lines) + "\n")
     life.ask(*(f"what about the {topic}?" for topic in topics))
 
 

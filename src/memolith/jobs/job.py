@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from memolith.files.archives import known_archives
 from memolith.files.lookup import memory_files, superseded_by
 from memolith.files.secret_marks import secret_ids
 
@@ -46,6 +47,10 @@ class Snapshot:
     def files(self) -> list[str]:
         """Every Markdown file that may hold records."""
         return list(memory_files(self._folder))
+
+    def files_and_archives(self, archive: str) -> list[str]:
+        """The same, with this archive and those that were written to before, wherever they stand."""
+        return list(dict.fromkeys((*self.files(), archive, *known_archives(self._folder))))
 
     def superseded(self, *archives: str) -> frozenset[str]:
         """The ids of every record that a newer one has taken the place of, in any file or note."""

@@ -7,6 +7,7 @@ from functools import cache
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.statements import Statement, statements
+from memolith.jobs.dreaming.still_said import StillSaid
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import claim_key
@@ -39,24 +40,29 @@ class Sources:
         superseded: Callable[[], Collection[str]],
         now: datetime,
         secret: Callable[[], Collection[str]] = frozenset,
+        paths: Callable[[], Collection[str]] | None = None,
     ) -> None:
         """`superseded` gives the ids of records that a newer one has taken the place of, `secret` of those
-        that any file marks secret.
+        that any file marks secret, `paths` all files; without them nothing counts as gone.
         """
         self._read = read
         self._superseded = superseded
         self._secret = secret
         self._now = now
         self._known: dict[str, list[tuple[str, Statement]] | None] = {}
+        self._said = StillSaid(read, self._statements, paths) if paths else None
 
     @classmethod
     def of(cls, snapshot: Snapshot, place: Workplace) -> Sources:
         """The files of a snapshot; all of them are read only if a record is in doubt."""
+        archive = place.config.trim.archive_path
         return cls(
             snapshot.read,
-            cache(lambda: snapshot.superseded(place.config.trim.archive_path)),
+            cache(lambda: snapshot.superseded(archive)),
             place.clock.now(),
             cache(snapshot.marked_secret),
+            # What may not be read may be where it went.
+            None if snapshot.closed else cache(lambda: snapshot.files_and_archives(archive)),
         )
 
     def find(self, entry: Recalled) -> Statement | str:
@@ -82,12 +88,11 @@ class Sources:
         return "it does not stand there any more, or is secret"
 
     def taken_back(self, fact: Promoted) -> str:
-        """Why a fact that was promoted must not stand any more; empty if it may.
+        """Why a fact that was promoted must not stand any more; empty if it may."""
+        why = self._ended(fact) if fact.record_id else ""
+        return why or (self._said.objection(fact) if self._said else "")
 
-        One whose source is merely gone may: it was worth keeping.
-        """
-        if not fact.record_id:
-            return ""
+    def _ended(self, fact: Promoted) -> str:
         if fact.record_id in self._superseded():
             return "a newer record has taken its place"
         is_secret_note = fact.is_of_note and is_broken_secret(self._read(fact.path) or b"")
