@@ -155,7 +155,8 @@ class Store(Opened):
     ) -> Records:
         """Every record of MEMORY.md and every note, oldest first; `warnings` says what was damaged.
 
-        Left out unless asked for: secret records, and past ones (expired or superseded).
+        Left out unless asked for: secret records, also as lines of summaries, and past ones (expired or
+        superseded).
         """
         from memolith.files.damage import Damage, damage_warnings
         from memolith.files.lookup import superseded_in
@@ -170,6 +171,8 @@ class Store(Opened):
             closed = folder.leave_out_closed()
             read = (*self._journal.records(folder, damages), *notes(folder, damages))
             found = with_strictest_marks(folder, read)
+            if not include_secret:
+                found = _without_secrets_retold(folder, found)
             replaced = superseded_in(folder, self.config.trim.archive_path)
         chosen = found if include_past else current(found, self._clock.now(), replaced)
         wanted = category and category.casefold()
@@ -373,3 +376,11 @@ class Store(Opened):
         (_, size, _), lines = transaction.left_behind(self._journal.primary)
         too_many = bool(limits.max_records) and lines > limits.max_records
         return too_many or (bool(limits.max_chars) and size > limits.max_chars)
+
+
+def _without_secrets_retold(folder: Folder, records: list[Record]) -> list[Record]:
+    if not any(record.category == "compaction" for record in records):
+        return records  # most lists need nothing of summaries, and start faster without it
+    from memolith.files.retold import with_secrets_hidden
+
+    return with_secrets_hidden(folder, records)

@@ -142,6 +142,12 @@ def test_a_search_does_not_show_a_summary_of_what_became_secret(
     assert "falcon key" not in memory.get("LONGMEMORY.md").text
     assert "falcon key" not in memory.get("MEMORY.md").text
     assert "falcon key" not in memory.session_start().text
+    listed = memory.list(category="compaction", limit=30)
+    assert listed
+    assert all("falcon key" not in record.text for record in (*listed, *memory.records()))
+    everything = memory.list(category="compaction", limit=30, include_secret=True)
+    assert any("falcon key" in record.text for record in everything)
+    assert len(everything) == len(listed)
 
 
 def telling(memory: Memory, *, include_secret: bool = False) -> set[str]:

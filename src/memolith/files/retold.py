@@ -19,6 +19,7 @@ from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.files.secret_marks import daily_logs, secret_in, secret_sources
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line, short_id
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +83,21 @@ def still_held(
         with suppress(MemolithError):  # who asks for that file is told, and `memolith doctor` tells
             gone |= past_in(path, folder.read(path) or b"", now)
     return [one for one in kept if source_of(one) not in gone and one.id not in gone]
+
+
+def with_secrets_hidden(folder: Folder, records: Iterable[Record]) -> list[Record]:
+    """The records; in summaries a line stands for each that tells a record which is secret by now."""
+    from memolith.text.summary_text import with_stand_ins  # only lists of records need it
+
+    known = list(records)
+    told = {one.id: _by_lines(one.text) for one in known if one.category == "compaction"}
+    secret = _secret_among(folder, told.values()) if told else set[str]()
+    return [
+        one
+        if one.id not in told or secret.isdisjoint(told[one.id].names)
+        else replace(one, text=with_stand_ins(one.text, secret))
+        for one in known
+    ]
 
 
 def _secret_among(folder: Folder, found: Iterable[Retold]) -> set[str]:
