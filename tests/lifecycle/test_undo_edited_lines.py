@@ -65,6 +65,14 @@ def test_a_deleted_line_is_no_reason_to_leave_the_others(grown: Memory) -> None:
     assert undo.warnings == ()
 
 
+def test_a_last_line_end_that_an_editor_left_out_is_no_edit(grown: Memory) -> None:
+    report = grown.jobs.compact()
+    file = Path(grown.root, LONG)
+    file.write_bytes(file.read_bytes().removesuffix(b"\n"))
+    assert grown.jobs.undo(report.id).warnings == ()
+    assert not file.exists()
+
+
 def test_a_line_added_among_experiences_stays(memory: Memory) -> None:
     for what in ("disk was full", "certificate had expired", "queue was stuck"):
         memory.remember(f"The deploy of the {what.split()[0]} server failed because the {what}")

@@ -47,8 +47,9 @@ def left_over(
     theirs = set()
     for place in _between(alignment, ends, ours):
         # Moved among its neighbours; a blank line at the edge may be anybody's.
-        if missing[lines[place]] > 0 and (place in inside or lines[place].strip()):
-            missing[lines[place]] -= 1
+        line = lines[place].removesuffix(b"\n") + b"\n"  # some editors leave out the last line end
+        if missing[line] > 0 and (place in inside or line.strip()):
+            missing[line] -= 1
             ours.add(place)
         else:
             theirs.add(place)
