@@ -328,6 +328,13 @@ ANNOUNCED = [
     "We ship the app on Monday.|show me the config|Change of plan: we ship on Wednesday.",
     "My phone number is 555-0199.|Typo, it's 555-0198.",
     "I'm vegetarian.|Yes, fish is fine, so pescatarian really.",
+    "My manager is called Petra Novak.|Spelling mistake, it's Petra Nowak.",
+    "We decided to host on Azure.|ok|I've had second thoughts, we host on Hetzner.",
+    "La cena es a las 21:00 en Casa Lucio.|¿y el tiempo?|Se me fue el dedo, a las 22:00.",
+    "Ich wohne in der Lindenstraße 14.|Verschrieben, Hausnummer 41.",
+    "Wir haben beschlossen, Vue zu nehmen.|danke|Kommando zurück, wir nehmen React.",
+    "The invoice from Keller is 1,200 euros.|hm|Let me fix that: 1,020 euros.",
+    "Hemos elegido a Garrigues como abogados.|vale|Nos lo hemos pensado mejor, vamos con Cuatrecasas.",
     "Let's use Postgres for the shop.|thanks|No, actually we take MySQL instead of Postgres",
     "We decided on Kafka for the queue.|and the logs?|We go with NATS rather than Kafka.",
     "My brother lives in Leeds.|Oh, typo: he lives in Lincoln.",
@@ -354,6 +361,9 @@ def test_a_correction_that_is_announced_or_names_what_it_replaces_is_saved_with_
     [
         "We still need to book the dentist.|Scratch that, my wife did it already.",
         "We still need to book the dentist.|Scratch that. My wife did it already.",
+        "I need to renew my passport before August.|Never mind, it turns out I renewed it last year.",
+        "Wir müssen Frau Berger noch anrufen.|Hat sich erledigt, sie hat sich gemeldet.",
+        "We must file the tax return by May.|Scrap that, our accountant took care of it.",
         "We decided to sell the boat.|Forget what I just said.",
         "My sister Marta lives in Oulu.|Forget that, I was joking.",
         "Tenemos que llamar al fontanero.|Olvídalo, ya lo hizo mi marido.",
@@ -380,8 +390,10 @@ def test_behind_a_withdrawal_another_value_is_saved_with_it_and_another_matter_a
     ]
 
 
-def test_a_withdrawal_is_about_what_was_said_last_and_what_is_done_already_was_a_plan() -> None:
-    fact = "My sister Marta lives in Oulu."
+def test_a_withdrawal_is_about_what_was_said_last_and_only_what_was_to_do_is_done() -> None:
+    fact, decision = "My sister Marta lives in Oulu.", "We decided to use Redis."
     assert saved_of(fact, "show me the config", "Forget that.") == [fact]
-    kept = saved_of(fact, "Never mind, I fixed it already.")
-    assert [text.startswith(fact) for text in kept] == [True]
+    assert saved_of(decision, "That's done already.") == [decision]
+    for said in (fact, decision):
+        kept = saved_of(said, "Never mind, I fixed it already.")
+        assert [text.startswith(said) for text in kept] == [True]

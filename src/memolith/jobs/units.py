@@ -22,7 +22,6 @@ LONGEST = 500
 LONGEST_PAIR = 300
 _FARTHEST_BACK = 12  # messages: a correction comes soon, or names what it corrects
 _MOST_UNITS = 40
-_PLANS = ("note", "decision")
 _MOST_HERE = 12
 _LONGEST_CORRECTION = 12  # words, of one that does not name what it corrects
 
@@ -96,13 +95,13 @@ def take_back(units: Sequence[Unit], said: Unit, withdrawn: Unit | None) -> Unit
 def _withdraw(units: Sequence[Unit], said: Unit) -> Unit | None:
     """Let go of what the user said last, and of what an agent repeated of it, if this only takes it back.
 
-    Only of the last: «Forget that» behind a request is about the request. And what is done already was a plan.
+    Only of the last: «Forget that» behind a request is about the request. And only what was to do is done.
     """
     is_bare = withdraws(said.text)
     if not (is_bare or settles(said.text)) or values_of(said.text):
         return None
-    last = next((unit for unit in reversed(units) if unit.by_user), None)
-    if last is None or not (last.category if is_bare else last.category in _PLANS):
+    last = next((unit for unit in reversed(units) if unit.by_user and not _is_talk(unit)), None)
+    if last is None or not (last.category if is_bare else last.category == "note"):
         return None
     _drop_echoes(units, last, values_of(last.text))
     last.add(said.text, "")
@@ -191,7 +190,7 @@ def _is_other_value(one: set[str], other: set[str]) -> bool:
 def _earlier(units: Sequence[Unit], said: Unit) -> Unit | None:
     """What of the same speaker's earlier messages a correction is about: what has most in common with it.
 
-    If nothing has, it is about the message before, if that states anything.
+    If nothing has, it is about the message before, if that states anything; but «ok» is none.
     """
     before = [unit for unit in units if unit.by_user == said.by_user]
     if not said.by_user or not before:
@@ -206,10 +205,16 @@ def _earlier(units: Sequence[Unit], said: Unit) -> Unit | None:
                 best, most = unit, common
     if best is not None or len(said.text.split()) > _LONGEST_CORRECTION:
         return best
-    last = [unit for unit in before if unit.message == before[-1].message]
+    told = [unit for unit in before if not _is_talk(unit)] or before
+    last = [unit for unit in told if unit.message == told[-1].message]
     stated = [unit for unit in last if unit.category]
     stated = stated or [unit for unit in last if may_be_corrected(unit.text)]
     return stated[-1] if stated else None
+
+
+def _is_talk(unit: Unit) -> bool:
+    is_question = unit.text.rstrip().endswith("?")
+    return not (unit.category or is_question or may_be_corrected(unit.text))
 
 
 def _in_common(one: str, other: str) -> int:
