@@ -146,6 +146,7 @@ def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
     telling, values = _telling(said.text), values_of(said.text)
     if not said.by_user or not values:
         return None
+    is_next = leans(said.text)  # «He called, he comes on Thursday», right behind Tuesday
     for unit in reversed(units):
         if unit.by_user and 0 < said.message - unit.message <= _FARTHEST_BACK:
             before, common = _telling(unit.text), _telling(unit.text) & telling
@@ -154,6 +155,9 @@ def _said_before(units: Sequence[Unit], said: Unit) -> Unit | None:
             is_moved = bool(common and known & values)  # «on Wednesday at 3», instead of Tuesday
             if (is_same or is_moved) and _is_other_value(known, values):
                 return unit
+            if is_next and known != values and _kinds(unit.text) & _kinds(said.text):
+                return unit
+            is_next = is_next and _is_talk(unit)
     return None
 
 
