@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
+from memolith.cli.main import main
 from memolith.clock import Clock
 from memolith.files.layout import EXPERIENCES
 from tests.lifecycle.life import live
@@ -128,7 +129,7 @@ def as_record_taken_in(memory: Memory) -> Record:
 
 
 def test_a_search_does_not_show_a_summary_of_what_became_secret(
-    root: str, stopped_time: StoppedTime
+    root: str, stopped_time: StoppedTime, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = {"compact.max_records": 20, "long_memory.enabled": True}
     memory = Memory(root, clock=Clock("UTC", now=stopped_time), settings=settings)
@@ -148,6 +149,9 @@ def test_a_search_does_not_show_a_summary_of_what_became_secret(
     everything = memory.list(category="compaction", limit=30, include_secret=True)
     assert any("falcon key" in record.text for record in everything)
     assert len(everything) == len(listed)
+    for is_asked in ((), ("--include-secret",)):
+        assert main(["list", "--root", root, "--limit", "90", *is_asked]) == 0
+        assert ("falcon key" in capsys.readouterr().out) == bool(is_asked)
 
 
 def telling(memory: Memory, *, include_secret: bool = False) -> set[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memolith.cli.usage import Arguments
     from memolith.memory import Memory
-    from memolith.types import Records
+    from memolith.types import Record, Records
 
 HELP = "Show records and notes, newest first: where each stands, its category, its id, its text."
 EXAMPLE = """\
@@ -55,8 +55,8 @@ def run(args: Arguments) -> int:
             include_past=args.past,
         )
         elsewhere = _elsewhere(memory, args, found)
-    shown, hidden = shown_and_hidden(reversed(found), include_secret=args.include_secret)
-    page = shown[args.offset : args.offset + args.limit]
+        shown, hidden = shown_and_hidden(reversed(found), include_secret=args.include_secret)
+        page = _as_told(memory, args, shown[args.offset : args.offset + args.limit])
     if args.json:
         output.say_json(
             {
@@ -86,6 +86,14 @@ def run(args: Arguments) -> int:
             output.note(told)
     warn_of_damage(args, found.warnings)
     return 0
+
+
+def _as_told(memory: Memory, args: Arguments, page: list[Record]) -> list[Record]:
+    """The records, summaries without what is secret by now unless that is asked for."""
+    if args.include_secret or not any(record.category == "compaction" for record in page):
+        return page
+    told = {one.id: one for one in memory.records(category="compaction", include_past=True)}
+    return [told.get(record.id, record) for record in page]
 
 
 def _elsewhere(memory: Memory, args: Arguments, found: Records) -> list[str]:
