@@ -271,7 +271,7 @@ def _turns(root: Path) -> tuple[str, ...]:
 
 def _without_ids(text: str) -> str:
     """Summaries name records, whose ids are new in every run."""
-    return re.sub(r" \[[0-9a-f, +]+\]", "", text)
+    return re.sub(r" \[(?:\w+: )?[0-9a-f, +]+\]", "", text)
 
 
 def _without_time(text: str) -> str:
