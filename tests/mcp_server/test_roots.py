@@ -61,6 +61,71 @@ def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path, 
     assert texts(home / "profiles" / "default") == ["Tea at four"]
 
 
+def test_requests_that_come_together_are_all_about_the_memory_of_the_clients_folder(
+    tmp_path: Path,
+) -> None:
+    project = two_projects(tmp_path)[0]
+    home = tmp_path / "home"
+    env = {"MEMOLITH_HOME": str(home / ".memolith"), "HOME": str(home)}
+    server = StdioServerParameters(command=PROGRAM, args=["mcp"], env=env, cwd=str(tmp_path))
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        await anyio.sleep(0.3)  # so that every request is there before it is told
+        return types.ListRootsResult(roots=[types.Root(uri=project.as_uri())])
+
+    listed: list[str] = []
+
+    async def run() -> None:
+        async with Client(server, mode="legacy", list_roots_callback=roots) as client:
+
+            async def list_files() -> None:
+                found = await client.list_resources()
+                listed.extend(one.name for one in found.resources)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.list_tools)
+                tasks.start_soon(list_files)
+                tasks.start_soon(client.call_tool, "remember_this", {"text": "Coffee at nine"})
+            await client.call_tool("remember_this", {"text": "Tea at four"})
+
+    anyio.run(run)
+    assert "one.md" in listed
+    assert sorted(texts(project)) == ["Coffee at nine", "Tea at four"]
+    assert not (home / ".memolith" / "profiles" / "default").exists()
+
+
+@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
+def test_a_client_that_moves_while_it_tells_its_folder_is_asked_again(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
+    one, two = two_projects(tmp_path)
+    asked: list[Path] = []
+
+    async def use(client: Client) -> None:
+        async def roots(_: Any) -> types.ListRootsResult:
+            asked.append(two if asked else one)
+            if len(asked) == 1:
+                await client.send_roots_list_changed()
+            return types.ListRootsResult(roots=[types.Root(uri=asked[-1].as_uri())])
+
+        told.append(roots)
+        await client.list_tools()
+        await client.call_tool("remember_this", {"text": "Tea at four"})
+
+    told: list[Any] = []
+
+    async def tell(context: Any) -> types.ListRootsResult:
+        found: types.ListRootsResult = await told[0](context)
+        return found
+
+    with Memory(root) as memory:
+        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "legacy")
+        talk.with_client(use, list_roots_callback=tell)
+    assert (texts(one), texts(two)) == ([], ["Tea at four"])
+
+
 def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_reason(
     root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -73,7 +138,7 @@ def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_rea
         raise ConfigError("No.", setting="mcp.tools", origin="x", hint="Mend it.")
 
     with Memory(root) as memory:
-        talk = Talk(MemoryServer(memory, ClientRoots(fail)), "legacy")
+        talk = Talk(MemoryServer(memory, ClientRoots(memory, fail)), "legacy")
         for ask in (
             lambda client: client.list_tools(),
             lambda client: client.list_resources(),
@@ -119,7 +184,7 @@ def test_a_client_that_moves_is_served_the_memory_of_its_new_folder_and_told_so(
             await client.send_roots_list_changed()
 
     with Memory(root) as memory:
-        talk = Talk(MemoryServer(memory, ClientRoots(Memory)), "legacy")
+        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "legacy")
         talk.with_client(use, list_roots_callback=roots, message_handler=hear)
     said = [str(getattr(getattr(one, "params", None), "data", "")) for one in heard]
     assert f"The memory served is {tmp_path / 'two'}" in said
@@ -145,13 +210,16 @@ def test_a_client_of_2026_sees_no_files_before_its_folder_is_known(
 
     with Memory(root) as memory:
         memory.init()
-        talk = Talk(MemoryServer(memory, ClientRoots(Memory)), "auto")
+        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "auto")
         assert talk.with_client(use, list_roots_callback=roots) == [[], ["one.md"]]
 
 
 def test_the_instructions_say_which_memory_is_served(root: str, mode: str) -> None:
     with Memory(root) as memory:
-        for chosen, words in ((None, f"the one in {root}"), (ClientRoots(Memory), "first root")):
+        for chosen, words in (
+            (None, f"the one in {root}"),
+            (ClientRoots(memory, Memory), "first root"),
+        ):
 
             async def ask(client: Client) -> str:
                 return client.instructions or ""

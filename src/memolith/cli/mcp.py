@@ -58,7 +58,7 @@ def run(args: Arguments) -> int:
             from memolith.mcp_server.stdio import serve
 
             named = memory.profile.found_by in ("argument", "environment")
-            roots = ClientRoots(lambda: open_memory(args, settings=given, channel="mcp"))
+            roots = ClientRoots(memory, lambda: open_memory(args, settings=given, channel="mcp"))
             serve(MemoryServer(memory, None if named else roots))
     return 0
 

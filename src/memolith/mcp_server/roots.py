@@ -32,15 +32,18 @@ _KEY = "roots"
 class ClientRoots:
     """Asks one client for its roots, and finds the memory they lead to."""
 
-    def __init__(self, reopen: Callable[[], Memory]) -> None:
-        """`reopen` finds and opens the memory from the current folder."""
+    def __init__(self, memory: Memory, reopen: Callable[[], Memory]) -> None:
+        """`memory` is served until roots lead to another, which `reopen` opens from the current folder."""
+        self.memory = memory
         self._reopen = reopen
         self._asking = anyio.Lock()
         self._settled = False
+        self._moves = 0
 
     def ask_again(self) -> None:
         """The client works elsewhere now: its next request is about the memory there."""
         self._settled = False
+        self._moves += 1
 
     def question(
         self, context: Context, params: types.InputResponseRequestParams
@@ -55,24 +58,29 @@ class ClientRoots:
         return not self._settled and _is_modern(context) and _has_roots(context)
 
     async def choose(
-        self, context: Context, memory: Memory, params: types.InputResponseRequestParams | None
-    ) -> Memory:
-        """The memory of the client's first root that is a folder here, or the one there is."""
+        self, context: Context, params: types.InputResponseRequestParams | None
+    ) -> bool:
+        """Serve the memory of the client's first root that is a folder here; whether it is another now.
+
+        Requests that come together wait for one answer: the first of them chooses for all.
+        """
         if self.open_for(context) and params is None:
-            return memory  # it can only be asked when it calls
+            return False  # it can only be asked when it calls
         async with self._asking:
             if self._settled:
-                return memory
+                return False
+            moves = self._moves
             roots = _told(params) if _is_modern(context) else await _asked(context)
             folder = next(filter(os.path.isdir, _folders(roots)), "")
+            before = self.memory
             if folder:
                 os.chdir(folder)
                 found = self._reopen()
-                if found.root != memory.root:
-                    memory.close()
-                    memory = found
-            self._settled = True
-            return memory
+                if found.root != before.root:
+                    self.memory = found
+                    before.close()
+            self._settled = moves == self._moves  # it may have moved while it told us
+            return self.memory is not before
 
 
 def _is_modern(context: Context) -> bool:

@@ -90,7 +90,7 @@ class MemoryServer:
 
     def __init__(self, memory: Memory, roots: ClientRoots | None = None) -> None:
         """Take an open memory; `roots` may choose another one when the only client has connected."""
-        self.memory = memory
+        self._memory = memory
         self._roots = roots
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self._has_moved = False
@@ -121,6 +121,11 @@ class MemoryServer:
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._moved
         )
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that is served."""
+        return self._memory if self._roots is None else self._roots.memory
 
     def end_streams(self) -> None:
         """We are about to stop: let go of clients that wait for news."""
@@ -177,9 +182,8 @@ class MemoryServer:
     ) -> None:
         """Before a request is looked at: know which memory it is about."""
         if self._roots is not None:
-            before, offered = self.memory, self._offered()
-            self.memory = await self._roots.choose(context, self.memory, params)
-            if self.memory is not before or self._has_moved:
+            offered = self._offered()
+            if await self._roots.choose(context, params) or self._has_moved:
                 self._has_moved = False
                 self._files.memory = self.memory
                 await self._notices.log("info", f"The memory served is {whole(self.memory.root)}")
