@@ -7,17 +7,28 @@ newest name before every operation, and only what nobody can mistake for the new
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memolith.index.sqlite_schema import VERSION
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 _NAME = re.compile(rf"index-v{VERSION}-(\d+)\.db", re.ASCII)
 # Of one generation: the database, its log and its map; segments begin with its number.
-_PART = re.compile(rf"index-v{VERSION}-(\d+)\.(?:db(?:-wal|-shm|-journal)?|.*\.segment)", re.ASCII)
+_SEGMENT = r".*\.segment(?:\.new)?"
+_PART = re.compile(
+    rf"index-v{VERSION}-(\d+)\.(?:db(?:-wal|-shm|-journal)?|{_SEGMENT})", re.ASCII | re.DOTALL
+)
+_SOME_SEGMENT = re.compile(rf"index-v{VERSION}-\d+\.{_SEGMENT}", re.ASCII | re.DOTALL)
+_ANY_VERSION = re.compile(r"index-v(\d+)-.*", re.ASCII | re.DOTALL)
 _UNFINISHED = ".new"
+# Whatever has been unfinished for so long had a maker that was killed.
 _HOUR = 3600
 
 
@@ -84,9 +95,32 @@ def clean(folder: str, generation: int) -> None:
         if found and int(found[1]) < generation:
             discard(path)
         elif name.endswith(_UNFINISHED):
-            with suppress(OSError):  # an hour old: its maker was killed
+            with suppress(OSError):
                 if os.lstat(path).st_mtime < now - _HOUR:
                     os.unlink(path)
+
+
+def sweep(folder: str, segments: Collection[str], beside: str | None = None) -> None:
+    """Delete all segments but these: what was replaced, or left by somebody who was killed.
+
+    With one that was written just now, only what is an hour older: others may be at work.
+    """
+    before = math.inf if beside is None else os.lstat(beside).st_mtime - _HOUR
+    for name in os.listdir(folder):
+        if name not in segments and _SOME_SEGMENT.fullmatch(name):
+            path = os.path.join(folder, name)
+            with suppress(FileNotFoundError):
+                if os.lstat(path).st_mtime < before:
+                    os.unlink(path)
+
+
+def delete_other_versions(folder: str) -> None:
+    """Delete what other versions of the program keep; one that runs makes it again from the files."""
+    for name in os.listdir(folder):
+        found = _ANY_VERSION.fullmatch(name)
+        if found and int(found[1]) != VERSION:
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
 
 
 def identity(path: str) -> tuple[int, int] | None:

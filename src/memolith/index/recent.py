@@ -44,6 +44,10 @@ class Recent:
         self._dimensions = dimensions
         self._kept: _Part | None = None
 
+    def forget(self) -> None:
+        """Keep nothing: what was removed is not to stay even here."""
+        self._kept = None
+
     def segments(self, first: int) -> Sequence[Segment]:
         """All chunks from this key on; to be called within a transaction."""
         kept = self._kept

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,13 @@ MOST = 250_000
 # A file is written anew when this share of it no longer counts.
 _MOST_GONE = 0.25
 _WAITING = "SELECT count(*) FROM chunks WHERE vector IS NULL AND key BETWEEN ? AND ?"
+# Whether any file holds a chunk that was removed.
+_HOLDS_REMOVED = (
+    "SELECT 1 FROM removed JOIN segments ON removed.key BETWEEN segments.first AND segments.last"
+)
+_PURGED = "SELECT value FROM meta WHERE key = 'purged'"
+# A purge that others overtake so often leaves all of it to the next generation.
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +85,31 @@ class Segments:
         # The first number tells of other connections' changes, the second of our own.
         return self._database.one("PRAGMA data_version"), self._db.total_changes()
 
-    def maintain(self, *, purge: bool = False) -> bool:
-        """Write and merge files, if it is worth it; `purge` leaves no removed chunk in any."""
+    def maintain(self, most_gone: float = _MOST_GONE) -> bool:
+        """Write and merge files, if it is worth it: if more than this share of one was removed."""
         changed = False
-        while (due := self._due(0 if purge else _MOST_GONE)) is not None:
+        while (due := self._due(most_gone)) is not None:
             if not self._write(*due):
                 break
             changed = True
         return changed
+
+    def purge(self) -> bool:
+        """Leave no removed chunk in any file; False if others were always faster."""
+        for _ in range(_ATTEMPTS):
+            self.maintain(most_gone=0)
+            # While we write nobody else gives a file its place; who has read rows before writes none
+            # afterwards that holds them.
+            with self._database.writing():
+                if not self._database.one(_HOLDS_REMOVED):
+                    self._db.execute(
+                        "INSERT OR REPLACE INTO meta VALUES ('purged', ?)", (os.urandom(8).hex(),)
+                    )
+                    self._sweep()
+                    self._recent.forget()
+                    self._version = None
+                    return True
+        return False
 
     def outdate(self, keys: Iterable[int]) -> None:
         """Have the files that hold these chunks made again; part of a transaction."""
@@ -147,23 +172,31 @@ class Segments:
         return None
 
     def _write(self, replaced: list[Range], first: int, last: int) -> bool:
-        """Write a file in the place of others; False if another process was faster."""
+        """Write a file in the place of others; False if another process was faster, or forgets."""
         with self._db:
+            purged = self._database.one(_PURGED)
             rows = self._rows(first, last)
             gone = self._database.one(
                 "SELECT max(number) FROM removed WHERE key BETWEEN ? AND ?", first, last
             )
         name = generations.segment_name(self._database.generation, first, last)
         path = os.path.join(self._database.folder, name)
-        if rows:
-            Segment.build(rows, self._dimensions).save(path)
+        try:
+            if rows:
+                Segment.build(rows, self._dimensions).save(path)
+        except FileNotFoundError:  # swept away by a purge
+            return False
         faster = True
         try:
             with self._database.writing():
                 covering = [
                     part for part in self._ranges() if first <= part.last and part.first <= last
                 ]
-                faster = covering != replaced
+                faster = (
+                    covering != replaced
+                    or self._database.one(_PURGED) != purged
+                    or generations.newest(self._database.folder) != self._database.generation
+                )
                 if not faster:
                     self._db.executemany(
                         "DELETE FROM segments WHERE name = ?", [(part.name,) for part in replaced]
@@ -183,7 +216,14 @@ class Segments:
             return False
         for part in replaced:
             generations.discard(self._path(part))  # whoever still has it mapped keeps it
+        if rows:
+            with suppress(OSError):
+                self._sweep(beside=path)
         return True
+
+    def _sweep(self, beside: str | None = None) -> None:
+        named = {part.name for part in self._ranges()}
+        generations.sweep(self._database.folder, named, beside)
 
     def _ranges(self) -> list[Range]:
         return [Range(*row) for row in self._db.execute("SELECT * FROM segments ORDER BY first")]

@@ -11,6 +11,7 @@ from collections import Counter
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from memolith.index import generations
 from memolith.index.database import DamageError, Database
 from memolith.index.fetching import Fetching
 from memolith.index.file_table import FileTable
@@ -234,9 +235,11 @@ class SqliteIndex:
     @_guarded
     def purge(self) -> None:
         """Leave nothing of removed chunks in any file; needed when something was forgotten."""
-        self._segments.maintain(purge=True)
-        if self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
-            # Somebody reads and does not stop, so the log keeps it: the next generation has none.
+        generations.delete_other_versions(self._database.folder)
+        purged = self._segments.purge()
+        if not purged or self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
+            # Somebody writes or reads and does not stop, so a file or the log keeps it: the next
+            # generation has none.
             self._database.renew()
 
     @_guarded
