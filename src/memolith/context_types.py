@@ -56,6 +56,7 @@ class Recap:
     """Turns of a chat in the order they were said, as a text to be injected."""
 
     text: str
-    turns: tuple[retrieval.Turn, ...] = ()
-    left_out: int = 0  # older turns there was no room for
+    turns: tuple[retrieval.Turn, ...] = ()  # those in the text
+    left_out: int = 0  # turns there was no room for: the oldest, or those that answer worst
+    found: tuple[retrieval.Turn, ...] = ()  # about a question: all that answer, also without room
     warnings: tuple[str, ...] = ()

@@ -231,28 +231,24 @@ class Memory(TrackedStore):
     ) -> context_types.Recap:
         """The newest turns of a chat in the order they were said, as one fenced text.
 
-        With `about`, the turns that answer that question instead: `limit` of them.
+        With `about`, the turns that answer that question instead: `limit` of them. Where not all fit
+        into the text, the oldest are left out first; of those that answer, the worst.
         """
-        from memolith.context.recap import make_recap, turns_about
+        from memolith.context.recap import make_recap, make_recap_about, turns_about
 
         gate.check_is_text(chat=chat)
         gate.check_is_text_or_none(about=about)
         gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
         config = self.config.chat
-        warnings: tuple[str, ...] = ()
+        room = config.max_total_chars if max_chars is None else max(0, max_chars)
         if about is not None:
             most = config.recap_top_k if limit is None else max(0, limit)
             filters = self._wanted.filters(chat=chat, path=CONVERSATIONS)
             seconds = config.timeout_seconds
             found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
-            turns = turns_about(self._turns_by_line(chat), found, most)
-            warnings = found.warnings
-        else:
-            turns = self.turns(chat)
-            if limit is not None:
-                turns = turns[len(turns) - min(len(turns), max(0, limit)) :]
-        room = config.max_total_chars if max_chars is None else max(0, max_chars)
-        return make_recap(turns, room, self._clock, warnings)
+            best = turns_about(self._turns_by_line(chat), found, most)
+            return make_recap_about(best, room, self._clock, found.warnings)
+        return make_recap(self.turns(chat, limit=limit), room, self._clock)
 
     def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.

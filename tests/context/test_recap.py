@@ -101,6 +101,36 @@ def test_a_recap_about_a_question_holds_its_best_turns_in_order(
     assert len(memory.recap("42", about="dog").turns) == 3
 
 
+def test_the_best_match_stays_where_not_all_fit_and_the_block_is_in_order(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    filler = " We went on about the weather, the garden and the neighbours." * 20
+    best = "The heron nests by the lake"
+    for text in (best, "The heron is a bird", "A heron was on the telly"):
+        memory.log_turn(text + ".", filler, chat="42")
+        stopped_time.advance(minutes=1)
+    question = "Where does the heron nest, by the lake?"
+    recap = memory.recap("42", about=question, limit=3, max_chars=3_200)
+    assert [turn.user for turn in recap.found][0] == best + "."
+    assert len(recap.found) == 3
+    assert best in recap.text
+    assert (len(recap.turns), recap.left_out) == (2, 1)
+    assert [turn.created for turn in recap.turns] == sorted(turn.created for turn in recap.turns)
+    alone = memory.recap("42", about=question, limit=3, max_chars=1_700)
+    assert [turn.user for turn in alone.turns] == [best + "."]
+    assert alone.left_out == 2
+
+
+def test_a_best_match_that_does_not_fit_makes_no_room_for_worse_ones(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.log_turn("Where does the heron nest?", "By the lake. " * 100, chat="42")
+    stopped_time.advance(minutes=1)
+    memory.log_turn("A heron!", "Yes.", chat="42")
+    recap = memory.recap("42", about="Where does the heron nest, by the lake?", max_chars=500)
+    assert (recap.text, recap.turns, recap.left_out) == ("", (), 2)
+
+
 def test_of_what_was_said_twice_each_turn_is_its_own(
     memory: Memory, stopped_time: StoppedTime
 ) -> None:

@@ -48,6 +48,30 @@ def test_the_turns_that_answer_come_back_in_the_order_they_were_said(client: Tes
     assert "Ana" not in content["recap"]
 
 
+def test_every_turn_that_answers_is_an_entry_though_the_recap_has_no_room(
+    server_memory: Memory, client: TestClient
+) -> None:
+    best = "The penguins of the zoo eat herring"
+    for text in (best, "A penguin is a bird", "Penguins on the telly", "A penguin, again"):
+        server_memory.log_turn(text, "Much was said of it. " * 150, chat="9")
+    body = {"input": "what do the penguins of the zoo eat?", "chatId": "9", "topK": 4}
+    content = client.post(PATH, json=body).json()
+    assert content["count"] == len(content["entries"]) == 4
+    assert content["entries"][0]["userMessage"] == best
+    assert best in content["recap"]
+    assert 4_000 < len(content["recap"]) <= 8_000
+
+
+def test_a_recap_without_room_for_any_entry_does_not_say_that_there_are_none(
+    server_memory: Memory, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMOLITH_CHAT__MAX_TOTAL_CHARS", "100")
+    server_memory.reconfigure()
+    content = client.post(PATH, json={"input": "heron", "chatId": "7"}).json()
+    assert content["count"] == len(content["entries"]) > 0
+    assert content["recap"] == "(No entry fits into chat.max_total_chars.)"
+
+
 def test_chat_and_number_may_stand_in_the_address(client: TestClient) -> None:
     content = client.post(f"{PATH}?chatId=8&topK=1", json={"input": "heron"}).json()
     assert (content["chatId"], content["topK"], content["count"]) == ("8", 1, 1)

@@ -41,10 +41,13 @@ def run(args: Arguments) -> int:
         return 0
     if recap.text:
         output.say(recap.text)
+    elif recap.left_out:
+        output.note("No turn fits.")
     else:
-        output.note("Nothing was said in this chat." if not recap.left_out else "No turn fits.")
+        output.note("Nothing was said in this chat." if args.about is None else "No turn answers.")
     if recap.left_out:
-        output.note(f"{counted(recap.left_out, 'older turn')} left out.")
+        kind = "older turn" if args.about is None else "matching turn"
+        output.note(f"{counted(recap.left_out, kind)} left out.")
     for warning in recap.warnings:
         output.note(f"memolith: {warning}")
     return 0

@@ -1,4 +1,7 @@
-"""Turns of a chat as a text to be injected: in the order they were said, the oldest left out first."""
+"""Turns of a chat as a text to be injected, in the order they were said.
+
+Where not all fit, the oldest are left out first; of those that answer a question, the worst.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,39 @@ from memolith.text.quotation import FENCE_CHARS, fence, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memolith.clock import Clock
     from memolith.retrieval import SearchResult, Turn
 
 
-def make_recap(
-    turns: Sequence[Turn], max_chars: int, clock: Clock, warnings: tuple[str, ...] = ()
-) -> Recap:
+def make_recap(turns: Sequence[Turn], max_chars: int, clock: Clock) -> Recap:
     """The newest turns that fit, chronological, each with its time in the user's zone."""
     ordered = sorted(turns, key=lambda turn: turn.created)
-    blocks = list[str]()
-    room = max_chars - FENCE_CHARS
-    for turn in reversed(ordered):
-        block = _block(turn, clock)
-        room -= len(block) + 2
-        if room < 0:
-            break
-        blocks.append(block)
-    shown = tuple(ordered[len(ordered) - len(blocks) :])
-    left_out = len(ordered) - len(blocks)
-    text = fence("\n\n".join(reversed(blocks))) if blocks else ""
-    return Recap(text=text, turns=shown, left_out=left_out, warnings=warnings)
+    most = _how_many_fit(reversed(ordered), max_chars, clock)
+    shown = ordered[len(ordered) - most :]
+    return Recap(text=_text(shown, clock), turns=tuple(shown), left_out=len(ordered) - most)
 
 
-def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> tuple[Turn, ...]:
-    """The turns the hits belong to, the best ones, in the order they were said."""
+def make_recap_about(
+    turns: Mapping[int, Turn], max_chars: int, clock: Clock, warnings: tuple[str, ...] = ()
+) -> Recap:
+    """Of turns by their lines, best first: the best that fit, chronological."""
+    most = _how_many_fit(turns.values(), max_chars, clock)
+    found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
+    best = set(list(turns)[:most])
+    shown = tuple(turn for line, turn in found if line in best)
+    return Recap(
+        text=_text(shown, clock),
+        turns=shown,
+        left_out=len(found) - most,
+        found=tuple(turn for _, turn in found),
+        warnings=warnings,
+    )
+
+
+def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> dict[int, Turn]:
+    """The turns the hits belong to, by their lines, the best first."""
     hits = ((hit.citation.first_line, hit.text) for hit in found.hits)
     # The lines may have moved since they were searched; the same may have been said on others.
     best = dict.fromkeys(
@@ -41,7 +50,23 @@ def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> 
         for line, text in hits
         if line in by_line and text in (by_line[line].user, by_line[line].assistant)
     )
-    return tuple(by_line[line] for line in sorted(list(best)[:most]))
+    return {line: by_line[line] for line in list(best)[:most]}
+
+
+def _how_many_fit(turns: Iterable[Turn], max_chars: int, clock: Clock) -> int:
+    """How many from the first on: nothing is told in place of one that matters more."""
+    count, room = 0, max_chars - FENCE_CHARS
+    for turn in turns:
+        room -= len(_block(turn, clock)) + 2
+        if room < 0:
+            break
+        count += 1
+    return count
+
+
+def _text(turns: Iterable[Turn], clock: Clock) -> str:
+    blocks = [_block(turn, clock) for turn in turns]
+    return fence("\n\n".join(blocks)) if blocks else ""
 
 
 def _block(turn: Turn, clock: Clock) -> str:

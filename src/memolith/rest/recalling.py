@@ -14,6 +14,7 @@ from memolith.retrieval import WEAK
 from memolith.shapes import iso
 
 if TYPE_CHECKING:
+    from memolith.context_types import Recap
     from memolith.memory import Memory
     from memolith.retrieval import Turn
     from memolith.shapes import Json
@@ -23,7 +24,8 @@ routes = APIRouter(tags=["chats"])
 _MOST = 100
 _MOST_KEYWORDS = 24
 _SHORTEST_KEYWORD = 2
-_NOTHING = "(No matching conversation history.)"
+_NOTHING = "No matching conversation history."
+_NO_ROOM = "No entry fits into chat.max_total_chars."
 _BODY = {
     "type": "object",
     "required": ["input"],
@@ -76,18 +78,24 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
     top_k = counts[0] if counts else memory.config.chat.recap_top_k
     chat = _chat(memory, content.get("chatId"), request.query_params.get("chatId"))
     recap = memory.recap(chat, about=question, limit=top_k)
-    entries = [_entry(turn) for turn in recap.turns]
+    entries = [_entry(turn) for turn in recap.found]
     wrong = [warning for warning in recap.warnings if warning != WEAK]
     answer: Json = {
         "ok": True,
         "chatId": chat,
         "topK": top_k,
         "count": len(entries),
-        "recap": recap.text or (f"({' '.join(wrong)})" if wrong else _NOTHING),
+        "recap": recap.text or f"({_why_empty(recap, wrong)})",
         "entries": entries,
     }
     # The original has no such key: it is there only when something is wrong.
     return Answer({**answer, "warnings": wrong} if wrong else answer)
+
+
+def _why_empty(recap: Recap, wrong: list[str]) -> str:
+    if wrong:
+        return " ".join(wrong)
+    return _NO_ROOM if recap.found else _NOTHING
 
 
 def _question(given: object) -> str:
