@@ -114,6 +114,54 @@ def test_a_locked_index_answers_with_what_it_has_and_says_so(
 
 
 @pytest.fixture
+def held_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another process writes to the index, and does not come to an end."""
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 50)
+    writer = apsw.Connection(str(damages.database(damages.index_folder(root))))
+    writer.execute("BEGIN IMMEDIATE")
+    yield
+    writer.execute("ROLLBACK")
+    writer.close()
+
+
+@pytest.mark.usefixtures("held_index")
+def test_a_file_that_was_replaced_is_told_so_though_the_index_is_locked(root: Path) -> None:
+    with Memory(root) as memory:
+        file = memory.read_file("MEMORY.md")
+        report = memory.write_file("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
+        assert memory.read_file("MEMORY.md").version == report.version != file.version
+    [warning] = report.warnings
+    assert "another process" in warning
+    assert warning.endswith("The next search brings the index in line.")
+
+
+@pytest.mark.usefixtures("held_index")
+def test_what_is_forgotten_leaves_an_index_that_is_locked(root: Path) -> None:
+    with Memory(root) as memory:
+        [record] = memory.records()
+        report = memory.forget(record.id)
+        assert report.warnings == ()
+        assert texts(memory, "heron") == []
+    folder = damages.index_folder(root)
+    assert not [
+        path for path in folder.rglob("*") if path.is_file() and b"heron" in path.read_bytes()
+    ]
+
+
+def test_what_is_forgotten_is_told_so_though_the_index_cannot_be_used(root: Path) -> None:
+    folder = damages.index_folder(root)
+    shutil.rmtree(folder)
+    folder.write_text("not a folder", encoding="utf-8")
+    (root / ".memolith" / "embeddings.db").mkdir()  # there is something to be emptied
+    with Memory(root) as memory:
+        [record] = memory.records()
+        report = memory.forget(record.id)
+        assert memory.records() == ()
+    assert report.record_id == record.id
+    assert "memolith reindex" in report.warnings[-1]
+
+
+@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     if NO_MOUNTS:
         pytest.skip(NO_MOUNTS)

@@ -143,6 +143,12 @@ class KeptIndex:
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
         return True
 
+    def follow(self) -> None:
+        """Files were changed by us: index them now. As a search, it does not wait for vectors for long."""
+        with self._at_work():
+            self._looking.forget_everything()
+            self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
+
     def reindex(self, progress: Progress | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
         with self._at_work():
@@ -180,18 +186,35 @@ class KeptIndex:
                 self._close()
         return work()
 
-    def purge(self) -> None:
-        """Something was forgotten: leave nothing of it in the index, or among vectors kept apart."""
-        try:
-            with self._at_work():
-                self._looking.forget_everything()
-                self._again_if_replaced(lambda: self._sync(None))
-                self._again_if_replaced(lambda: self._open_index().purge())
-        finally:
-            if os.path.lexists(self._cache_path):
-                from memolith.index.vector_cache import forget_all
+    def purge(self) -> tuple[str, ...]:
+        """Something was forgotten: leave nothing of it in the index, or among vectors kept apart.
 
-                forget_all(self._cache_path)
+        Says what may hold it yet. No error: the files are rid of it, so nobody could forget it again.
+        """
+        told = list[str]()
+        for work in (self._purge_index, self._purge_cache):
+            try:
+                work()
+            except MemolithError as error:
+                told.append(
+                    f"{error.message} It may still hold words of the record. {error.hint}"
+                    " Then make the index anew: memolith reindex"
+                )
+        return tuple(told)
+
+    def _purge_index(self) -> None:
+        with self._at_work():
+            try:
+                self.follow()
+                self._again_if_replaced(lambda: self._open_index().purge())
+            except IndexUnavailableError:  # whoever holds it, nothing of it may stay
+                self._again_if_replaced(lambda: self._open_index().clear())
+
+    def _purge_cache(self) -> None:
+        if os.path.lexists(self._cache_path):
+            from memolith.index.vector_cache import forget_all
+
+            forget_all(self._cache_path)
 
     def _sync(self, progress: Progress | None, embedding_seconds: float = math.inf) -> SyncReport:
         self._looking.forget()  # until the look that follows has come to its end

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 class Jobs:
     """The jobs of one memory: run them, look at what they did, apply proposals, undo."""
 
-    def __init__(self, store: Store, place: Workplace, changed: Callable[[], None]) -> None:
-        """`changed` is called after files were changed, to bring the index in line."""
+    def __init__(
+        self, store: Store, place: Workplace, changed: Callable[[], Sequence[str]]
+    ) -> None:
+        """`changed` is called after files were changed; it tells what of the index is not in line."""
         self._store = store
         self._place = place
         self._changed = changed
@@ -232,12 +234,7 @@ class Jobs:
     def _told(self, report: JobReport) -> JobReport:
         if report.status not in ("done", "undone"):
             return report
-        try:
-            self._changed()
-        except MemolithError as error:  # the files are the truth, and they are as they should be
-            warning = f"{error.message} The next search brings the index in line."
-            return replace(report, warnings=(*report.warnings, warning))
-        return report
+        return replace(report, warnings=(*report.warnings, *self._changed()))
 
     def _validated(self, report: JobReport) -> JobReport:
         if report.status != "done" or report.job != CompactJob.name:

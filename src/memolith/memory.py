@@ -255,17 +255,17 @@ class Memory(TrackedStore):
 
         The id may be shortened to its first characters. This cannot be undone.
         """
+        from dataclasses import replace  # what a report is made with
+
         report = super().forget(record_id)
-        if any(
-            os.path.exists(os.path.join(self.root, kept)) for kept in (INDEX_FOLDER, EMBEDDINGS)
-        ):
-            self._open_finder().purge()
-        return report
+        kept = (os.path.join(self.root, kept) for kept in (INDEX_FOLDER, EMBEDDINGS))
+        told = self._open_finder().purge() if any(map(os.path.exists, kept)) else ()
+        return replace(report, warnings=(*report.warnings, *told))
 
     @property
     def jobs(self) -> lifecycle.Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
-        return lifecycle.Jobs(self, self._workplace(), self._sync_if_indexed)
+        return lifecycle.Jobs(self, self._workplace(), self._behind)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
@@ -296,9 +296,10 @@ class Memory(TrackedStore):
         What stood there is saved as a backup, and lines that stand for secret records become those
         records again.
         """
+        from dataclasses import replace  # what a report is made with
+
         report = super().write_file(path, content, version)
-        self._sync_if_indexed()
-        return report
+        return replace(report, warnings=self._behind())
 
     @property
     def origins(self) -> Mapping[str, str]:
@@ -325,9 +326,17 @@ class Memory(TrackedStore):
             self._recaller = None  # its answers were those of the settings before
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
+    def _behind(self) -> tuple[str, ...]:
+        """Bring the index in line with files that were changed; says so if that is left to a search."""
+        try:
+            self._sync_if_indexed()
+        except MemolithError as error:  # the files are the truth, and they are as they should be
+            return (f"{error.message} The next search brings the index in line.",)
+        return ()
+
     def _sync_if_indexed(self) -> None:
         if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
-            self.sync()
+            self._open_finder().follow()
 
     def _writing(self) -> Transaction:
         """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""

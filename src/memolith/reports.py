@@ -65,6 +65,7 @@ class EditReport:
     path: str
     version: str
     backup: str = ""
+    warnings: tuple[str, ...] = ()  # why the index is not in line with it yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

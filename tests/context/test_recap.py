@@ -111,7 +111,7 @@ def test_the_best_match_stays_where_not_all_fit_and_the_block_is_in_order(
         stopped_time.advance(minutes=1)
     question = "Where does the heron nest, by the lake?"
     recap = memory.recap("42", about=question, limit=3, max_chars=3_200)
-    assert [turn.user for turn in recap.found][0] == best + "."
+    assert recap.found[0].user == best + "."
     assert len(recap.found) == 3
     assert best in recap.text
     assert (len(recap.turns), recap.left_out) == (2, 1)

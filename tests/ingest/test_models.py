@@ -84,6 +84,21 @@ def test_sync_waits_for_the_model(tmp_path: Path, server: ModelServer) -> None:
         assert memory.search("heron").warnings == ()
 
 
+def test_a_file_is_replaced_without_waiting_for_the_model(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings={"search.meaning": False, "dream.track": False}) as memory:
+        for number in range(40):
+            memory.remember(f"Bird {number} was seen")
+        memory.sync()
+    with Memory(tmp_path, settings=settings(server)) as memory, thinking(server, "Bird"):
+        file = memory.read_file("MEMORY.md")
+        report = memory.write_file("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
+        assert report.warnings == ()
+        assert not [text for text in sent(server) if "Bird" in text]
+        assert [hit.text for hit in memory.search("grebe").hits if "grebe" in hit.text]
+
+
 def test_an_index_made_anew_asks_for_no_vector_twice(tmp_path: Path, server: ModelServer) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         for number in range(30):

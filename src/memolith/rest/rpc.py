@@ -127,7 +127,9 @@ def _write_file(memory: Memory, params: object) -> Json:
     wanted = _read(WriteParams, params)
     _check_profile(memory, wanted)
     report = memory.write_file(wanted.path, wanted.content, wanted.version)
-    return {"ok": True, "version": report.version, "backup": report.backup}
+    result: Json = {"ok": True, "version": report.version, "backup": report.backup}
+    # The original has no such key: it is there only when something is wrong.
+    return {**result, "warnings": list(report.warnings)} if report.warnings else result
 
 
 _METHODS: Mapping[str, Callable[[Memory, object], Json]] = {

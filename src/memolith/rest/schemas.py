@@ -182,6 +182,7 @@ class EditAnswer(BaseModel):
     path: str
     version: str
     backup: str
+    warnings: list[str]
 
 
 class LogsAnswer(BaseModel):
