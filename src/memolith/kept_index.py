@@ -19,12 +19,13 @@ from memolith.index.choose import open_index
 from memolith.index.place import IndexPlace
 from memolith.index_reports import told_of_refused
 from memolith.ingest.background import Background
+from memolith.ingest.embedding import embed_waiting
 from memolith.ingest.looking import Looking
 from memolith.ingest.model import Model
 from memolith.ingest.settling import Settling
 from memolith.ingest.sources import Days, Sources, as_doubtful
 from memolith.ingest.status import index_status
-from memolith.ingest.sync import embed_waiting, sync
+from memolith.ingest.sync import sync
 from memolith.interfaces import IndexReplacedError
 from memolith.values import replace
 

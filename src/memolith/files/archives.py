@@ -23,6 +23,11 @@ def known_archives(folder: Folder) -> tuple[str, ...]:
     return tuple(filter(None, map(_path, (folder.read(layout.ARCHIVES) or b"").split(b"\n"))))
 
 
+def every_archive(folder: Folder) -> tuple[str, ...]:
+    """The archives of the archive folder, and those that were noted."""
+    return (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *known_archives(folder))
+
+
 def _path(line: bytes) -> str:
     try:
         path = parse_json(line) if line else ""

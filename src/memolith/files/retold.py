@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memolith.errors import MemolithError
 from memolith.files import layout
-from memolith.files.archives import known_archives
+from memolith.files.archives import every_archive
 from memolith.files.byte_marks import BOM
 from memolith.files.lookup import memory_files, past_in
 from memolith.files.notes import readable_note
@@ -104,9 +104,9 @@ def _secret_among(folder: Folder, found: Iterable[Retold]) -> set[str]:
     told = list(found)
     names = frozenset().union(*(one.names for one in told))
     days = frozenset().union(*(one.days for one in told))
-    archives = (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *known_archives(folder))
     memory = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
-    secret = secret_in(folder, dict.fromkeys((*memory, *daily_logs(days), *archives)))
+    paths = dict.fromkeys((*memory, *daily_logs(days), *every_archive(folder)))
+    secret = secret_in(folder, paths)
     if any(one.of_experience for one in told):
         secret |= set(_secret_notes(folder))
     return {*secret, *map(short_id, secret)} & names

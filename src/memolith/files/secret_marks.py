@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from memolith.errors import MemolithError
 from memolith.files import layout
-from memolith.files.archives import known_archives
+from memolith.files.archives import every_archive
 from memolith.files.byte_marks import BOM
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
@@ -40,8 +40,7 @@ def marked_secret(folder: Folder, records: Iterable[Record]) -> set[str]:
     if not shown:
         return set()
     memory = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
-    archives = (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *known_archives(folder))
-    paths = dict.fromkeys((*memory, *daily_logs_of(shown), *archives))
+    paths = dict.fromkeys((*memory, *daily_logs_of(shown), *every_archive(folder)))
     ids = {record.id for record in shown}
     if len(ids) <= _FEW and all(map(_is_spelled_one_way, ids)):
         return _secret_of(folder, paths, ids)

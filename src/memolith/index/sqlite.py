@@ -187,12 +187,13 @@ class SqliteIndex:
 
     @_going_on
     def secret_records(self) -> set[str]:
-        """The ids of the records that any file marks secret, as of what was nominated last."""
-        if self._secret_at != self._nominated_at:
-            keys = [key for live in self._nominated_from for key in live.secret_keys()]
+        """The ids of the records that any file marks secret."""
+        seen = self._segments.seen()
+        if self._secret_at != seen:
+            keys = [key for live in self._segments.current(seen) for key in live.secret_keys()]
             found = self._fetch(keys)
             self._secret = {item.chunk.record_id for item in found.values()} - {""}
-            self._secret_at = self._nominated_at
+            self._secret_at = seen
         return self._secret
 
     @_going_on

@@ -71,7 +71,11 @@ class Preparer:
 def embed(
     embedder: Embedder | None, chunks: Sequence[Said], warnings: list[str]
 ) -> Sequence[Vectors | None]:
-    """The vectors of chunks; None, and a warning, when the model does not answer."""
+    """The vectors of chunks; None, and a warning, when the model does not answer.
+
+    Nothing that is secret is sent: who has a model that sends says of each chunk whether its record is
+    marked so in any file.
+    """
     if embedder is not None and chunks:
         try:
             texts = [

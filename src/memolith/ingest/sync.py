@@ -7,22 +7,19 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from memolith import clock
-from memolith.files.chunk_text import read_texts
 from memolith.index_reports import SyncReport
-from memolith.ingest.sources import as_seen, text_digest
+from memolith.ingest.embedding import embed_waiting
+from memolith.ingest.sources import as_seen
 from memolith.ingest.turns import turn
 from memolith.interfaces import FileState
 from memolith.values import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from memolith.ingest.sources import Sources
     from memolith.interfaces import Embedder, Index
-    from memolith.retrieval import Chunk
     from memolith.types import Progress, Stamp
-
-_CHUNKS_AT_ONCE = 512
 
 
 def sync(
@@ -69,7 +66,9 @@ def _sync_once(
         if changed:
             from memolith.ingest.taking_in import Work
 
-            work = Work(sources, index, embedder, known, warnings)
+            # Texts are sent when all files are in the index: a mark in one of them counts in all.
+            here = embedder if embedder is not None and not embedder.sends else None
+            work = Work(sources, index, here, known, warnings)
             work.take_in(changed, seen.new_bytes, progress)
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
@@ -139,51 +138,3 @@ def _unlike(
         for path, stamp in unlike.items()
         if not sources.settling.is_as_held(sources, path, stamp, held(path))
     }
-
-
-def embed_waiting(
-    sources: Sources,
-    index: Index,
-    embedder: Embedder,
-    warnings: list[str],
-    is_stopped: Callable[[], bool],
-) -> None:
-    """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
-    while waiting := index.without_vector(_CHUNKS_AT_ONCE):
-        from memolith.ingest.preparing import Said, embed, spell
-
-        texts = list(read_texts(sources.roots, (item.chunk for item in waiting)))
-        whole = {
-            item.key: replace(item.chunk, text=read.text)
-            for item, read in zip(waiting, texts, strict=True)
-            if read is not None and text_digest(read.text) == item.digest
-        }
-        said = [Said.by(chunk) for chunk in _with_follow_ups(sources, whole.values())]
-        vectors = embed(embedder, said, warnings)
-        spelled = spell(sources.word_vectors, said)
-        index.set_vectors(
-            {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None},
-            dict(zip(whole, spelled, strict=True)),
-        )
-        if len(whole) < len(waiting) or vectors[0] is None:
-            break  # files changed meanwhile, or the model does not answer
-        if is_stopped():
-            break
-
-
-def _with_follow_ups(sources: Sources, chunks: Iterable[Chunk]) -> list[Chunk]:
-    """The chunks, those of chats with their follow-ups, which the index does not keep."""
-    from memolith.files.chunking import chunk_file
-
-    follow_ups: dict[tuple[str, int, str], str] = {}
-    read = set[str]()
-    complete: list[Chunk] = []
-    for chunk in chunks:
-        if chunk.kind == "turn" and chunk.path not in read:
-            read.add(chunk.path)
-            data = sources.roots.read(chunk.path) or b""
-            for said in chunk_file(chunk.path, data, sources.days.of):
-                follow_ups[said.path, said.offset, said.role] = said.follow_up
-        follow_up = follow_ups.get((chunk.path, chunk.offset, chunk.role), "")
-        complete.append(replace(chunk, follow_up=follow_up))
-    return complete

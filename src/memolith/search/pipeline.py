@@ -81,12 +81,17 @@ class Question:
         self._first_kind = kinds[0]
         self._warnings: tuple[str, ...] = ()
         self._reading = Reading(parts.index, parts.read_texts, parts.digest)
-        self._nominated = self._nominate(kinds)
+        self._nominated = self._nominate(kinds, plan.meant)
         if self._mend(kinds):
-            self._nominated = self._nominate(kinds)
+            # What was guessed may stand in a secret record, and none of that is sent anywhere.
+            sends = parts.embedder is not None and parts.embedder.sends
+            is_kept_here = sends and any(filters.include_secret for filters in kinds)
+            self._nominated = self._nominate(
+                kinds, plan.meant if is_kept_here else self._plan.meant
+            )
 
-    def _nominate(self, kinds: Sequence[Filters]) -> dict[Filters, Nomination]:
-        vector, warnings = meaning_of(self._plan.meant, self._parts.embedder)
+    def _nominate(self, kinds: Sequence[Filters], meant: str) -> dict[Filters, Nomination]:
+        vector, warnings = meaning_of(meant, self._parts.embedder)
         self._warnings = tuple(dict.fromkeys((*self._warnings, *warnings)))
         limit = max(NOMINATED, self._situation.limit)
         return nominate(self._parts.index, self._plan, vector, kinds, limit)
