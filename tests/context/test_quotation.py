@@ -29,6 +29,10 @@ MARKS = [
     "\u202e",
     "\x1b",
     "<Memolith-MEMORY",
+    "memolith-",
+    "-memory",
+    "memory",
+    "</memolith-memolith-memory-memory",
 ]
 HOSTILE = st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=8))).map("".join)
 
