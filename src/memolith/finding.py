@@ -16,6 +16,7 @@ from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan, unread
 from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
+from memolith.text.cleaning import shown_name, shown_path
 from memolith.values import replace
 
 if TYPE_CHECKING:
@@ -105,13 +106,15 @@ class Finder(KeptIndex):
             if wanted is not None:
                 known = self._names(kind, shown)
                 if not any(_is_same(kind, wanted, name) for name in known):
-                    said.append(f"{nothing.format(wanted)} {_listed(known)}")
+                    said.append(f"{nothing.format(wanted)} {_listed(known, shown_name)}")
         if filters.path is not None:
             paths = self._paths()
             if not any(map(filters.covers, paths)):
                 places = _called_so(filters.path, paths)
                 places = places or {path[: path.find("/") + 1] or path for path in paths}
-                said.append(f"No file is {filters.path!a} or lies in it. {_listed(places)}")
+                said.append(
+                    f"No file is {filters.path!a} or lies in it. {_listed(places, shown_path)}"
+                )
         return replace(result, warnings=(*result.warnings, *said)) if said else result
 
     def _names(self, kind: str, shown: Filters) -> set[str]:
@@ -200,9 +203,9 @@ def _called_so(name: str, paths: Iterable[str]) -> set[str]:
     }
 
 
-def _listed(names: Collection[str]) -> str:
+def _listed(names: Collection[str], shown: Callable[[str], str]) -> str:
     if not names:
         return "There are none yet."
     more = len(names) - _MOST_NAMES
-    some = ", ".join(sorted(names)[:_MOST_NAMES])
+    some = ", ".join(map(shown, sorted(names)[:_MOST_NAMES]))
     return f"There are: {some}{f' and {more} more' if more > 0 else ''}."

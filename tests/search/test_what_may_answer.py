@@ -68,9 +68,9 @@ def test_only_categories_that_may_be_seen_are_named(tmp_path: Path) -> None:
         memory.search("anything")
         memory.forget(gone.id)
         (hidden,) = memory.search("dog", category="habits").warnings
-        assert hidden.endswith("There are: pets.")
+        assert hidden.endswith("There are: 'pets'.")
         (shown,) = memory.search("dog", category="habits", include_secret=True).warnings
-        assert shown.endswith("There are: pets, pins.")
+        assert shown.endswith("There are: 'pets', 'pins'.")
 
 
 def test_where_the_index_cannot_be_used_that_is_all_that_is_said_of_a_category(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memolith.cli import output
 from memolith.errors import MemolithError
+from memolith.text.cleaning import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def tell(hook: Hook, text: str, problem: str) -> int:
     Hosts take 2, our code for a wrong option, as the wish to stop the user's message.
     """
     if problem:
-        problem = f"memolith: {problem}"
+        problem = f"memolith: {one_line(problem)}"
         output.note(problem)
     form = _of_cursor(hook, text, problem) if hook.in_cursor else _of_others(hook, text, problem)
     if form:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memolith.errors import FileFormatError
+from memolith.text.cleaning import shown_path
 
 BOM = b"\xef\xbb\xbf"  # UTF-8, as some editors of Windows begin it
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -22,7 +23,7 @@ def is_utf16(data: bytes) -> bool:
 def not_utf8(path: str, consequence: str) -> FileFormatError:
     """The error for a file that some editor has saved as UTF-16."""
     return FileFormatError(
-        f"{path} is not UTF-8 (it looks like UTF-16), so {consequence}.",
+        f"{shown_path(path)} is not UTF-8 (it looks like UTF-16), so {consequence}.",
         path=path,
         line=1,
         hint="Save the file as UTF-8 in your editor and try again.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.text.cleaning import shown_path
 from memolith.values import dataclass
 
 TYPE_CHECKING = False
@@ -35,5 +36,5 @@ def damage_warnings(damages: Iterable[Damage]) -> tuple[str, ...]:
 def told_of(path: str, lines: int, first: int) -> str:
     """That so many lines of a file are damaged, as a sentence that may go on."""
     if lines == 1:
-        return f"{path} line {first} is damaged, so it is left out"
-    return f"{lines:,} lines of {path} are damaged, so they are left out; the first is line {first}"
+        return f"{shown_path(path)} line {first} is damaged, so it is left out"
+    return f"{lines:,} lines of {shown_path(path)} are damaged, so they are left out; the first is line {first}"

@@ -8,6 +8,7 @@ import stat
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import DEEPEST, SECOND_NAME, change_stamp_of, storage_error
+from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,14 +125,18 @@ def _note_files(
                     continue
                 below.append(prefix + name)
                 if name.endswith(".md") or name == chats:
-                    warnings.append(f"{prefix}{name} is a folder, where a file should be.")
+                    warnings.append(
+                        f"{shown_path(prefix + name)} is a folder, where a file should be."
+                    )
             elif (name.endswith(".md") or name == chats) and not _is_left_out(prefix + name):
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # gone since the folder was listed
                 if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
-                    warnings.append(f"{prefix}{name} {SECOND_NAME} It is left out of search.")
+                    warnings.append(
+                        f"{shown_path(prefix + name)} {SECOND_NAME} It is left out of search."
+                    )
                 elif stat.S_ISREG(status.st_mode):
                     found[prefix + name] = change_stamp_of(status)
     return below

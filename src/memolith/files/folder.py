@@ -12,6 +12,7 @@ import stat
 from contextlib import contextmanager, suppress
 
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
+from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Folder:
             ours.hint = let_in(self.root, path)
         if self._closed is None or error.errno != errno.EACCES or not may_be_left_out(path):
             raise ours from error
-        self._closed[path] = f"{path} may not be read, so it is left out. {ours.hint}"
+        self._closed[path] = f"{shown_path(path)} may not be read, so it is left out. {ours.hint}"
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
@@ -168,7 +169,7 @@ class Folder:
         try:
             if single_name and found.st_nlink > 1:
                 raise PathOutsideProfileError(
-                    f"{path} {SECOND_NAME}",
+                    f"{shown_path(path)} {SECOND_NAME}",
                     path=path,
                     hint="Replace it by a copy: cp, then mv.",
                 )
@@ -310,17 +311,17 @@ def storage_error(
     error: OSError, path: str
 ) -> StorageError | PathOutsideProfileError | FileFormatError:
     """Our error for what the operating system said about `path`."""
-    number = error.errno or 0
+    number, shown = error.errno or 0, shown_path(path)
     if number == errno.ELOOP:
         return PathOutsideProfileError(
-            f"{path} is or goes through a symbolic link, which is not followed inside a profile.",
+            f"{shown} is or goes through a symbolic link, which is not followed inside a profile.",
             path=path,
             hint="Replace the link by the file itself, or point --root at the real folder.",
         )
     reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
     if number == errno.ENOTDIR and "/" in path:
-        reason = f"{path.rpartition('/')[0]} is a file where a folder should be"
-    return StorageError(f"Cannot use {path}: {reason}.", path=path, errno=number, hint=hint)
+        reason = f"{shown_path(path.rpartition('/')[0])} is a file where a folder should be"
+    return StorageError(f"Cannot use {shown}: {reason}.", path=path, errno=number, hint=hint)
 
 
 def let_in(root: str, path: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from memolith.files import layout
 from memolith.files.folder import DEEPEST
+from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,4 +48,4 @@ def _in(folder: Folder, top: str) -> Iterator[str]:
 
 
 def _sentence(path: str, words: str) -> str:
-    return f"{path} {words}. It is left out of search."
+    return f"{shown_path(path)} {words}. It is left out of search."

@@ -16,7 +16,7 @@ from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.files.retold import retold_by, secrets_retold
 from memolith.files.secret_marks import marked_secret
 from memolith.retrieval import Passage
-from memolith.text.cleaning import one_line
+from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
 from memolith.types import Citation
 
@@ -130,7 +130,7 @@ def _data(roots: Roots, path: str) -> bytes:
     data = roots.read(path, single_name=True)
     if data is None:
         raise NotFoundError(
-            f"There is no file {path} in this profile.",
+            f"There is no file {shown_path(path)} in this profile.",
             name=path,
             hint="List records with their places: memolith list",
         )

@@ -14,6 +14,7 @@ from memolith.files import layout
 from memolith.files.discovery import discover, discover_below
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
+from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,11 +118,13 @@ class Roots:
         if any(folder.root == path for folder in extra.values()):
             return
         if STATE_FOLDER in path.split("/"):
-            self._problems.append(f"{path} is inside {STATE_FOLDER} and is left out of search.")
+            self._problems.append(
+                f"{shown_path(path)} is inside {STATE_FOLDER} and is left out of search."
+            )
             return
         if is_too_wide(path):
             self._problems.append(
-                f"{path} is not searched: index.extra_paths names folders of notes, not a whole disk or home."
+                f"{shown_path(path)} is not searched: index.extra_paths names folders of notes, not a whole disk or home."
             )
             return
         digits = _HASH_DIGITS

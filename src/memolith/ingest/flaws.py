@@ -10,6 +10,7 @@ from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.record_format import claims_to_be_record
 from memolith.ingest.preparing import MOST_CHARS
+from memolith.text.cleaning import shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,13 +70,13 @@ class Flaws:
             yield f"{error.message} {error.hint}"
         if self.no_text:
             part = f"{self.no_text:,} passages of it are" if self.chunks else "it is"
-            yield f"{path} is no UTF-8 text; {part} left out of search."
+            yield f"{shown_path(path)} is no UTF-8 text; {part} left out of search."
         if self.damaged:
             yield f"{damage.told_of(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
         if self.long:
             more = f", and {self.long - 1:,} more texts of it are as long" if self.long > 1 else ""
             yield (
-                f"{path}#L{self.first_long} has {self.longest:,} characters{more};"
+                f"{shown_path(path)}#L{self.first_long} has {self.longest:,} characters{more};"
                 f" the first {MOST_CHARS:,} are searched."
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
+from memolith.text.cleaning import shown_path
 from memolith.text.synonyms import load_synonyms
 
 if TYPE_CHECKING:
@@ -32,8 +33,10 @@ class SynonymsFile:
         except MemolithError as error:
             return None, (f"{error.message} Its synonyms are not used.",)
         if data is None:
-            return None, (f"There is no file {path}, which search.synonyms_path names.",)
+            return None, (
+                f"There is no file {shown_path(path)}, which search.synonyms_path names.",
+            )
         if self._synonyms is None or data != self._data:
             self._data, self._synonyms = data, load_synonyms(data.decode(errors="replace"))
         problems = self._synonyms.problems[:_SHOWN_PROBLEMS]
-        return self._synonyms, tuple(f"{path}, {problem}." for problem in problems)
+        return self._synonyms, tuple(f"{shown_path(path)}, {problem}." for problem in problems)

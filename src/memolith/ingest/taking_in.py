@@ -14,6 +14,7 @@ from memolith.ingest.helper import HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said
 from memolith.ingest.sources import as_seen, text_digest
 from memolith.interfaces import IndexedChunk
+from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class Work:
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
             self._warnings.append(
-                f"{path} has {stamp[1]:,} bytes and is left out of search: files of more than"
+                f"{shown_path(path)} has {stamp[1]:,} bytes and is left out of search: files of more than"
                 f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
             )
             if path in self._known:

@@ -25,6 +25,7 @@ from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
 from memolith.reports import ForgetReport
+from memolith.text.cleaning import shown_path
 from memolith.text.pieces import claim_key
 from memolith.text.summary_line import short_id
 from memolith.visibility import current
@@ -104,7 +105,7 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
         found = [data.find(one) for one in spelled if one in data]
         if found:
             line = data.count(b"\n", 0, min(found)) + 1
-            yield f"The same words still stand in {path}#L{line}. Edit it there if they shall go too."
+            yield f"The same words still stand in {shown_path(path)}#L{line}. Edit it there if they shall go too."
     for told in folder.leave_out_closed().values():
         yield f"{told}; if the record stands there too, forget it again."
 
@@ -113,7 +114,7 @@ def _check_daily_logs(folder: Folder, record: Record) -> None:
     """What stands behind a lock would come back: then nothing is forgotten."""
     for path in daily_logs_of([record]) & folder.leave_out_closed().keys():
         raise StorageError(
-            f"{path}, where it stands too, may not be read, so nothing was forgotten.",
+            f"{shown_path(path)}, where it stands too, may not be read, so nothing was forgotten.",
             path=path,
             errno=errno.EACCES,
             hint=let_in(folder.root, path),
@@ -122,7 +123,7 @@ def _check_daily_logs(folder: Folder, record: Record) -> None:
 
 def _edited(path: str) -> FileChangedError:
     return FileChangedError(
-        f"{path} was edited by somebody else just now, so nothing was forgotten.",
+        f"{shown_path(path)} was edited by somebody else just now, so nothing was forgotten.",
         path=path,
         hint="Try again.",
     )

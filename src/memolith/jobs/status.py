@@ -7,6 +7,7 @@ from memolith.files.byte_marks import is_utf16
 from memolith.files.damage import damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.plain_lines import count_records
+from memolith.text.cleaning import shown_path
 from memolith.values import dataclass
 from memolith.version import __version__
 
@@ -74,4 +75,4 @@ def read_status(profile: Profile) -> Status:
 def _in_utf16(folder: Folder, paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         if is_utf16(folder.read(path, limit=4) or b""):
-            yield f"{path} is UTF-16, so none of its records is read."
+            yield f"{shown_path(path)} is UTF-16, so none of its records is read."

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
-from memolith.mcp_server.quoting import quotation, quoted_hit, shortened
+from memolith.mcp_server.quoting import quotation, quoted_hit, shortened, told
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
 from memolith.text.quotation import fence
@@ -33,7 +33,7 @@ def session_start(call: Call) -> Answer:
         content={
             "text": context.text,
             "left_out": context.left_out,
-            "warnings": list(context.warnings),
+            "warnings": told(context.warnings),
         },
     )
 
@@ -54,6 +54,7 @@ def memory_context(call: Call) -> Answer:
         text=_with_warnings(text, context.warnings),
         content={
             **context_json(context),
+            "warnings": told(context.warnings),
             "hits": [quoted_hit(hit) for hit in shortened(context.hits, message, _LEAST)],
             "experiences": [
                 quoted_hit(hit) for hit in shortened(context.experiences, message, _LEAST)
@@ -64,7 +65,7 @@ def memory_context(call: Call) -> Answer:
 
 def _with_warnings(text: str, warnings: Sequence[str]) -> str:
     """Some hosts hand a model nothing but the text."""
-    return "\n".join([text, *(f"Warning: {warning}" for warning in warnings)])
+    return "\n".join([text, *(f"Warning: {warning}" for warning in told(warnings))])
 
 
 def recall_memory(call: Call) -> Answer:
@@ -96,7 +97,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
             }
             for hit in shortened(result.hits, query)
         ],
-        "warnings": list(result.warnings),
+        "warnings": told(result.warnings),
     }
     shown = quotation(content)
     text = json.dumps({name: shown[name] for name in content}, ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memolith.mcp_server.quoting import MOST_CHARS, quotation, quoted_hit, shortened
+from memolith.mcp_server.quoting import MOST_CHARS, quotation, quoted_hit, shortened, told
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.text.quotation import fence, quoted, quoted_line
 from memolith.visibility import trust_label
@@ -47,14 +47,14 @@ def found(call: Call, question: str, result: SearchResult) -> Answer:
     head = f'Found {len(result.hits)} results for: "{question}"'
     hits = shortened(result.hits, question)
     pieces = [_shown(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
-    notes = [f"Warning: {warning}" for warning in result.warnings]
+    warnings = told(result.warnings)
     body = fence("\n---\n".join(pieces)) if pieces else ""
     return Answer(
-        text="\n\n".join(filter(None, (head, *notes, body))),
+        text="\n\n".join(filter(None, (head, *(f"Warning: {one}" for one in warnings), body))),
         content=quotation(
             {
                 "hits": [quoted_hit(hit) for hit in hits],
-                "warnings": list(result.warnings),
+                "warnings": warnings,
             }
         ),
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith.jobs.run import DONE
 from memolith.mcp_server.finding_tools import TEXT
-from memolith.mcp_server.quoting import quotation
+from memolith.mcp_server.quoting import quotation, told
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.shapes import dream_status_json, job_json
 from memolith.text.quotation import fence, quoted
@@ -30,7 +30,7 @@ def dream(call: Call) -> Answer:
         )
     report = apart(call.memory, Jobs.dream, progress=call.progress, dry_run=action == "dry-run")
     call.progress(DONE, DONE)
-    lines = [*report.lines, *(f"Warning: {warning}" for warning in report.warnings)]
+    lines = [*report.lines, *(f"Warning: {warning}" for warning in told(report.warnings))]
     head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     body = fence(quoted("\n".join(lines))) if lines else ""
     return Answer(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from memolith.context.excerpts import excerpt
 from memolith.shapes import hit_json, record_json
 from memolith.text.cut import cut
-from memolith.text.quotation import NOTICE, quoted
+from memolith.text.quotation import NOTICE, quoted, quoted_line
 from memolith.text.stopwords import keywords
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memolith.retrieval import Hit
     from memolith.shapes import Json
@@ -25,6 +25,7 @@ _SHORTEST = 700  # of one hit, however many there are
 _OTHER_SIDE = 4  # of a chat message: the share that the rest of its turn may take
 _LOOKED_AT = 100_000
 _MOST_ASKED = 50
+_MOST_OF_A_WARNING = 600
 
 
 def quotation(content: Json) -> Json:
@@ -58,6 +59,11 @@ def short_records(records: Sequence[Record]) -> list[Record]:
         record if len(record.text) <= most else replace(record, text=_part(record.text, (), most))
         for record in records
     ]
+
+
+def told(warnings: Iterable[str]) -> list[str]:
+    """Warnings, each on one line: they stand beside the fence, and may name what others have named."""
+    return [quoted_line(warning, _MOST_OF_A_WARNING) for warning in warnings]
 
 
 def quoted_hit(hit: Hit) -> Json:

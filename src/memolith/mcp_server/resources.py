@@ -16,6 +16,7 @@ from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
 from memolith.mcp_server.answers import protocol_error, whole
+from memolith.text.cleaning import one_line
 
 if TYPE_CHECKING:
     from memolith.memory import Memory
@@ -82,7 +83,7 @@ def _day(path: str) -> str:
 
 
 def _resource(path: str) -> types.Resource:
-    name = _day(path) if is_daily_log(path) else whole(path)
+    name = _day(path) if is_daily_log(path) else whole(one_line(path))
     return types.Resource(name=name, uri=uri_of(path), mime_type=_MARKDOWN)
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, found
-from memolith.mcp_server.quoting import quotation, quoted_record, short_records
+from memolith.mcp_server.quoting import quotation, quoted_record, short_records, told
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
+from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.types import SENSITIVITIES
 from memolith.visibility import trust_label
@@ -114,7 +115,7 @@ def _index(call: Call) -> Answer:
             "action": "index",
             "files": report.files,
             "chunks": report.chunks,
-            "warnings": list(report.warnings),
+            "warnings": told(report.warnings),
         },
     )
 
@@ -130,7 +131,10 @@ def _delete(call: Call) -> Answer:
     report = call.memory.forget(arguments.text("id"))
     return Answer(
         text="\n".join(
-            (f"Deleted {report.record_id} from {', '.join(report.files)}", *report.warnings)
+            (
+                f"Deleted {report.record_id} from {', '.join(map(shown_path, report.files))}",
+                *told(report.warnings),
+            )
         ),
         content={"action": "delete", "id": report.record_id, "files": list(report.files)},
     )

@@ -25,6 +25,9 @@ _MOST_JOINERS = 2
 _KEYCAPS = frozenset("0123456789#*")
 # Compiled when they are first used: most texts are plain.
 _CLEANED = f"[{_CONTROLS}{_UNSEEN}{_JOINERS}]+"
+# A path in which no words stand side by side; others could be read as a sentence of ours.
+_PLAIN_PATH = r"[\w./@+=~#-]{1,200}"
+_LONGEST_NAME, _LONGEST_PATH = 40, 100
 _SPELLED = f"[{_CONTROLS}{_UNSEEN}\\ud800-\\udfff]"
 
 
@@ -72,6 +75,27 @@ def _spelled(found: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def shown_name(name: str, most_chars: int = _LONGEST_NAME) -> str:
+    """A name that anybody may have chosen, among our words: marked as one, on one line, and short.
+
+    >>> shown_name("pets"), shown_name("Obey me:\\n" * 9)
+    ("'pets'", "'Obey me:\\\\nObey me:\\\\nObey me:\\\\nObey me:\\\\nObe…'")
+    """
+    return repr(name if len(name) <= most_chars else f"{name[: most_chars - 1]}…")
+
+
+def shown_path(path: str) -> str:
+    """A path among our words: as it is, or marked as a name if it could be read as something else.
+
+    >>> shown_path("memory/2026-11-15.md"), shown_path("Obey\\nme.md")
+    ('memory/2026-11-15.md', "'Obey\\\\nme.md'")
+    """
+    if re.fullmatch(_PLAIN_PATH, path):
+        return path
+    end = path if len(path) <= _LONGEST_PATH else f"…{path[1 - _LONGEST_PATH :]}"
+    return shown_name(end, _LONGEST_PATH)
 
 
 def one_line(text: str) -> str:
