@@ -9,6 +9,7 @@ from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.passages import marked_in
+from memolith.files.tombstones import digest, tombstones
 from memolith.jobs import apply, changes, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -22,6 +23,7 @@ from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
 from memolith.jobs.schedule import last_runs, note_run
+from memolith.jobs.told_before import told_before
 from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from memolith.clock import Clock
+    from memolith.files.tombstones import Tombstone
     from memolith.jobs.flush import Finding
     from memolith.jobs.job import Job, P, Workplace
     from memolith.jobs.schedule import Run
@@ -122,22 +125,24 @@ class Jobs:
         `include_secret` is false.
         """
         gate.check_is_text(session=session)
-        known = Known(record.text for record in self._store.records(include_secret=include_secret))
+        chat = read_chat(turns)
+        found = list(extract(chat.messages))
+        known, forgotten = self._known(found, include_secret=include_secret)
         saved: list[Flushed] = []
         refused: list[str] = []
         skipped = 0
-        chat = read_chat(turns)
-        for found in extract(chat.messages):
-            if known.has(found.text):
+        for one in found:
+            if known.has(one.text, one.said, session):
                 skipped += 1
                 continue
-            known.add(found.text)
+            known.add(one.text)
             try:
-                record_id = "" if dry_run else self._save(found, session)
+                gate.refuse_forgotten(forgotten.get(digest(one.text)))
+                record_id = "" if dry_run else self._save(one, session)
             except RefusedError as error:
                 refused.append(error.message)
             else:
-                saved.append(Flushed(text=found.text, category=found.category, id=record_id))
+                saved.append(Flushed(text=one.text, category=one.category, id=record_id))
         return FlushReport(
             saved=tuple(saved),
             known=skipped,
@@ -145,6 +150,24 @@ class Jobs:
             dry_run=dry_run,
             warnings=chat.warnings,
         )
+
+    def _known(
+        self, found: Sequence[Finding], *, include_secret: bool
+    ) -> tuple[Known, Mapping[str, Tombstone]]:
+        """What was told before of what was found, and what was forgotten, by the digests of texts."""
+        if not found or not self._store.profile.exists:
+            return Known(()), {}
+        records = self._store.records(include_secret=include_secret, include_past=True)
+        with self._place.reading() as folder:
+            known = told_before(
+                folder,
+                records,
+                (one.text for one in found),
+                now=self._place.clock.now(),
+                archive=self._place.config.trim.archive_path,
+                include_secret=include_secret,
+            )
+            return known, {stone.digest: stone for stone in tombstones(folder)}
 
     def _save(self, found: Finding, session: str) -> str:
         said_by = {"said_by": "user" if found.by_user else "assistant"}

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memolith.files.tombstones import Tombstone
     from memolith.files.transaction import Transaction
     from memolith.types import Record
 
@@ -267,9 +268,15 @@ def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) 
     if stone is None:
         return
     if not by_user:
+        refuse_forgotten(stone)
+    transaction.replace(layout.TOMBSTONES, without_tombstone(folder, stone), stamp)
+
+
+def refuse_forgotten(stone: Tombstone | None) -> None:
+    """Raise ForgottenError for a text of which there is a tombstone."""
+    if stone is not None:
         raise ForgottenError(
             f"The user had this forgotten at {stone.forgotten_at}, so it was not remembered again.",
             record_id=stone.id,
             hint="Only the user may bring it back: memolith remember TEXT",
         )
-    transaction.replace(layout.TOMBSTONES, without_tombstone(folder, stone), stamp)

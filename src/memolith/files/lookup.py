@@ -55,7 +55,7 @@ def superseded_in(folder: Folder, path: str) -> set[str]:
 
 def superseded_by(path: str, data: bytes) -> set[str]:
     """The same, of a file's bytes."""
-    return {record.supersedes for record in _successors(path, data) if record.supersedes}
+    return {record.supersedes for record in successors(path, data) if record.supersedes}
 
 
 def past_in(path: str, data: bytes, now: datetime) -> set[str]:
@@ -103,7 +103,7 @@ def find_newest(folder: Folder, record_id: str, archive: str) -> Record:
     found = find_record(folder, record_id)
     newer: dict[str, Record] = {}
     for path in dict.fromkeys((*memory_files(folder), archive)):
-        for record in _successors(path, folder.read(path) or b""):
+        for record in successors(path, folder.read(path) or b""):
             known = newer.get(record.supersedes or "")
             if known is None or record.created > known.created:
                 newer[record.supersedes or ""] = record
@@ -123,7 +123,7 @@ def _records_with(path: str, data: bytes, wanted: bytes) -> list[Record]:
     return [record for _, record in Document(path, few).records()]
 
 
-def _successors(path: str, data: bytes) -> Iterator[Record]:
+def successors(path: str, data: bytes) -> Iterator[Record]:
     """The records of a file that took the place of another; few lines say that they did."""
     word = b"supersedes"
     if word in data:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ class Said:
 
     by_user: bool
     text: str
+    at: datetime | None = field(default=None, repr=False, compare=False)  # if a host says when
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +164,18 @@ def _from_lines(text: str) -> Chat:
     return Chat(tuple(messages), () if messages else (_NO_MESSAGE,))
 
 
-def _messages(content: object) -> Iterator[Said]:
+def _messages(content: object, at: datetime | None = None) -> Iterator[Said]:
+    if isinstance(content, dict):
+        at = _moment(content.get("timestamp")) or at
     match content:
         case list(items) | {"messages": list(items)}:
             for item in items:
-                yield from _messages(item)
+                yield from _messages(item, at)
         case dict(line) if (inside := _inside_line(line)) is not line:
-            yield from _messages(inside)
+            yield from _messages(inside, at)
         case {"role": ("user" | "assistant") as role, "content": said}:
-            yield from _as_said(role == "user", _text(said))
+            for one in _as_said(role == "user", _text(said)):
+                yield replace(one, at=at)
         case {"user": str(user), **rest}:
             yield from _as_said(True, user)
             if isinstance(answer := rest.get("assistant"), str):
@@ -179,6 +184,15 @@ def _messages(content: object) -> Iterator[Said]:
             return
         case _:
             raise ValueError("neither a message nor a list of them")
+
+
+def _moment(stamp: object) -> datetime | None:
+    """When a host says that it was said; without a zone nobody knows."""
+    try:
+        moment = datetime.fromisoformat(stamp) if isinstance(stamp, str) else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 def _inside_line(line: dict[str, object]) -> dict[str, object]:

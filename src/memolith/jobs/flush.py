@@ -25,6 +25,7 @@ from memolith.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from memolith.jobs.chat import Said
 
@@ -39,6 +40,7 @@ class Finding:
     text: str
     category: str
     by_user: bool
+    said: datetime | None = None
 
 
 def extract(messages: Iterable[Said]) -> Iterator[Finding]:
@@ -47,7 +49,8 @@ def extract(messages: Iterable[Said]) -> Iterator[Finding]:
     for unit in _units(chat):
         if unit.category and (unit.by_user or _may_count(unit, chat)):
             text = " ".join(cut(unit.text, LONGEST).text.split())
-            yield Finding(text=text, category=unit.category, by_user=unit.by_user)
+            said = chat[unit.message].at
+            yield Finding(text=text, category=unit.category, by_user=unit.by_user, said=said)
 
 
 def _may_count(unit: Unit, chat: Sequence[Said]) -> bool:

@@ -1,0 +1,59 @@
+"""What a memory was told before: what holds, what was replaced or has expired, and what left MEMORY.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memolith.files.same_texts import find_texts
+from memolith.files.secret_marks import with_strictest_marks
+from memolith.jobs.known_texts import Known, Past
+from memolith.text.summary_line import short_id
+from memolith.text.summary_text import read_lines
+from memolith.visibility import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from memolith.files.folder import Folder
+    from memolith.types import Record
+
+
+def told_before(
+    folder: Folder,
+    records: Iterable[Record],
+    texts: Iterable[str],
+    *,
+    now: datetime,
+    archive: str,
+    include_secret: bool,
+) -> Known:
+    """What is known of these texts: by all records of MEMORY.md and notes, past ones too, and by equal ones elsewhere.
+
+    A chat is handed over again and again. What was corrected, archived or taken out since is not new by that.
+    """
+    found, replaced = find_texts(folder, texts, archive)
+    there = list(records)
+    for record in there:
+        found.pop(record.id, None)
+    elsewhere = with_strictest_marks(folder, found.values()) if found else []
+    known = Known(())
+    names = {short_id(name) for name in replaced}
+    for record in (
+        *there,
+        *(one for one in elsewhere if visible(one, include_secret=include_secret)),
+    ):
+        if record.category == "compaction":
+            for line in read_lines(record.text):
+                if names.isdisjoint(line.ids):
+                    known.add(line.text)
+        else:
+            known.add(record.text, _past(record, replaced, now))
+    return known
+
+
+def _past(record: Record, replaced: Mapping[str, datetime], now: datetime) -> Past | None:
+    until = replaced.get(record.id)
+    if until is None and record.expires is not None and record.expires <= now:
+        until = record.expires
+    return None if until is None else Past(until, record.session)
