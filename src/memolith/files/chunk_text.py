@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from memolith.errors import MemolithError
 from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
-from memolith.files.folder import close_quietly
+from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.files.retold import names_told, source_of
@@ -20,27 +21,48 @@ if TYPE_CHECKING:
     from memolith.files.roots import Roots
     from memolith.retrieval import Chunk
 
+# So many files stay open: chunks of one file may stand far apart among those that are read.
+_MOST_OPEN = 32
+_TOO_MANY = (errno.EMFILE, errno.ENFILE)
+
 
 def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[ReadText | None]:
-    """The texts of chunks, in the same order; None for one that is not there any more."""
+    """The texts of chunks, in the same order; None for one that is not there any more.
+
+    Raises StorageError when the process has no handle left: that tells nothing about a file.
+    """
     handles: dict[str, int | None] = {}
     try:
         for chunk in chunks:
             if chunk.path not in handles:
-                handles[chunk.path] = _open(roots, chunk.path)
+                _close_all_but(handles, _MOST_OPEN - 1)
+                handles[chunk.path] = _open(roots, chunk.path, handles)
             handle = handles[chunk.path]
             yield None if handle is None else _text(handle, chunk)
     finally:
-        for handle in handles.values():
-            if handle is not None:
-                close_quietly(handle)
+        _close_all_but(handles, 0)
 
 
-def _open(roots: Roots, path: str) -> int | None:
+def _close_all_but(handles: dict[str, int | None], most: int) -> None:
+    """Close those that were opened first until so many are left."""
+    while len(handles) > most:
+        handle = handles.pop(next(iter(handles)))
+        if handle is not None:
+            close_quietly(handle)
+
+
+def _open(roots: Roots, path: str, handles: dict[str, int | None]) -> int | None:
     try:
         return roots.open(path)[0]
-    except (OSError, MemolithError):
+    except OSError as error:
+        if error.errno not in _TOO_MANY:
+            return None
+        if not handles:
+            raise storage_error(error, path) from error
+    except MemolithError:
         return None
+    _close_all_but(handles, 0)
+    return _open(roots, path, handles)
 
 
 def _text(handle: int, chunk: Chunk) -> ReadText | None:
