@@ -9,7 +9,7 @@ from memolith.files.record_format import RecordFormatError, encode_json, encode_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from memolith.files.folder import Folder
@@ -43,9 +43,9 @@ def digest(text: str) -> str:
     return sha256(normal.encode(errors="surrogatepass")).hexdigest()
 
 
-def tombstones(folder: Folder) -> Iterator[Tombstone]:
+def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
     """Everything that was forgotten; lines that are no tombstones are left alone."""
-    for line in (folder.read(layout.TOMBSTONES) or b"").split(b"\n"):
+    for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
         try:
             content = parse_json(line) if line else None
         except RecordFormatError:
@@ -58,7 +58,7 @@ def tombstones(folder: Folder) -> Iterator[Tombstone]:
 def find_tombstone(folder: Folder, text: str) -> Tombstone | None:
     """The tombstone of this very text, if the user had it forgotten."""
     wanted = digest(text)
-    return next((stone for stone in tombstones(folder) if stone.digest == wanted), None)
+    return next((stone for stone in tombstones(folder.read) if stone.digest == wanted), None)
 
 
 def without_tombstone(folder: Folder, stone: Tombstone) -> bytes:

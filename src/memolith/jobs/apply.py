@@ -20,7 +20,7 @@ from memolith.jobs.changes import applied, lines_of, merged, only_appends, undon
 from memolith.jobs.job import Snapshot
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, newer_jobs, prune_jobs
 from memolith.jobs.left_over import kept_told
-from memolith.jobs.outdated import outdated
+from memolith.jobs.outdated import check_holds
 from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.undone import note_undone
 
@@ -39,11 +39,20 @@ if TYPE_CHECKING:
 _EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 
 
-def apply_changes(place: Workplace, report: JobReport, job: Job[P]) -> JobReport:
+def apply_changes(place: Workplace, report: JobReport, job: Job[P], seen: Snapshot) -> JobReport:
     """Backup, archive, replace, verify, else restore. Raises FileChangedError when a file no longer
-    begins with what the plan was made on; nothing was changed then.
+    begins with what the plan was made on, or when what would be told does not hold any more, or must
+    not be told; nothing was changed then.
+
+    `seen` are the files by which it was last found to hold: if they are as they were, it does.
     """
-    return apply_planned(place, lambda _: report, job)
+
+    def holding(_: Folder) -> JobReport:
+        if not seen.is_current():
+            check_holds(report, seen.anew(), place)
+        return report
+
+    return apply_planned(place, holding, job)
 
 
 def apply_planned(
@@ -109,7 +118,9 @@ def _write(
         transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
-def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None) -> JobReport:
+def propose(
+    place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None, seen: Snapshot
+) -> JobReport:
     """Keep the changes as a proposal, in the place of one that no longer fits the files."""
     with place.writing() as transaction:
         folder = transaction.folder
@@ -117,6 +128,8 @@ def propose(place: Workplace, report: JobReport, job: Job[P], stale: JobReport |
         after = {
             change.path: _after(change, before[change.path], applied) for change in report.changes
         }
+        if not seen.is_current():
+            check_holds(report, seen.anew(), place)
         _judge(job, folder, before, after)
         job_id = new_job_id(folder, report.job, report.created)
         settings = planned_with(place.config, report.job)
@@ -155,13 +168,7 @@ def _holding(folder: Folder, report: JobReport, place: Workplace) -> JobReport:
     """The proposal, if it fits its files and all that it would write is still said and may be told."""
     for change in report.changes:
         _after(change, folder.read(change.path), merged)
-    if gone := outdated(report, Snapshot(folder), place):
-        more = f"; and {len(gone) - 1:,} more" if len(gone) > 1 else ""
-        raise FileChangedError(
-            f"What the proposal {report.id} would write does not hold any more ({gone[0]}{more})."
-            " Nothing was changed.",
-            path=report.changes[-1].path,
-        )
+    check_holds(report, Snapshot(folder), place)
     return report
 
 

@@ -17,7 +17,7 @@ from memolith.files.document import Document
 from memolith.files.gate import new_id
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
-from memolith.files.tombstones import digest, tombstones
+from memolith.files.tombstones import digest
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.experience.candidates import (
     Candidate,
@@ -169,7 +169,7 @@ class ExperienceJob:
             again = again.union(covered_names(waiting) if waiting else ())
             day = self._place.clock.day_of(since) if since and not again else None
             paths = files_of_candidates(snapshot.files(), day)
-            forgotten = {stone.digest for stone in tombstones(folder)}
+        forgotten = snapshot.forgotten()
         sources = {record.metadata.get("source") for record in stored}
         sources |= {record.metadata.get("source") for record in _archived(snapshot)}
         if not self._place.by_hand:

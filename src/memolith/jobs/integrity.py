@@ -77,7 +77,7 @@ class _Scene:
             self.everything += statements(path, data)
         for path in set(known_archives(folder)) - set(self.lines):
             self.known_ids.update(record.id for record in records_in(path, read(path) or b""))
-        self.known_ids.update(stone.id for stone in tombstones(folder))
+        self.known_ids.update(stone.id for stone in tombstones(folder.read))
         self.current = {record.id: record for record in current(records.values(), now)}
 
     def living(self) -> Iterator[Statement]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from memolith.files.archives import known_archives
 from memolith.files.lookup import memory_files, superseded_by
 from memolith.files.secret_marks import secret_ids
+from memolith.files.tombstones import tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +31,11 @@ class Snapshot:
         self._folder = folder
         self.closed = folder.leave_out_closed()  # what may not be read: jobs do without it
         self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
+        self._listed: list[str] | None = None
+
+    def anew(self) -> Snapshot:
+        """The same folder as it is now."""
+        return Snapshot(self._folder)
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, the same at every call."""
@@ -45,8 +51,10 @@ class Snapshot:
         return self._seen[path][1]
 
     def files(self) -> list[str]:
-        """Every Markdown file that may hold records."""
-        return list(memory_files(self._folder))
+        """Every Markdown file that may hold records, the same at every call."""
+        if self._listed is None:
+            self._listed = list(memory_files(self._folder))
+        return list(self._listed)
 
     def files_and_archives(self, archive: str) -> list[str]:
         """The same, with this archive and those that were written to before, wherever they stand."""
@@ -63,9 +71,15 @@ class Snapshot:
         found = (secret_ids(self.read(path) or b"") for path in self.files())
         return frozenset().union(*found)
 
+    def forgotten(self) -> frozenset[str]:
+        """The digests of all texts that were forgotten."""
+        return frozenset(stone.digest for stone in tombstones(self.read))
+
     def is_current(self) -> bool:
-        """Whether every file is still as it was read."""
-        return all(self._folder.stamp(path) == stamp for path, (_, stamp) in self._seen.items())
+        """Whether every file is still as it was read, and no other has come where all were looked at."""
+        return (self._listed is None or self._listed == list(memory_files(self._folder))) and all(
+            self._folder.stamp(path) == stamp for path, (_, stamp) in self._seen.items()
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
-"""What of a proposal no longer holds: what it tells was said by records, and those may have changed since.
+"""What of a job's text no longer holds: what it tells was said by records, and those may have changed since.
 
-A proposal waits, and meanwhile a record is made secret, edited, superseded or deleted. Each text that would be
-written is looked for at its source again; nothing here names a text, for it may be a secret by now.
+A proposal waits, or texts are being written, and meanwhile a record is made secret, edited, superseded or
+forgotten. Each text that would be written is looked for at its source again; nothing here names a text, for
+it may be a secret by now.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from memolith.errors import FileChangedError
 from memolith.files import layout, long_memory
 from memolith.files.document import Document
 from memolith.files.promoted import blocks
+from memolith.files.tombstones import digest
 from memolith.interfaces import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
@@ -32,6 +35,17 @@ if TYPE_CHECKING:
 
 # A successor may carry a time a little before what it takes the place of: clocks are set back.
 _OVERLAP = timedelta(days=2)
+
+
+def check_holds(report: JobReport, snapshot: Snapshot, place: Workplace) -> None:
+    """Raise FileChangedError if something that would be told does not hold any more, or must not be told."""
+    if gone := outdated(report, snapshot, place):
+        what = f"the proposal {report.id}" if report.id else f"the job {report.job}"
+        more = f"; and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+        raise FileChangedError(
+            f"What {what} would write does not hold any more ({gone[0]}{more}). Nothing was changed.",
+            path=report.changes[-1].path,
+        )
 
 
 def outdated(report: JobReport, snapshot: Snapshot, place: Workplace) -> list[str]:
@@ -68,10 +82,14 @@ def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
         return
     first = place.clock.day_of(min(record.created for record in new) - _OVERLAP)
     paths = files_of_candidates(snapshot.files(), first)
+    sources = {str(record.metadata.get("source")) for record in new}
     found = {
         (one.source, one.text): one
-        for one in candidates_from_files(snapshot.read, paths, now=place.clock.now())
+        for one in candidates_from_files(
+            snapshot.read, paths, now=place.clock.now(), sources=sources
+        )
     }
+    forgotten = snapshot.forgotten()
     stored = Document.parse(layout.EXPERIENCES, snapshot.read(layout.EXPERIENCES) or b"")
     known = {record.metadata.get("source") for _, record in stored.records()}
     for record in new:
@@ -79,7 +97,11 @@ def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
         one = found.get((source if isinstance(source, str) else "", record.text))
         if source in known:
             yield f"{source}: it was taken in already"
-        elif one is None or one.provenance != record.provenance:
+        elif (
+            one is None
+            or one.provenance != record.provenance
+            or (forgotten and digest(record.text) in forgotten)
+        ):
             yield f"{source}: it does not say this any more, or must not be told"
 
 
@@ -104,7 +126,9 @@ def _moved(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[
     document = Document.parse(path, snapshot.read(path) or b"")
     going = {line for where, line in _lines(report, "removed") if where == path}
     last = max((line.number for line in document.lines if line.data in going), default=0)
-    anew = plan_trim(document, config_planned_with(report.settings).trim).archived
+    waited = report.status == "proposed"
+    config = config_planned_with(report.settings) if waited else place.config
+    anew = plan_trim(document, config.trim).archived
     if any(line.number < last and line.data not in going for line in anew):
         yield f"{path}: other records are the oldest now"
 

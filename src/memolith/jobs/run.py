@@ -17,6 +17,7 @@ from memolith.jobs.apply import apply_changes, apply_planned, propose, still_fit
 from memolith.jobs.changes import only_appends
 from memolith.jobs.job import P, Snapshot
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
+from memolith.jobs.outdated import check_holds
 from memolith.reports import JobReport
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
         try:
             with OwnerLock(folder, JOB_LOCK):
                 if not snapshot.is_current():  # a job that ended just now may have done it already
-                    plan = job.plan(Snapshot(folder))
-                report = _without_stale(place, _run_alone(place, job, plan, report))
+                    snapshot = snapshot.anew()
+                    plan = job.plan(snapshot)
+                report = _without_stale(place, _run_alone(place, job, (plan, snapshot), report))
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
@@ -71,16 +73,18 @@ def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -
         return _keep_failure(place, replace(report, reason=repr(error)))
 
 
-def _run_alone(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
+def _run_alone(
+    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
+) -> JobReport:
     for _ in range(_ATTEMPTS - 1):
         try:
-            return _run_once(place, job, plan, report)
+            return _run_once(place, job, planned, report)
         except FileChangedError:
-            with place.reading() as folder:
-                plan = job.plan(Snapshot(folder))
+            snapshot = planned[1].anew()
+            planned = job.plan(snapshot), snapshot
     if job.by_rules and not _asks(place):
         return _run_while_others_wait(place, job, report)
-    return _run_once(place, job, plan, report)
+    return _run_once(place, job, planned, report)
 
 
 def _run_while_others_wait(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
@@ -95,7 +99,10 @@ def _run_while_others_wait(place: Workplace, job: Job[P], report: JobReport) -> 
     return apply_planned(place, planned, job)
 
 
-def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobReport:
+def _run_once(
+    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
+) -> JobReport:
+    plan, seen = planned
     if plan.skipped:
         return _skipped(report, plan)
     stale = None
@@ -108,9 +115,12 @@ def _run_once(place: Workplace, job: Job[P], plan: P, report: JobReport) -> JobR
     place.progress(DRAFTED, DONE)
     if drafted.status == "skipped":
         return drafted
+    if not seen.is_current():  # looked at once more, before others have to wait for that
+        seen = seen.anew()
+        check_holds(drafted, seen, place)
     if _asks(place):
-        return propose(place, drafted, job, stale)
-    return apply_changes(place, drafted, job)
+        return propose(place, drafted, job, stale, seen)
+    return apply_changes(place, drafted, job, seen)
 
 
 def _without_stale(place: Workplace, report: JobReport) -> JobReport:

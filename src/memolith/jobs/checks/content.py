@@ -57,7 +57,7 @@ def check_content(subject: Subject) -> list[Check]:
 def _tombstones(subject: Subject, unread: Findings) -> list[Tombstone]:
     try:
         with Folder(subject.root) as folder:
-            stones = list(tombstones(folder))
+            stones = list(tombstones(folder.read))
         lines = (subject.read(layout.TOMBSTONES) or b"").split(b"\n")
     except MemolithError as error:
         unread.add("error", shown(error.message), error.hint)

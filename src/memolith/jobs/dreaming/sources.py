@@ -7,6 +7,7 @@ from functools import cache
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.statements import Statement, statements
+from memolith.files.tombstones import digest
 from memolith.jobs.dreaming.still_said import StillSaid
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
@@ -41,13 +42,16 @@ class Sources:
         now: datetime,
         secret: Callable[[], Collection[str]] = frozenset,
         paths: Callable[[], Collection[str]] | None = None,
+        forgotten: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         """`superseded` gives the ids of records that a newer one has taken the place of, `secret` of those
-        that any file marks secret, `paths` all files; without them nothing counts as gone.
+        that any file marks secret, `forgotten` digests of texts, `paths` all files; without them nothing
+        counts as gone.
         """
         self._read = read
         self._superseded = superseded
         self._secret = secret
+        self._forgotten = forgotten
         self._now = now
         self._known: dict[str, list[tuple[str, Statement]] | None] = {}
         self._said = StillSaid(read, self._statements, paths) if paths else None
@@ -63,6 +67,7 @@ class Sources:
             cache(snapshot.marked_secret),
             # What may not be read may be where it went.
             None if snapshot.closed else cache(lambda: snapshot.files_and_archives(archive)),
+            cache(snapshot.forgotten),
         )
 
     def find(self, entry: Recalled) -> Statement | str:
@@ -131,6 +136,8 @@ class Sources:
             return "dreaming wrote it itself"
         if found.citation.path in (ROOT_MEMORY, NESTED_MEMORY):
             return "it stands in MEMORY.md already"
+        if (forgotten := self._forgotten()) and digest(found.text) in forgotten:
+            return "you had these words forgotten"
         return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)
 
     def _doubt(self, record: Record) -> str:

@@ -18,7 +18,7 @@ from memolith.visibility import current, trust_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import date, datetime
 
     from memolith.types import Record
@@ -45,20 +45,32 @@ class Candidate:
 
 
 def candidates_from_files(
-    read: Callable[[str], bytes | None], paths: Iterable[str], *, now: datetime
+    read: Callable[[str], bytes | None],
+    paths: Iterable[str],
+    *,
+    now: datetime,
+    sources: Collection[str] | None = None,
 ) -> Iterator[Candidate]:
-    """The candidates of these files, oldest first; superseded and expired records are left out."""
+    """The candidates of these files, oldest first; superseded and expired records are left out.
+
+    With `sources`, only those that come from there.
+    """
+    turns = None if sources is None else {source.rpartition("#")[0] for source in sources}
     records: dict[str, Record] = {}
     secret: set[str] = set()  # one file that says so is enough
     found: list[Candidate] = []
     for path in paths:
         data = read(path) or b""
         if path == CONVERSATIONS:
-            found += _from_turns(data)
+            found += _from_turns(data, turns)
         elif path not in OWN_OUTPUT:
             records.update((record.id, record) for record in records_in(path, data))
             secret.update(secret_ids(data))
-    open_ones = (one for one in current(records.values(), now) if one.id not in secret)
+    open_ones = (
+        one
+        for one in current(records.values(), now)
+        if one.id not in secret and (sources is None or one.id in sources)
+    )
     found += filter(None, map(_from_record, open_ones))
     yield from sorted(found, key=lambda candidate: candidate.created)
 
@@ -99,11 +111,14 @@ def _from_record(record: Record) -> Candidate | None:
     )
 
 
-def _from_turns(data: bytes) -> Iterator[Candidate]:
+def _from_turns(data: bytes, wanted: Collection[str] | None) -> Iterator[Candidate]:
     """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
     for line in data.split(b"\n"):
         turn = parse_turn(line)
         if turn is None or trust_in_file(turn.platform) == "external":
+            continue
+        place = f"{turn.chat}@{turn.created.isoformat()}"
+        if wanted is not None and place not in wanted:
             continue
         for sentence in sentences(turn.user):
             text = bare_text(sentence)
@@ -111,7 +126,7 @@ def _from_turns(data: bytes) -> Iterator[Candidate]:
             if kind in _STATED and _tells_enough(text) and not surely_holds_secret(text):
                 yield Candidate(
                     text=text[:_LONGEST_CHARS],
-                    source=f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}",
+                    source=f"{place}#{claim_key(text)}",
                     category="turn",
                     session=turn.chat,
                     created=turn.created,
