@@ -68,7 +68,7 @@ def test_a_group_begins_with_what_the_user_said_first(at: int) -> None:
 
 @pytest.mark.parametrize("at", [0, 4])
 def test_the_vector_of_a_chat_is_the_sum_of_those_of_its_chunks(at: int) -> None:
-    found = group_vectors(halves(at), np.array([9, 6, 5]))
+    found = group_vectors([(part, None) for part in halves(at)], np.array([9, 6, 5]))
     wanted = [VECTORS[8], np.zeros(DIMENSIONS), sum(VECTORS[key] for key in (1, 3, 6, 9))]
     assert found == pytest.approx(np.array(wanted), abs=0.05)
 
@@ -76,7 +76,7 @@ def test_the_vector_of_a_chat_is_the_sum_of_those_of_its_chunks(at: int) -> None
 def test_of_a_long_chat_the_beginning_is_added_up() -> None:
     chunks = [(key % 10, 5, USER) for key in range(40)]
     rows = [(key, 5, USER) for key in range(1, 9)] * 5
-    found = group_vectors([segment(chunks), segment(rows)], np.array([5]))[0]
+    found = group_vectors([(segment(chunks), None), (segment(rows), None)], np.array([5]))[0]
     first = sum(VECTORS[key] for key, _, _ in [*chunks[:32], *rows[:32]])
     assert found == pytest.approx(np.array(first), abs=0.3)
 
@@ -87,4 +87,4 @@ def test_a_segment_without_groups_or_chunks_adds_nothing() -> None:
         sums = GroupSums(np.array([5]), len(TERMS))
         sums.add(part, Matches(part.postings, TERMS), VECTORS[0])
         assert not sums.counts.any()
-        assert not group_vectors([part], np.array([5])).any()
+        assert not group_vectors([(part, None)], np.array([5])).any()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.index.matches import Matches
 from memolith.index.postings import term_hash
 from memolith.values import dataclass
 
@@ -29,52 +30,56 @@ class Asked:
     tells nothing about chats.
     """
 
-    terms: NDArray[np.uint64]  # of all words, each once
+    terms: NDArray[np.uint64]  # of all words, each once, if it stands anywhere
     in_chunks: Words  # terms by their place among all
     in_groups: Words
     rarity: list[float]  # the idf of each word itself, not of what else it may be called
 
 
 def asked_of(
-    words: Sequence[Mapping[str, float]], segments: Sequence[Segment], hidden: Sequence[Hidden] = ()
-) -> Asked:
-    """Look the terms up in all segments; what is hidden counts nowhere."""
+    words: Sequence[Mapping[str, float]], segments: Sequence[tuple[Segment, Hidden | None]]
+) -> tuple[Asked, list[Matches]]:
+    """Look the terms up in all segments, and where in each they stand; what is hidden counts nowhere."""
     hashed = [{term_hash(term): weight for term, weight in word.items()} for word in words]
     numbers = sorted({term for word in hashed for term in word})
     wanted = np.array(numbers, "<u8")
     rows, groups = found = np.zeros((2, len(wanted)))
-    for segment in segments:
+    total = all_groups = 0
+    for segment, _ in segments:
         in_rows, in_groups = segment.postings.frequencies(wanted)
         rows += in_rows
         groups += in_groups
-    total = sum(map(len, segments))
-    all_groups = sum(len(segment.groups.ids) for segment in segments)
-    for some in hidden:
-        in_rows, in_groups = some.frequencies(wanted)
-        rows -= in_rows
-        groups -= np.minimum(in_groups, groups)
-        total -= len(some.rows)
-        all_groups -= some.whole_groups
+        total += len(segment)
+        all_groups += len(segment.groups.ids)
+    present = rows.nonzero()[0]
+    matches = [Matches(segment.postings, wanted[present]) for segment, _ in segments]
+    for matched, (_, hidden) in zip(matches, segments, strict=True):
+        if hidden is not None:
+            in_rows, in_groups = hidden.frequencies(matched, len(present))
+            rows[present] -= in_rows
+            groups[present] -= np.minimum(in_groups, groups[present])
+            total -= len(hidden.rows)
+            all_groups -= hidden.whole_groups
     of_chunks, of_groups = _idf(found, np.array([[total], [all_groups]])).tolist()
     place = {term: at for at, term in enumerate(numbers)}
-    known = rows.nonzero()[0]
     unknown = math.log1p((total + 0.5) / 0.5)
-    among_known = dict(zip(known.tolist(), range(len(known)), strict=True))
+    shown = {at: number for number, at in enumerate(present.tolist()) if rows[at]}
     by_place = [[(place[term], weight) for term, weight in word.items()] for word in hashed]
-    return Asked(
-        terms=wanted[known],
-        in_chunks=_weighted(by_place, of_chunks, among_known),
-        in_groups=_weighted(by_place, of_groups, among_known),
+    asked = Asked(
+        terms=wanted[present],
+        in_chunks=_weighted(by_place, of_chunks, shown),
+        in_groups=_weighted(by_place, of_groups, shown),
         rarity=[
             min((of_chunks[at] for at, weight in word if weight == 1), default=unknown)
             for word in by_place
         ],
     )
+    return asked, matches
 
 
-def _weighted(words: Words, told: Sequence[float], known: Mapping[int, int]) -> Words:
+def _weighted(words: Words, told: Sequence[float], shown: Mapping[int, int]) -> Words:
     return [
-        [(known[at], weight * told[at]) for at, weight in word if at in known] for word in words
+        [(shown[at], weight * told[at]) for at, weight in word if at in shown] for word in words
     ]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.matches import together
-from memolith.index.nearest import first_of_each, stretches
+from memolith.index.nearest import distinct, first_of_each, stretches
 from memolith.index.postings import K1, B
 from memolith.interfaces import USER
 from memolith.values import dataclass
@@ -130,11 +130,10 @@ class GroupSums:
             self.lengths[:, asked] -= hidden.lengths[:, at]
             np.maximum(self.lengths, 0, out=self.lengths)
         self._add_counts(segment, matches, asked, at, hidden)
-        if vector is not None and hidden is not None:
-            shown = ~hidden.mask.take(segment.groups.titles[at])
-            asked, at = asked[shown], at[shown]
         if vector is not None:
-            self._add_titles(segment, asked, at, vector)
+            rows = (segment.groups if hidden is None else hidden).titles[at]
+            has_title = rows < len(segment)
+            self._add_titles(segment, asked[has_title], rows[has_title], vector)
 
     def _add_counts(
         self,
@@ -162,9 +161,10 @@ class GroupSums:
         counts = np.concatenate([counts, counts * by_user])
         self.counts += np.bincount(cells, counts, self.counts.size).reshape(self.counts.shape)
 
-    def _add_titles(self, segment: Segment, asked: Integers, at: Integers, vector: Vectors) -> None:
+    def _add_titles(
+        self, segment: Segment, asked: Integers, rows: NDArray[np.uint32], vector: Vectors
+    ) -> None:
         """How near the first chunk of each group is; of a chat, the first the user said."""
-        rows = segment.groups.titles[at]
         by_user = segment.columns["role"][rows] == USER
         keys = segment.keys[rows] + np.where(by_user, 0, _NOT_THE_USER)
         earlier = keys < self._title_keys[asked]
@@ -189,13 +189,29 @@ def group_bm25(counts: Floats, lengths: Floats, words: Words) -> Floats:
     return scores
 
 
-def group_vectors(segments: Sequence[Segment], groups: Integers) -> Floats:
-    """For each chat the sum of the vectors of its chunks; zeros if they have none."""
-    dimensions = max((len(segment.nearest.total) for segment in segments), default=0)
+def group_vectors(segments: Sequence[tuple[Segment, Hidden | None]], groups: Integers) -> Floats:
+    """For each chat the sum of the vectors of its chunks, but for hidden ones; zeros if they have none."""
+    dimensions = max((len(segment.nearest.total) for segment, _ in segments), default=0)
     sums = np.zeros((len(groups), dimensions), np.float32)
-    for segment in segments if dimensions else ():
+    for segment, hidden in segments if dimensions else ():
         asked, at = segment.groups.find(groups)
-        if len(segments) == 1 and len(asked) == len(groups):
-            return segment.groups.sums.take(at, axis=0).astype(np.float32)
-        sums[asked] += segment.groups.sums[at]
+        found = segment.groups.sums.take(at, axis=0).astype(np.float32)
+        if hidden is not None:
+            touched, shown = _shown_sums(segment, hidden, at)
+            found[touched] = shown
+        sums[asked] += found
     return sums
+
+
+def _shown_sums(
+    segment: Segment, hidden: Hidden, at: Integers
+) -> tuple[Integers, NDArray[np.float16]]:
+    """Which of some chats have hidden chunks, by their place among these, and the sum of the others."""
+    numbers = np.full(len(segment.groups.ids) + 1, -1)
+    numbers[at + 1] = np.arange(len(at))
+    of_rows = numbers.take(segment.groups.of_rows)
+    rows = (hidden.touched & ~hidden.mask & (of_rows >= 0)).nonzero()[0]
+    rows = rows[of_rows.take(rows).argsort(kind="stable")]
+    touched = distinct(of_rows.take(rows))
+    ids = segment.groups.ids.take(at.take(touched)).astype(np.int64)
+    return touched, _sums(ids, touched.searchsorted(of_rows.take(rows)) + 1, rows, segment.nearest)

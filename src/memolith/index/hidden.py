@@ -1,7 +1,8 @@
-"""What must not be told, even by a score: how often words stand in chunks that a caller may not see.
+"""What must not be told, even by a score: how often words stand in chunks that do not count.
 
 How rare a word is, how well a whole file fits, how near the usual chunk is: each is counted over many
-chunks, and who may see none of the secret ones must get it as if they were not there.
+chunks. Those that were removed stay in a segment for a while, and secret ones are there for those who may
+see them; everybody else must get it as if they were not there.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memolith.index.nearest import distinct, first_of_each
 from memolith.interfaces import USER
 from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from memolith.index.matches import Matches
     from memolith.index.segment import Segment
 
     Integers = NDArray[np.int64]
@@ -29,12 +32,16 @@ class Hidden:
     """
 
     segment: Segment
-    rows: Integers
+    rows: Integers  # ascending
     mask: NDArray[np.bool_]  # of all rows, which these are
+    touched: NDArray[np.bool_]  # of all rows, those of groups that have hidden ones, and these
     whole_groups: int  # so many groups have no other rows
     lengths: NDArray[
         np.float32
     ]  # how many words of each group are hidden, and how many the user said
+    titles: NDArray[
+        np.uint32
+    ]  # the row each group begins with; one more than there are if it has none
     total: NDArray[np.float32]  # the sum of their vectors
 
     @classmethod
@@ -47,31 +54,40 @@ class Hidden:
         places, size = segment.groups.of_rows, len(segment.groups.ids) + 1
         here = places[rows]
         words = segment.postings.lengths[rows]
-        by_user = segment.columns["role"][rows] == USER
-        hidden, all_rows = np.bincount(here, minlength=size), np.bincount(places, minlength=size)
-        lengths = [np.bincount(here, said, size)[1:] for said in (words, words * by_user)]
+        by_user = segment.columns["role"] == USER
+        lengths = [np.bincount(here, said, size)[1:] for said in (words, words * by_user[rows])]
+        groups = np.zeros(size, np.bool_)
+        groups[here] = True
+        groups[0] = False
+        touched = groups.take(places)
+        shown = (touched & ~mask).nonzero()[0]
+        shown = shown[np.argsort(~by_user.take(shown), kind="stable")]
+        first = shown[first_of_each(places.take(shown))]
+        titles = segment.groups.titles.copy()
+        titles[groups[1:]] = len(segment)
+        titles[places.take(first) - 1] = first
         return cls(
             segment,
             rows,
             mask,
-            whole_groups=int(np.count_nonzero((hidden == all_rows)[1:])),
+            touched | mask,
+            whole_groups=int(np.count_nonzero(groups)) - len(first),
             lengths=np.stack(lengths).astype(np.float32),
+            titles=titles,
             total=segment.nearest.sums(rows, np.zeros(1, np.int64))[0],
         )
 
-    def frequencies(self, terms: NDArray[np.uint64]) -> tuple[Integers, Integers]:
-        """In how many hidden rows each term stands, and in how many groups only there."""
-        rows, groups = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
-        postings, of_rows = self.segment.postings, self.segment.groups.of_rows
-        only_hidden = np.zeros(len(self.segment.groups.ids) + 1, np.bool_)
-        for at, (start, stop) in enumerate(zip(*postings.spans(terms), strict=True)):
-            found = postings.rows[start:stop]
-            is_hidden = self.mask.take(found)
-            if is_hidden.any():
-                places = of_rows.take(found)
-                only_hidden[places] = is_hidden
-                only_hidden[places[~is_hidden]] = False
-                rows[at] = np.count_nonzero(is_hidden)
-                groups[at] = np.count_nonzero(only_hidden[1:])
-                only_hidden[places] = False
-        return rows, groups
+    def frequencies(self, matches: Matches, terms: int) -> tuple[Integers, Integers]:
+        """In how many hidden rows each of the terms stands, and in how many groups only there."""
+        found, rows, _ = matches.among(self.touched)
+        size = len(self.segment.groups.ids) + 1
+        places = self.segment.groups.of_rows.take(rows)
+        is_hidden = self.mask.take(rows)
+        # A group with a term is one number; group 0 is none.
+        both = found * size + places
+        only_hidden = distinct(both[is_hidden & (places > 0)])
+        only_hidden = only_hidden[~np.isin(only_hidden, both[~is_hidden])]
+        return (
+            np.bincount(found[is_hidden], minlength=terms),
+            np.bincount(only_hidden // size, minlength=terms),
+        )

@@ -83,7 +83,7 @@ class LiveSegment:
         self._gone = segment.positions(removed)
         self.places = np.zeros(len(segment), np.int32)  # room for `Matches.scores`
         self._secret = np.flatnonzero(segment.columns["secret"])
-        self._hidden: Hidden | None = None
+        self._hidden: dict[bool, Hidden | None] = {}
         self._has_expiring = bool(segment.columns["expires"].any())
 
     @property
@@ -110,15 +110,16 @@ class LiveSegment:
         if len(records):
             same = np.flatnonzero(np.isin(self.segment.columns["record"] // 2, records))
             self._secret = distinct(np.concatenate([self._secret, same]))
-            self._hidden = None
+            self._hidden.clear()
 
     def hidden(self, kinds: Sequence[NumberedFilters]) -> Hidden | None:
-        """What must not even be counted, because one of those who ask may not see secrets."""
-        if all(filters.include_secret for filters in kinds):
-            return None
-        if self._hidden is None:
-            self._hidden = Hidden.of(self.segment, self._secret)
-        return self._hidden
+        """What must not even be counted: what was removed, and secrets if one of those who ask sees none."""
+        with_secrets = all(filters.include_secret for filters in kinds)
+        if with_secrets not in self._hidden:
+            secret = self._secret[:0] if with_secrets else self._secret
+            rows = distinct(np.concatenate([self._gone, secret]))
+            self._hidden[with_secrets] = Hidden.of(self.segment, rows)
+        return self._hidden[with_secrets]
 
     def allowed(self, filters: NumberedFilters) -> Mask | None:
         """Which rows may answer; None when all may."""

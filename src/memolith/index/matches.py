@@ -63,6 +63,11 @@ class Matches:
         counts = self._counts.take(found) * np.float32(TERM_UNIT)
         return terms.take(found), self.rows.take(found), counts
 
+    def among(self, mask: NDArray[np.bool_]) -> Found:
+        """The postings of all terms in the rows of a mask."""
+        found = self.at(mask.take(self.rows).nonzero()[0])
+        return together([found, self.common_among(mask.nonzero()[0])]) if self._common else found
+
     def common_among(self, rows: Rows) -> Found:
         """The postings of common terms in some rows."""
         parts = [self.at(np.empty(0, np.intp))]

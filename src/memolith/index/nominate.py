@@ -9,7 +9,6 @@ import numpy as np
 from memolith.index.asked import asked_of
 from memolith.index.groups import FILES, GroupSums, group_bm25
 from memolith.index.live import Nominees
-from memolith.index.matches import Matches
 from memolith.index.nearest import distinct
 from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
 from memolith.values import dataclass
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from memolith.index.asked import Asked
     from memolith.index.hidden import Hidden
     from memolith.index.live import LiveSegment, NumberedFilters
+    from memolith.index.matches import Matches
     from memolith.interfaces import Vectors
 
     Floats = NDArray[np.float32]
@@ -43,8 +43,9 @@ def nominate(
     It is one pass for all kinds, and what speaks for a group is added up once.
     """
     hidden = [live.hidden(kinds) for live in segments]
-    asked = asked_of(words, [live.segment for live in segments], list(filter(None, hidden)))
-    matches = [Matches(live.segment.postings, asked.terms) for live in segments]
+    asked, matches = asked_of(
+        words, [(live.segment, rows) for live, rows in zip(segments, hidden, strict=True)]
+    )
     in_segments = [
         live.nominate(matched.scores(asked.in_chunks, live.places), vector, limit, kinds)
         if words or vector is not None

@@ -161,7 +161,8 @@ class SqliteIndex:
     @_going_on
     def chat_vectors(self, chats: Column) -> Vectors:
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
-        return group_vectors([live.segment for live in self._nominated_from], chats)
+        counted = [(live.segment, live.hidden(())) for live in self._nominated_from]
+        return group_vectors(counted, chats)
 
     @_guarded
     def names(self, kind: str, filters: Filters) -> set[str]:
