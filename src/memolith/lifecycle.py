@@ -167,7 +167,7 @@ class Jobs:
                 archive=self._place.config.trim.archive_path,
                 include_secret=include_secret,
             )
-            return known, {stone.digest: stone for stone in tombstones(folder)}
+            return known, {stone.digest: stone for stone in tombstones(folder.read)}
 
     def _save(self, found: Finding, session: str) -> str:
         said_by = {"said_by": "user" if found.by_user else "assistant"}
