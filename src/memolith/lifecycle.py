@@ -28,7 +28,10 @@ from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
+from memolith.opened import open_with
 from memolith.reports import Flushed, FlushReport
+from memolith.store import Store
+from memolith.visibility import trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     from memolith.jobs.job import Job, P, Workplace
     from memolith.jobs.schedule import Run
     from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
-    from memolith.store import Store
     from memolith.types import Progress
 
 
@@ -120,7 +122,8 @@ class Jobs:
         """Save what matters of a chat that is about to be lost, unless it is known already.
 
         `turns` is a list of messages (`role` and `content`, or as JSON), lines of JSON, or text with "User:" and
-        "Assistant:". Who said it is in the metadata of a record (`said_by`).
+        "Assistant:". Who said it is in the metadata of a record (`said_by`); what is not surely the user's is
+        trusted as an agent's, whoever calls.
         Whoever may not see secret records must not learn by `known` what they say: for them,
         `include_secret` is false.
         """
@@ -131,18 +134,20 @@ class Jobs:
         saved: list[Flushed] = []
         refused: list[str] = []
         skipped = 0
-        for one in found:
-            if known.has(one.text, one.said, session):
-                skipped += 1
-                continue
-            known.add(one.text)
-            try:
-                gate.refuse_forgotten(forgotten.get(digest(one.text)))
-                record_id = "" if dry_run else self._save(one, session)
-            except RefusedError as error:
-                refused.append(error.message)
-            else:
-                saved.append(Flushed(text=one.text, category=one.category, id=record_id))
+        with self._for_an_agent() as by_agent:
+            for one in found:
+                if known.has(one.text, one.said, session):
+                    skipped += 1
+                    continue
+                known.add(one.text)
+                store = self._store if one.by_user and chat.is_sure else by_agent
+                try:
+                    gate.refuse_forgotten(forgotten.get(digest(one.text)))
+                    record_id = "" if dry_run else _save(store, one, session)
+                except RefusedError as error:
+                    refused.append(error.message)
+                else:
+                    saved.append(Flushed(text=one.text, category=one.category, id=record_id))
         return FlushReport(
             saved=tuple(saved),
             known=skipped,
@@ -169,12 +174,11 @@ class Jobs:
             )
             return known, {stone.digest: stone for stone in tombstones(folder.read)}
 
-    def _save(self, found: Finding, session: str) -> str:
-        said_by = {"said_by": "user" if found.by_user else "assistant"}
-        text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
-        return self._store.remember(
-            text, category=found.category, session=session, metadata=said_by
-        ).id
+    def _for_an_agent(self) -> Store:
+        """The same memory, by a channel that is not the user's: trust follows the channel."""
+        profile, settings, loaded, clock, channel = self._store.__getstate__()
+        lower = "agent" if trust(channel) == "user" else channel
+        return open_with(Store, (profile, settings, loaded, clock, lower))
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
@@ -267,3 +271,9 @@ class Jobs:
         except MemolithError as error:  # the job is done, and stays so
             warning = f"The integrity scan afterwards failed: {error.message}"
             return replace(report, warnings=(*report.warnings, warning))
+
+
+def _save(store: Store, found: Finding, session: str) -> str:
+    said_by = {"said_by": "user" if found.by_user else "assistant"}
+    text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
+    return store.remember(text, category=found.category, session=session, metadata=said_by).id

@@ -12,6 +12,7 @@ from memolith import Memory
 from memolith.jobs.chat import read_chat
 from memolith.jobs.flush import extract
 from memolith.jobs.known_texts import Known
+from memolith.visibility import trust
 
 TO_DO = "todo".upper()  # spelled out, it would be an open end of this file
 CHAT = [
@@ -290,3 +291,45 @@ def test_a_number_within_a_longer_one_or_without_its_sign_is_not_known_yet() -> 
 def test_what_leans_on_the_sentence_before_is_saved_with_it(said: str, saved: str) -> None:
     found = [one.text for one in extract(read_chat(f"User: {said}").messages)]
     assert found == [saved] * bool(saved)
+
+
+SAID = [
+    {"role": "user", "content": "My sister Marta lives in Oulu. What do you know of our staging?"},
+    {"role": "assistant", "content": "Your staging server Heron runs Postgres 15 on port 5433."},
+]
+
+
+@pytest.mark.parametrize(
+    ("channel", "of_user", "of_agent"),
+    [
+        ("library", "user", "agent"),
+        ("cli", "user", "agent"),
+        ("rest", "agent", "agent"),
+        ("telegram", "external", "external"),
+    ],
+)
+def test_what_an_agent_said_is_never_trusted_as_the_users(
+    root: str, channel: str, of_user: str, of_agent: str
+) -> None:
+    with Memory(root, channel=channel) as memory:
+        memory.jobs.flush(SAID)
+        told = [
+            (trust(one.provenance.channel), one.metadata["said_by"]) for one in memory.records()
+        ]
+    assert told == [(of_user, "user"), (of_agent, "assistant")]
+
+
+@pytest.mark.parametrize(
+    ("chat", "trusted"),
+    [
+        ("My sister Marta lives in Oulu.", "user"),
+        ("User: My sister Marta lives in Oulu.", "user"),
+        ("User: hi\nAssistant: Hello.\nUser: My sister Marta lives in Oulu.", "agent"),
+    ],
+)
+def test_in_a_text_of_both_nobody_knows_who_wrote_user(
+    memory: Memory, chat: str, trusted: str
+) -> None:
+    memory.jobs.flush(chat)
+    (record,) = memory.records()
+    assert trust(record.provenance.channel) == trusted

@@ -75,7 +75,7 @@ def run(args: Arguments) -> int:
 
 
 def _print_prompt(args: Arguments) -> int:
-    with open_memory(args, create=True, channel="agent") as memory:
+    with open_memory(args, create=True) as memory:
         prompt = memory.jobs.flush_prompt()
     if args.json:
         output.say_json({"prompt": prompt})
@@ -103,7 +103,7 @@ def _of_hook(args: Arguments, hook: Hook) -> tuple[FlushReport, list[str]]:
 
 
 def _flush(args: Arguments, text: str, session: str, folder: str = "") -> FlushReport:
-    with open_memory(args, create=True, channel="agent", folder=folder) as memory:
+    with open_memory(args, create=True, folder=folder) as memory:
         return memory.jobs.flush(text, session=session, dry_run=args.dry_run)
 
 

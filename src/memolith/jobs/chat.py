@@ -62,6 +62,12 @@ class Chat:
 
     messages: tuple[Said, ...]
     warnings: tuple[str, ...] = ()
+    is_text: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is sure who said what: in a text an agent may have written «User:» itself."""
+        return not self.is_text or all(said.by_user for said in self.messages)
 
 
 def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
@@ -83,7 +89,7 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     except (ValueError, RecursionError):
         if _LIKE_JSON.match(turns):
             return _from_broken(turns)
-    return Chat(tuple(_spoken(turns)))
+    return Chat(tuple(_spoken(turns)), is_text=True)
 
 
 def _from_json(content: Sequence[object] | Mapping[str, object]) -> Chat:
