@@ -93,6 +93,25 @@ def test_one_text_that_is_refused_does_not_fail_its_batch(server: ModelServer) -
     assert [bool(row.any()) for row in vectors] == [True, True, False, True, True]
 
 
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+@pytest.mark.parametrize(
+    "texts", [["poison"], ["tea", "milk", "poison", "bread", "poison", "salt"]]
+)
+def test_a_text_that_is_always_refused_is_told_from_a_server_that_takes_nothing(
+    server: ModelServer, status: int, texts: list[str]
+) -> None:
+    made = embedder(server, retries=1)
+    server.behave = lambda asked: (status, b"") if "poison" in asked else openai_answer(asked)
+    assert [bool(row.any()) for row in made.embed(texts)] == [text != "poison" for text in texts]
+    server.behave = lambda _: (status, b"")
+    asked = len(server.batches)
+    with pytest.raises(EmbeddingError, match=str(status)):
+        made.embed(texts)
+    assert (
+        len(server.batches) - asked <= 4
+    )  # what is not the texts' fault is not asked for in halves
+
+
 def answer_with(vectors: list[object]) -> tuple[int, bytes]:
     items = [{"index": at, "embedding": vector} for at, vector in enumerate(vectors)]
     return 200, json.dumps({"data": items}).encode()
@@ -124,6 +143,7 @@ def test_a_vector_that_is_none_is_refused_and_the_others_are_taken(
     vectors = made.embed(["tea", "bad", "milk"])
     assert [bool(row.any()) for row in vectors] == [True, False, True]
     assert np.isfinite(vectors).all()
+    assert not made.embed(["bad"]).any()  # also where it stands alone
 
 
 @pytest.mark.parametrize(

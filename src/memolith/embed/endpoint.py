@@ -25,8 +25,10 @@ _MOST_DIMENSIONS = 16_384
 _ANY_TEXT = "dimensions"  # sent only to see what comes back
 _LONGEST_TEXT = 8_000  # characters; what models take is less than that
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
-# The text may be at fault, so a batch is asked again in halves.
+# The text may be at fault, so a batch is asked again in halves. Ollama says 500 of texts that its model
+# gives no number for.
 _REFUSED = (400, 413, 422)
+_PERHAPS_REFUSED = (500,)
 _KEY = (401, 403)
 _PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE = 10.0
@@ -91,18 +93,18 @@ class EndpointEmbedder(ABC):
         try:
             return self._checked(self._vectors(self._ask(texts)), texts)
         except _RefusedError as error:
-            if len(texts) == 1:
-                if not self._dimensions and texts[0] != _ANY_TEXT:
-                    self._embed_batch([_ANY_TEXT])
-                if not self._dimensions:  # not one text was ever taken: the fault is not the text's
-                    raise self._failure(str(error)) from error
-                return [None]
+            if list(texts) == [_ANY_TEXT]:
+                raise self._failure(str(error)) from error
+            self._embed_batch([_ANY_TEXT])  # fails if the fault is not the texts'
+        if len(texts) == 1:
+            return [None]
         half = len(texts) // 2
         return self._embed_batch(texts[:half]) + self._embed_batch(texts[half:])
 
     def _checked(self, vectors: list[object], texts: Sequence[str]) -> list[Vectors | None]:
         if len(vectors) != len(texts):
-            raise self._failure(f"it answered {len(texts)} texts with {len(vectors)} vectors")
+            problem = f"it answered {len(texts)} texts with {len(vectors)} vectors"
+            raise _RefusedError(problem) if len(texts) == 1 else self._failure(problem)
         rows = [_row(vector) for vector in vectors]
         sizes = {len(row) for row in rows if row is not None}
         if not self._dimensions and len(sizes) == 1:
@@ -111,7 +113,7 @@ class EndpointEmbedder(ABC):
             row if row is not None and len(row) == self._dimensions else None for row in rows
         ]
         if not any(row is not None for row in fitting):
-            raise self._failure("its answer holds no vector of numbers, or of another size")
+            raise _RefusedError("its answer holds no vector of numbers, or of another size")
         return fitting
 
     def _ask(self, texts: Sequence[str]) -> object:
@@ -119,6 +121,7 @@ class EndpointEmbedder(ABC):
             raise EmbeddingError(self._problem, hint="It is asked again in a moment.")
         deadline = clock.monotonic() + self._config.timeout_seconds * (self._config.retries + 1)
         pause, problem = _PAUSE_SECONDS, ""
+        answer: Answer | None = None
         for attempt in range(self._config.retries + 1):
             if attempt:
                 threading.Event().wait(min(pause, max(0.0, deadline - clock.monotonic())))
@@ -126,10 +129,10 @@ class EndpointEmbedder(ABC):
             try:
                 answer = self._send(texts)
             except NoAnswerError as error:
-                problem = str(error)
+                answer, problem = None, str(error)
                 continue
             except TooLargeError as error:
-                problem = str(error)
+                answer, problem = None, str(error)
                 break
             if answer.status == 200:
                 return self._parsed(answer.body)
@@ -140,6 +143,8 @@ class EndpointEmbedder(ABC):
             if answer.status not in _AGAIN:
                 break
             pause = max(pause, min(answer.wait_seconds, _LONGEST_PAUSE))
+        if answer is not None and answer.status in _PERHAPS_REFUSED:
+            raise _RefusedError(problem)
         raise self._failure(problem)
 
     def _send(self, texts: Sequence[str]) -> Answer:
