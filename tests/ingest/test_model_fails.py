@@ -100,6 +100,7 @@ REFUSED = "1 chunk is found by words only: the model refused the text, or gave a
     "behave",
     [
         lambda texts: (400, b"") if "walrus" in str(texts) else openai_answer(texts),
+        lambda texts: (500, b"") if "walrus" in str(texts) else openai_answer(texts),
         lambda texts: with_vectors(
             [vector_of(text)[: 3 if "walrus" in text else 8] for text in texts]
         ),

@@ -110,6 +110,35 @@ def test_an_index_made_anew_asks_for_no_vector_twice(tmp_path: Path, server: Mod
         assert memory.search("bird").warnings == ()
 
 
+def test_a_memory_without_a_folder_of_ours_keeps_its_first_vectors_too(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    (tmp_path / "a.md").write_text("A heron stands in the river.\n")
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.sync()
+        memory.reindex()
+    assert sent(server).count("A heron stands in the river.") == 1
+
+
+def test_what_was_answered_before_the_model_failed_is_not_asked_for_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    quota = 3  # requests a run
+
+    def answer(texts: list[str]) -> tuple[int, bytes]:
+        return openai_answer(texts) if len(server.batches) - before < quota else (429, b"")
+
+    server.behave = answer
+    text = "\n\n".join(f"# Bird {number}\n\nIt was seen.\n" for number in range(40))
+    (tmp_path / "a.md").write_text(text)
+    with Memory(tmp_path, settings={**settings(server), "embed.batch_size": 8}) as memory:
+        for _ in range(4):
+            before = len(server.batches)
+            warnings = memory.sync().warnings
+        assert warnings == ()
+        assert memory.index_status().without_vector == 0
+
+
 def test_a_secret_alone_is_indexed_by_a_process_that_has_asked_the_model_nothing(
     tmp_path: Path, server: ModelServer
 ) -> None:

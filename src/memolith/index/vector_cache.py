@@ -31,12 +31,15 @@ _BUSY_MILLISECONDS = 2_000
 class CachedEmbedder:
     """An embedder that is asked for each text only once; for use by one thread."""
 
-    def __init__(self, embedder: Embedder, path: str) -> None:
-        """Keep vectors in the file at `path`; when that cannot be used, do without."""
+    def __init__(self, embedder: Embedder, path: str, batch_size: int = _AT_ONCE) -> None:
+        """Keep vectors in the file at `path`; when that cannot be used, do without.
+
+        So many texts are asked for at once, and kept before others are: those may fail.
+        """
         self._embedder = embedder
+        self._batch_size = batch_size
         self._path = path
         self._db: apsw.Connection | None = None
-        self._is_open = False
 
     @property
     def name(self) -> str:
@@ -61,8 +64,10 @@ class CachedEmbedder:
         """One row per text; only those not met before are embedded."""
         said = [text for text in dict.fromkeys(texts) if text.strip()]
         known = self._look_up(said)
-        if new := [text for text in said if text not in known]:
-            made = dict(zip(new, self._embedder.embed(new), strict=True))
+        new = [text for text in said if text not in known]
+        for at in range(0, len(new), self._batch_size):
+            some = new[at : at + self._batch_size]
+            made = dict(zip(some, self._embedder.embed(some), strict=True))
             known |= made
             self._keep({text: row for text, row in made.items() if row.any()})
         # A model that was asked for nothing yet does not know how long the row of a blank text is.
@@ -83,11 +88,11 @@ class CachedEmbedder:
         """Let go of the file; the next text opens it again."""
         if self._db is not None:
             self._db.close()
-        self._db, self._is_open = None, False
+        self._db = None
 
     def _open(self) -> apsw.Connection | None:
-        if not self._is_open:
-            self._db, self._is_open = _open(self._path), True
+        if self._db is None:  # a new memory has no folder for it when its model is opened
+            self._db = _open(self._path)
         return self._db
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:

@@ -48,7 +48,7 @@ class Model:
         if self.is_slow:
             from memolith.index.vector_cache import CachedEmbedder
 
-            embedder = CachedEmbedder(embedder, self._cache_path)
+            embedder = CachedEmbedder(embedder, self._cache_path, self._config.batch_size)
         choose.check_dimensions(embedder)
         return embedder
 
