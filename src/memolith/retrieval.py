@@ -150,11 +150,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHit:
-    """A chat that answered as a whole; `best` is where in it to look first."""
+    """A chat that answered as a whole; `best` is where in it to look first, and `text` what stands there."""
 
     chat: str
     score: float
     best: Citation
+    text: str = ""
+    role: str = ""  # who said it
+    dated: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
         JobReport,
         ScanReport,
     )
-    from memolith.retrieval import Hit, Relationships, StageTrace, Turn
+    from memolith.retrieval import (
+        Hit,
+        Relationships,
+        SearchResult,
+        SessionHit,
+        StageTrace,
+        Turn,
+    )
     from memolith.types import Record
 
     Json = dict[str, object]
@@ -66,6 +73,28 @@ def hit_json(hit: Hit) -> Json:
         "superseded": hit.superseded,
         "superseded_by": hit.superseded_by and str(hit.superseded_by),
         "ranks": dict(hit.ranks),
+    }
+
+
+def chat_json(found: SessionHit) -> Json:
+    """A chat that answers a search as a whole."""
+    return {
+        "chat": found.chat,
+        "score": found.score,
+        "best": str(found.best),
+        "text": found.text,
+        "role": found.role or None,
+        "dated": found.dated and found.dated.isoformat(),
+    }
+
+
+def search_json(result: SearchResult) -> Json:
+    """What a search found."""
+    return {
+        "hits": [hit_json(hit) for hit in result.hits],
+        "sessions": [chat_json(found) for found in result.sessions],
+        "warnings": list(result.warnings),
+        "trace": [trace_json(stage) for stage in result.trace],
     }
 
 

@@ -102,3 +102,23 @@ def test_a_line_break_in_the_name_of_a_file_does_not_break_the_line_of_a_hit(
     Path(root, "memory", "a\nb.md").write_text("Tea at five\n")
     first, *_ = memolith("search", "tea").out.split("\n")
     assert "memory/a b.md#L1" in first
+
+
+def test_chats_that_answer_are_shown_with_the_message_to_look_at_first(memolith: Run) -> None:
+    memolith(
+        "log", "--user", "Which tea do guests like?", "--assistant", "Green", "--chat", "kitchen"
+    )
+    memolith("log", "--user", "The tax office closes at noon", "--chat", "4\u202e2")
+    memolith("remember", "Green tea at five")
+    shown = memolith("search", "which tea do guests like", "--by-chat").out
+    assert shown.startswith(" 1  chat kitchen  conversation-history.jsonl#L1 · user · ")
+    assert "    Which tea do guests like?" in shown
+    assert "Green tea at five" not in shown
+    assert "\u202e" not in memolith("search", "tax office", "--by-chat").out
+    one = memolith("search", "tea", "--by-chat", "--chat", "kitchen", "--json").json["sessions"]
+    assert [chat["chat"] for chat in one] == ["kitchen"]
+
+
+def test_where_no_chat_answers_that_is_said(memolith: Run) -> None:
+    memolith("remember", "Tea at five")
+    assert "No chat answers that." in memolith("search", "tea", "--by-chat").err

@@ -16,7 +16,8 @@ from memolith.cli.commands import COMMANDS
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import TOOLS
 from memolith.rest.app import build_api
-from memolith.shapes import hit_json
+from memolith.retrieval import SearchResult, SessionHit
+from memolith.shapes import search_json
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling
 
@@ -102,28 +103,46 @@ def by_command(root: str, question: str) -> Any:
     memolith = str(Path(sys.executable).with_name("memolith"))
     words = [memolith, "search", question, "--limit", "7", "--json", "--root", root]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["hits"]
+    return json.loads(done.stdout)
 
 
-def test_the_same_question_gives_the_same_hits_everywhere(root: str, clock: Clock) -> None:
+def without_words(answer: Any) -> Any:
+    """What a tool answers: the words of chats stand in the hits, and are not told twice to a model."""
+    chats = [{key: chat[key] for key in chat if key != "text"} for chat in answer["sessions"]]
+    return {**answer, "sessions": chats}
+
+
+def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Clock) -> None:
     with Memory(root, clock=clock) as memory:
         for number in range(40):
             memory.remember(f"Shelf {number} holds the cups of guest {number % 9}")
         memory.save_note("Guests drink tea from blue cups", title="guests")
-        memory.log_turn("Which cups are for guests?", "The blue ones")
+        for chat in ("kitchen", "42"):
+            memory.log_turn("Which cups are for guests?", f"The blue ones, says {chat}", chat=chat)
     # Apart from the clock of the test, which a command does not have, all is as users have it.
     question = "which cups do guests drink from?"
     with Memory(root) as memory:
-        wanted = json.loads(json.dumps([hit_json(hit) for hit in memory.search(question, 7).hits]))
+        result = memory.search(question, 7)
+        wanted = json.loads(json.dumps(search_json(result)))
         talk = Talk(MemoryServer(memory), "legacy")
-        by_tool = talk("memory_search", query=question, maxResults=7).values["hits"]
+        by_tool = talk("memory_search", query=question, maxResults=7).values
         with calling(memory) as client:
-            answer = client.post("/api/v1/search", json={"text": question, "limit": 7})
-        by_route = answer.json()["hits"]
-    assert len(wanted) == 7
-    assert by_tool == wanted
-    assert by_route == wanted
+            by_route = client.post("/api/v1/search", json={"text": question, "limit": 7}).json()
+            by_recall = client.post("/api/v1/recall", json={"question": question, "limit": 7})
+    assert len(wanted["hits"]) == 7
+    assert sorted(chat["chat"] for chat in wanted["sessions"]) == ["42", "kitchen"]
+    assert {**by_tool, "notice": "", "trace": []} == {**without_words(wanted), "notice": ""}
+    assert by_route == by_recall.json() == wanted
     assert by_command(root, question) == wanted
+
+
+def test_every_field_of_a_result_is_in_its_json(root: str) -> None:
+    with Memory(root) as memory:
+        memory.log_turn("Which cups are for guests?", "The blue ones")
+        shown = search_json(memory.search("cups", explain=True))
+    # What `past` tells is told by each hit.
+    assert {*shown, "past"} == set(SearchResult.__slots__)
+    assert set(shown["sessions"][0]) == set(SessionHit.__slots__)
 
 
 def test_an_empty_question_has_no_hits_on_any_surface(

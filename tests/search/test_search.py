@@ -222,10 +222,6 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         assert not memory.search("tea").warnings
 
 
-def test_chats_that_answer_are_ranked_as_a_whole(filled: Memory) -> None:
-    assert filled.search("peanuts allergic").sessions[0].chat == "health"
-
-
 def test_an_empty_memory_answers_nothing_and_makes_nothing(root: str) -> None:
     with Memory(root) as memory:
         assert memory.search("anything").hits == ()

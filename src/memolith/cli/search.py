@@ -8,7 +8,7 @@ from memolith.cli.marking import Marker
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import UsageError, whole_number
 from memolith.clock import Clock
-from memolith.shapes import hit_json, trace_json
+from memolith.shapes import search_json
 from memolith.text.cleaning import clean, one_line
 from memolith.text.cut import cut
 
@@ -26,6 +26,7 @@ HELP = "Find what answers a question, by words and by meaning, best first."
 EXAMPLE = """\
 memolith search "who can release?"
 memolith search allergies --category fact --since 2026-01-01
+memolith search "the move to Porto" --by-chat
 memolith search "staging" --limit 3 --explain"""
 
 # May stand in front of a day without changing it: el martes pasado, in March.
@@ -56,6 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--path", metavar="PATH", help="only this file, or files in this folder")
     parser.add_argument("--include-secret", action="store_true", help="also secret ones")
+    parser.add_argument(
+        "--by-chat", action="store_true", help="the chats that answer as a whole, instead of hits"
+    )
     parser.add_argument("--explain", action="store_true", help="show what every stage did")
 
 
@@ -81,43 +85,55 @@ def run(args: Arguments) -> int:
         )
         is_there = memory.profile.exists or bool(result.warnings)
     if args.json:
-        output.say_json(
-            {
-                "hits": [hit_json(hit) for hit in result.hits],
-                "warnings": list(result.warnings),
-                "trace": [trace_json(stage) for stage in result.trace],
-            }
-        )
+        output.say_json(search_json(result))
         return 0
     marker = Marker(text)
-    for number, hit in enumerate(result.hits, 1):
+    if args.by_chat:
+        _show_chats(args, result, marker)
+    for number, hit in enumerate(() if args.by_chat else result.hits, 1):
         _show(args, number, hit, marker)
-    if not result.hits:
-        output.note(_nothing(args.limit) if is_there else here(args, _NOTHING_YET))
+    if not (result.sessions if args.by_chat else result.hits):
+        output.note(_nothing(args) if is_there else here(args, _NOTHING_YET))
     _show_trace(result)
     for warning in result.warnings:
         output.note(f"memolith: {warning}")
     return 0
 
 
-def _nothing(limit: int) -> str:
-    return "Nothing found." if limit else "Nothing shown: --limit is 0."
+def _nothing(args: Arguments) -> str:
+    if not args.limit:
+        return "Nothing shown: --limit is 0."
+    return "No chat answers that." if args.by_chat else "Nothing found."
+
+
+def _show_chats(args: Arguments, result: SearchResult, marker: Marker) -> None:
+    for number, found in enumerate(result.sessions, 1):
+        where = str(found.best)
+        known = " · ".join(filter(None, (where, found.role, str(found.dated or ""))))
+        output.say(
+            f"{number:>2}  ", output.bold(f"chat {one_line(found.chat)}"), "  ", output.dim(known)
+        )
+        _show_text(args, found.text, where, marker)
 
 
 def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
     where = str(hit.citation)
     where = where if where.isprintable() else one_line(where)
     output.say(f"{number:>2}  ", output.bold(where), "  ", output.dim(_why(hit)))
-    lines = clean(hit.text).strip().splitlines()
+    _show_text(args, hit.text, where, marker)
+    if hit.other_side:
+        other = "assistant" if hit.role == "user" else "user"
+        said = cut(one_line(hit.other_side), _OTHER_SIDE)
+        output.say("    ", output.dim(f"{other}: {said.text}{' …' if said.left_out else ''}"))
+
+
+def _show_text(args: Arguments, text: str, where: str, marker: Marker) -> None:
+    lines = clean(text).strip().splitlines()
     for line in lines[:_SHOWN_LINES]:
         output.say("    ", *marker.parts(line))
     if len(lines) > _SHOWN_LINES:
         rest = f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'"
         output.say("    ", output.dim(here(args, rest)))
-    if hit.other_side:
-        other = "assistant" if hit.role == "user" else "user"
-        said = cut(one_line(hit.other_side), _OTHER_SIDE)
-        output.say("    ", output.dim(f"{other}: {said.text}{' …' if said.left_out else ''}"))
 
 
 def _why(hit: Hit) -> str:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memolith.mcp_server.quoting import MOST_CHARS, quotation, quoted_hit, shortened, told
+from memolith.mcp_server.quoting import (
+    MOST_CHARS,
+    quotation,
+    quoted_chat,
+    quoted_hit,
+    shortened,
+    told,
+)
 from memolith.mcp_server.tool import Answer, Tool
 from memolith.text.quotation import fence, quoted, quoted_line
 from memolith.visibility import trust_label
@@ -23,6 +30,14 @@ HITS: Json = {
         "type": "object",
         "properties": {"citation": TEXT, "text": TEXT, "score": {"type": "number"}},
         "required": ["citation", "text", "score"],
+    },
+}
+CHATS: Json = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"chat": TEXT, "best": TEXT, "score": {"type": "number"}},
+        "required": ["chat", "best", "score"],
     },
 }
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
@@ -54,6 +69,7 @@ def found(call: Call, question: str, result: SearchResult) -> Answer:
         content=quotation(
             {
                 "hits": [quoted_hit(hit) for hit in hits],
+                "sessions": [quoted_chat(chat) for chat in result.sessions],
                 "warnings": warnings,
             }
         ),
@@ -133,7 +149,7 @@ FINDING_TOOLS = (
             "maxResults": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
         },
         required=("query",),
-        output={"hits": HITS, "warnings": WARNINGS},
+        output={"hits": HITS, "sessions": CHATS, "warnings": WARNINGS},
         read_only=True,
         idempotent=True,
         shows_secrets=True,

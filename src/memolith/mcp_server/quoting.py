@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.context.excerpts import excerpt
-from memolith.shapes import hit_json, record_json
+from memolith.shapes import chat_json, hit_json, record_json
 from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line
 from memolith.text.stopwords import keywords
@@ -15,7 +15,7 @@ from memolith.visibility import trust_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memolith.retrieval import Hit
+    from memolith.retrieval import Hit, SessionHit
     from memolith.shapes import Json
     from memolith.types import Record
 
@@ -69,6 +69,11 @@ def told(warnings: Iterable[str]) -> list[str]:
 def quoted_hit(hit: Hit) -> Json:
     """A hit."""
     return _quoted(hit_json(hit))
+
+
+def quoted_chat(found: SessionHit) -> Json:
+    """A chat that answers, without its words: in the hits, a model would read most of them again."""
+    return _quoted({name: value for name, value in chat_json(found).items() if name != "text"})
 
 
 def quoted_record(record: Record) -> Json:

@@ -87,10 +87,22 @@ class StageAnswer(BaseModel):
     order: list[PlaceAnswer]
 
 
+class ChatAnswer(BaseModel):
+    """A chat that answers as a whole, and the message of it to look at first."""
+
+    chat: str
+    score: float
+    best: str
+    text: str
+    role: str | None
+    dated: str | None
+
+
 class SearchAnswer(BaseModel):
-    """The hits, best first; what was degraded stands in the warnings."""
+    """The hits, best first, and the chats; what was degraded stands in the warnings."""
 
     hits: list[HitAnswer]
+    sessions: list[ChatAnswer]
     warnings: list[str]
     trace: list[StageAnswer]
 

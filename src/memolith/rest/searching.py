@@ -10,7 +10,7 @@ from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import SearchRequest
 from memolith.rest.schemas import SearchAnswer
-from memolith.shapes import hit_json, trace_json
+from memolith.shapes import search_json
 
 if TYPE_CHECKING:
     from memolith.retrieval import SearchResult
@@ -40,10 +40,4 @@ def search(body: SearchRequest, memory: TheMemory) -> Answer:
 
 def found(result: SearchResult) -> Answer:
     """The answer to a search."""
-    return Answer(
-        {
-            "hits": [hit_json(hit) for hit in result.hits],
-            "warnings": list(result.warnings),
-            "trace": [trace_json(stage) for stage in result.trace],
-        }
-    )
+    return Answer(search_json(result))

@@ -52,6 +52,12 @@ class Reading:
         read = self._texts.get(key)
         return read.other_side if read else ""
 
+    def said(self, keys: Sequence[int]) -> list[tuple[Chunk, str] | None]:
+        """Messages of chats; None for one that is not where the index knew it."""
+        self._read(keys)
+        read = [(key, self._texts[key]) for key in keys]
+        return [(self._known[key].chunk, text.text) if text else None for key, text in read]
+
     def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
         """What the index knows of chunks; those it no longer knows are left out."""
         asked = list(keys)

@@ -78,12 +78,19 @@ def sessions(
 ) -> tuple[SessionHit, ...]:
     """Chats by the place of their best turn and their score; one that is gone is left out."""
     keys: list[int] = candidates.signals.keys.tolist()
-    found = reading.find([keys[at] for at, _ in ranked])
-    chats = [(found[keys[at]].chunk, score) for at, score in ranked if keys[at] in found]
+    read = reading.said([keys[at] for at, _ in ranked])
+    there = [(found, score) for found, (_, score) in zip(read, ranked, strict=True) if found]
     return tuple(
         [
-            SessionHit(chat=chunk.chat, score=score, best=chunk.citation)
-            for chunk, score in chats
+            SessionHit(
+                chat=chunk.chat,
+                score=score,
+                best=chunk.citation,
+                text=text,
+                role=chunk.role,
+                dated=chunk.dated,
+            )
+            for (chunk, text), score in there
             if chunk.chat
         ]
     )
