@@ -228,27 +228,30 @@ class Memory(TrackedStore):
         about: str | None = None,
         limit: int | None = None,
         max_chars: int | None = None,
+        sources: bool = True,
     ) -> context_types.Recap:
         """The newest turns of a chat in the order they were said, as one fenced text.
 
         With `about`, the turns that answer that question instead: `limit` of them. Where not all fit
-        into the text, the oldest are left out first; of those that answer, the worst.
+        into the text, the oldest are left out first; of those that answer, the worst. What is not the
+        user's own names its platform, unless `sources` is false.
         """
-        from memolith.context.recap import make_recap, make_recap_about, turns_about
+        from memolith.context.recap import make_recap, make_recap_about, showing, turns_about
 
         gate.check_is_text(chat=chat)
         gate.check_is_text_or_none(about=about)
         gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
         config = self.config.chat
         room = config.max_total_chars if max_chars is None else max(0, max_chars)
+        show = showing(self._clock, sources=sources)
         if about is not None:
             most = config.recap_top_k if limit is None else max(0, limit)
             filters = self._wanted.filters(chat=chat, path=CONVERSATIONS)
             seconds = config.timeout_seconds
             found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
             best = turns_about(self._turns_by_line(chat), found, most)
-            return make_recap_about(best, room, self._clock, found.warnings)
-        return make_recap(self.turns(chat, limit=limit), room, self._clock)
+            return make_recap_about(best, room, show, found.warnings)
+        return make_recap(self.turns(chat, limit=limit), room, show)
 
     def forget(self, record_id: str) -> reports.ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.

@@ -27,5 +27,5 @@ def test_the_text_names_places_unless_that_is_off_and_the_values_always_do(
         said = Talk(MemoryServer(memory), "legacy")(tool, query="tea", **more)
     place = "" if citations == "off" else f" {record.citation}"
     assert f"[1]{place} (score: " in said.text
-    assert f"id {record.id[:8]})\nTea at four" in said.text
+    assert f"id {record.id[:8]})\n| Tea at four" in said.text
     assert said.values["hits"][0]["citation"] == str(record.citation)

@@ -52,6 +52,6 @@ def test_both_sides_of_long_turns_stay_within_it(root: str, clock: Clock) -> Non
             memory.log_turn(f"zebra {number} " + "asked " * 6_000, "answered " * 6_000)
         said = Talk(MemoryServer(memory), "legacy")("memory_search", query="zebra")
     assert len(said.text) < 45_000
-    assert "(assistant in the same turn: answered " in said.text
+    assert "(assistant in the same turn)\n| answered " in said.text
     hits = said.values["hits"]
     assert sum(len(hit["text"]) + len(hit["other_side"] or "") for hit in hits) < 45_000

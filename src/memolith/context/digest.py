@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith.context.excerpts import excerpt
 from memolith.text.budget import estimate_tokens
-from memolith.text.cleaning import one_line
+from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.visibility import trust_label
@@ -69,7 +69,7 @@ class Digest:
         return taken
 
     def _line(self, hit: Hit) -> str:
-        place = str(hit.citation) if self._cited else hit.record_id[:8] or "memory"
+        place = shown_path(str(hit.citation)) if self._cited else hit.record_id[:8] or "memory"
         mark = source(
             place, trust_label(hit.channel, hit.role, hit.citation.path), str(hit.dated or "")
         )

@@ -6,34 +6,37 @@ Where not all fit, the oldest are left out first; of those that answer a questio
 from __future__ import annotations
 
 from memolith.context_types import Recap
-from memolith.text.quotation import FENCE_CHARS, fence, quoted
+from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
+from memolith.visibility import trust_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from memolith.clock import Clock
     from memolith.retrieval import SearchResult, Turn
 
+    Show = Callable[[Turn], str]
 
-def make_recap(turns: Sequence[Turn], max_chars: int, clock: Clock) -> Recap:
-    """The newest turns that fit, chronological, each with its time in the user's zone."""
+
+def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
+    """The newest turns that fit, chronological."""
     ordered = sorted(turns, key=lambda turn: turn.created)
-    most = _how_many_fit(reversed(ordered), max_chars, clock)
+    most = _how_many_fit(reversed(ordered), max_chars, show)
     shown = ordered[len(ordered) - most :]
-    return Recap(text=_text(shown, clock), turns=tuple(shown), left_out=len(ordered) - most)
+    return Recap(text=_text(shown, show), turns=tuple(shown), left_out=len(ordered) - most)
 
 
 def make_recap_about(
-    turns: Mapping[int, Turn], max_chars: int, clock: Clock, warnings: tuple[str, ...] = ()
+    turns: Mapping[int, Turn], max_chars: int, show: Show, warnings: tuple[str, ...] = ()
 ) -> Recap:
     """Of turns by their lines, best first: the best that fit, chronological."""
-    most = _how_many_fit(turns.values(), max_chars, clock)
+    most = _how_many_fit(turns.values(), max_chars, show)
     found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
     best = set(list(turns)[:most])
     shown = tuple(turn for line, turn in found if line in best)
     return Recap(
-        text=_text(shown, clock),
+        text=_text(shown, show),
         turns=shown,
         left_out=len(found) - most,
         found=tuple(turn for _, turn in found),
@@ -53,25 +56,33 @@ def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> 
     return {line: by_line[line] for line in list(best)[:most]}
 
 
-def _how_many_fit(turns: Iterable[Turn], max_chars: int, clock: Clock) -> int:
+def _how_many_fit(turns: Iterable[Turn], max_chars: int, show: Show) -> int:
     """How many from the first on: nothing is told in place of one that matters more."""
     count, room = 0, max_chars - FENCE_CHARS
     for turn in turns:
-        room -= len(_block(turn, clock)) + 2
+        room -= len(show(turn)) + 2
         if room < 0:
             break
         count += 1
     return count
 
 
-def _text(turns: Iterable[Turn], clock: Clock) -> str:
-    blocks = [_block(turn, clock) for turn in turns]
+def _text(turns: Iterable[Turn], show: Show) -> str:
+    blocks = list(map(show, turns))
     return fence("\n\n".join(blocks)) if blocks else ""
 
 
-def _block(turn: Turn, clock: Clock) -> str:
-    lines = [f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"]
-    for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
-        if said.strip():
-            lines.append(f"{name}: {quoted(said).strip()}")
-    return "\n".join(lines)
+def showing(clock: Clock, *, sources: bool = True) -> Show:
+    """How turns are shown: each with its time in the user's zone, and where it was said by others."""
+
+    def show(turn: Turn) -> str:
+        head = f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"
+        known = trust_label(turn.platform)
+        lines = [f"{head} {source(known)}" if sources and known != "user" else head]
+        for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
+            # Only what goes on is marked: the first line stands behind its speaker.
+            if shown := quoted_lines(said):
+                lines.append(f"{name}: {shown.removeprefix(LINE_BEGINS)}")
+        return "\n".join(lines)
+
+    return show

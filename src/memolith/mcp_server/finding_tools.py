@@ -13,7 +13,8 @@ from memolith.mcp_server.quoting import (
     told,
 )
 from memolith.mcp_server.tool import Answer, Tool
-from memolith.text.quotation import fence, quoted, quoted_line
+from memolith.text.cleaning import shown_path
+from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ CHATS: Json = {
 }
 WARNINGS: Json = {"type": "array", "items": {"type": "string"}}
 _LINES = 50  # of a file, where only the first line was named
+_MOST_OF_A_QUESTION = 300  # characters that are said back
+_MOST_OF_A_HEAD = 5_000  # of a hit: a path may be long
 _MOST_OF_A_CHAT = 100  # characters of a chat's name, and of a category
 
 
@@ -59,7 +62,7 @@ def memory_search(call: Call) -> Answer:
 def found(call: Call, question: str, result: SearchResult) -> Answer:
     """The answer of a search; the hits are quoted, because they may hold anything."""
     cited = call.memory.config.context.citations != "off"
-    head = f'Found {len(result.hits)} results for: "{question}"'
+    head = f'Found {len(result.hits)} results for: "{quoted_line(question, _MOST_OF_A_QUESTION)}"'
     hits = shortened(result.hits, question)
     pieces = [_shown(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
     warnings = told(result.warnings)
@@ -79,20 +82,21 @@ def found(call: Call, question: str, result: SearchResult) -> Answer:
 def _shown(number: int, hit: Hit, *, cited: bool) -> str:
     known = [
         f"score: {hit.score:.3f}",
-        quoted(trust_label(hit.channel, hit.role, hit.citation.path)),
+        trust_label(hit.channel, hit.role, hit.citation.path),
     ]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))
     known += [quoted_line(hit.category, _MOST_OF_A_CHAT), str(hit.dated or "")]
     if hit.superseded:
-        known.append(quoted(hit.past) if cited else "superseded")
+        known.append(hit.past if cited else "superseded")
     if hit.record_id:
         known.append(f"id {hit.record_id[:8]}")
-    head = f"[{number}] {quoted(str(hit.citation))}" if cited else f"[{number}]"
-    shown = f"{head} ({', '.join(filter(None, known))})\n{quoted(hit.text)}"
+    place = f"[{number}] {shown_path(str(hit.citation))}" if cited else f"[{number}]"
+    head = quoted_line(f"{place} ({', '.join(filter(None, known))})", _MOST_OF_A_HEAD)
+    shown = f"{head}\n{quoted_lines(hit.text)}"
     if hit.other_side:
         other = "assistant" if hit.role == "user" else "user"
-        shown += f"\n({other} in the same turn: {quoted(hit.other_side)})"
+        shown += f"\n({other} in the same turn)\n{quoted_lines(hit.other_side)}"
     return shown
 
 

@@ -103,7 +103,9 @@ def _list(call: Call) -> Answer:
 
 
 def _line(record: Record) -> str:
-    mark = source(str(record.citation), f"id {record.id}", trust_label(record.provenance.channel))
+    mark = source(
+        shown_path(str(record.citation)), f"id {record.id}", trust_label(record.provenance.channel)
+    )
     return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, _SHOWN)} {mark}"
 
 

@@ -77,7 +77,8 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
     ]
     top_k = counts[0] if counts else memory.config.chat.recap_top_k
     chat = _chat(memory, content.get("chatId"), request.query_params.get("chatId"))
-    recap = memory.recap(chat, about=question, limit=top_k)
+    # The entries name the platform; the text is as callers of the original know it.
+    recap = memory.recap(chat, about=question, limit=top_k, sources=False)
     entries = [_entry(turn) for turn in recap.found]
     wrong = [warning for warning in recap.warnings if warning != WEAK]
     answer: Json = {

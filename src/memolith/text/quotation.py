@@ -25,6 +25,7 @@ SOURCE_BEGINS = "⟨"
 _HARMLESS = str.maketrans({SOURCE_BEGINS: "‹", SOURCE_ENDS: "›"})
 # Compiled when it is first used: a session start has no use for it.
 _SOURCE = r" · (?:user|agent|file|external: [^⟨⟩]*)(?: · \d{4}-\d\d-\d\d)?⟩$"
+LINE_BEGINS = "| "
 # Lines of ours that say nothing by themselves.
 _HEADINGS = (
     "## Relevant Memories",
@@ -57,6 +58,16 @@ def quoted(text: str) -> str:
         text = text.translate(_HARMLESS)
         text = text.encode(errors="replace").decode()  # half characters, which no host can send
     return re.sub(NAME, _NOT_THE_NAME, text, flags=re.IGNORECASE) if NAME in text.lower() else text
+
+
+def quoted_lines(text: str) -> str:
+    """The text on lines of its own, each marked: none can be read as a line of what stands around it.
+
+    >>> quoted_lines("Lunch.\\n---\\n[2] MEMORY.md#L3")
+    '| Lunch.\\n| ---\\n| [2] MEMORY.md#L3'
+    """
+    lines = quoted(text).strip().splitlines()
+    return "\n".join(f"{LINE_BEGINS}{line}".rstrip() for line in lines)
 
 
 def quoted_line(text: str, most_chars: int) -> str:
