@@ -30,15 +30,31 @@ def test_nothing_depends_on_what_stands_before_a_record(
 
 
 def test_what_is_appended_to_records_is_cut_by_itself() -> None:
-    head = b"# Title\n\nprose\n" + RECORD
+    head = b"prose\n\nmore of it\n" + RECORD
     appended = chunk_appended("MEMORY.md", head + RECORD + b"more\n", len(head), lambda _: DAY)
     assert appended is not None
     assert [(chunk.kind, chunk.first_line) for chunk in appended] == [("record", 5), ("prose", 6)]
 
 
+def test_records_below_titles_are_cut_by_themselves() -> None:
+    head = b"# Title\n\nprose\n" + RECORD
+    appended = chunk_appended("MEMORY.md", head + RECORD, len(head), lambda _: DAY)
+    assert appended is not None
+    assert [(chunk.kind, chunk.first_line) for chunk in appended] == [("record", 5)]
+
+
+def test_titles_of_the_template_are_above_nothing() -> None:
+    head = layout.load_template("MEMORY.md") + RECORD
+    appended = chunk_appended("MEMORY.md", head + b"more\n", len(head), lambda _: DAY)
+    assert appended is not None
+    assert [chunk.heading for chunk in appended] == [""]
+
+
 @pytest.mark.parametrize(
     ("path", "head"),
     [
+        ("MEMORY.md", b"# Title\n\nprose\n" + RECORD),
+        ("MEMORY.md", b"```\n" + RECORD),
         ("MEMORY.md", b""),
         ("MEMORY.md", RECORD + b"the paragraph goes on\n"),
         ("MEMORY.md", RECORD.rstrip(b"\n")),

@@ -92,6 +92,25 @@ def test_the_titles_above_a_chunk_are_its_heading() -> None:
     ]
 
 
+def test_records_do_not_end_what_a_title_stands_above() -> None:
+    record = encode_line(make_record())
+    data = b"# Kraken project\n\n## Budget\n\n" + record + b"\nThe ceiling is forty thousand.\n"
+    data += record + b"\n## Crew\n\nAnna.\n" + record + b"Ben.\n"
+    prose = [(chunk.heading, chunk.text) for chunk in chunks_of(data) if chunk.kind == "prose"]
+    assert prose == [
+        ("Kraken project", "# Kraken project\n\n## Budget"),
+        ("Kraken project > Budget", "The ceiling is forty thousand."),
+        ("Kraken project", "## Crew\n\nAnna."),
+        ("Kraken project > Crew", "Ben."),
+    ]
+
+
+def test_a_record_does_not_end_a_code_block() -> None:
+    data = b"```\n" + encode_line(make_record()) + b"# comment\n```\n# Title\n\nwords\n"
+    assert chunks_of(data)[-1].heading == ""
+    assert chunks_of(data)[-1].text == "# Title\n\nwords"
+
+
 def test_a_hash_inside_a_code_block_is_no_heading() -> None:
     (chunk,) = chunks_of(b"words\n```\n# comment\n```\nmore\n")
     assert (chunk.first_line, chunk.last_line) == (1, 5)

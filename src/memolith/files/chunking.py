@@ -15,6 +15,7 @@ from memolith.files.byte_marks import BOM, is_utf16
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
+from memolith.files.outline import Outline, may_have_titles
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import RecordFormatError, claims_to_be_record
 from memolith.files.turn_chunks import turn_chunks
@@ -33,14 +34,12 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
 # Part of every file's mark in the index: another number, and what was cut before is cut again.
-CUT = 5
+CUT = 6
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 # Around what jobs write.
 _MARK = re.compile(
     rb"<!-- (?:memolith:(?:dream|summary) [^\n]*|/memolith:(?:dream|summary)) -->\s*"
 )
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 
 
@@ -64,7 +63,8 @@ def chunk_appended(
 ) -> list[Chunk] | None:
     """The chunks behind the first `before` bytes; None if they depend on what stands there.
 
-    A record stands for itself, so nothing behind one depends on anything before it.
+    A record stands for itself, so nothing behind one depends on anything before it, but for the titles
+    above prose.
     """
     begin = data.rfind(b"\n", 0, max(before - 1, 0)) + 1
     last, tail = data[begin:before], data[before:]
@@ -74,6 +74,10 @@ def chunk_appended(
         return None
     if not list(Document.parse(path, last).records()) or _lines_of_template(path, tail):
         return None
+    found = list(_markdown_chunks(path, tail, day_of))
+    above = data[:before].split(b"\n", _lines_of_template(path, data))[-1]
+    if may_have_titles(above) and any(chunk.kind == "prose" for chunk in found):
+        return None
     lines = data.count(b"\n", 0, before)
     return [
         replace(
@@ -82,7 +86,7 @@ def chunk_appended(
             last_line=chunk.last_line + lines,
             offset=chunk.offset + before,
         )
-        for chunk in _markdown_chunks(path, tail, day_of)
+        for chunk in found
     ]
 
 
@@ -115,6 +119,7 @@ def _markdown_chunks(
     records = {line.number: record for line, record in document.records()}
     boilerplate = _lines_of_template(path, data)
     generated = _generated_lines(document) if TRAILER in data or b"memolith:" in data else set()
+    outline = Outline()
     prose: list[_Line] = []
     offset = 0
     for line in document.lines:
@@ -124,7 +129,7 @@ def _markdown_chunks(
         elif record is None and line.number not in generated:
             prose.append(_line(line.number, offset, line.data))
         else:
-            yield from _prose_chunks(path, prose)
+            yield from _prose_chunks(path, prose, outline)
             prose = []
             whole = _line(line.number, offset, line.data)
             if record is None:
@@ -132,7 +137,7 @@ def _markdown_chunks(
             else:
                 yield _record_chunk(path, whole, record, day_of(record))
         offset += len(line.data)
-    yield from _prose_chunks(path, prose)
+    yield from _prose_chunks(path, prose, outline)
 
 
 def _channel(path: str, text: str) -> str:
@@ -244,13 +249,13 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]
             size=piece.size,
             heading=f"{whole.heading} {piece.heading}".strip(),
         )
-        for piece in _prose_chunks(path, lines)
+        for piece in _prose_chunks(path, lines, Outline())
     ]
 
 
-def _prose_chunks(path: str, lines: Sequence[_Line]) -> Iterator[Chunk]:
+def _prose_chunks(path: str, lines: Sequence[_Line], outline: Outline) -> Iterator[Chunk]:
     day = file_date(path)
-    for above, own, section in _sections(lines):
+    for above, own, section in _sections(lines, outline):
         runs = _apart(section)
         pieces = ((piece, broken) for run, broken in runs for piece in _pieces(run))
         for number, (piece, is_broken) in enumerate(pieces):
@@ -310,29 +315,24 @@ def _end_of_broken(section: list[_Line], at: int) -> int:
     return at + 1
 
 
-def _sections(lines: Sequence[_Line]) -> Iterator[tuple[str, str, list[_Line]]]:
+def _sections(lines: Sequence[_Line], outline: Outline) -> Iterator[tuple[str, str, list[_Line]]]:
     """The lines from one heading to the next, with the titles above them, and with their own as well."""
-    titles: dict[int, str] = {}
-    above = ""
+    above = own = outline.titles
     section: list[_Line] = []
-    in_code = has_text = False
+    has_text = False
     for line in lines:
         text = line.text
-        in_code ^= bool(_FENCE.match(text))
-        found = None if in_code else _HEADING.fullmatch(text)
-        if found:
+        above_title = outline.take(text)
+        if above_title is not None:
             if has_text:
-                yield above, " > ".join(titles.values()), section
+                yield above, own, section
                 section, has_text = [], False
-            level = len(found[1])
-            titles = {depth: title for depth, title in titles.items() if depth < level}
-            above = " > ".join(titles.values())
-            titles[level] = found[2].rstrip(" \t#")
+            above, own = above_title, outline.titles
         elif text.strip():
             has_text = True
         section.append(line)
     if section:
-        yield above, " > ".join(titles.values()), section
+        yield above, own, section
 
 
 def _pieces(section: list[_Line]) -> Iterator[list[_Line]]:
