@@ -38,5 +38,5 @@ def run(args: Arguments) -> int:
     given: dict[str, Value] = {"jobs.review": "auto"} if args.apply else {}
     with open_memory(args, settings=given) as memory:
         report = memory.jobs.compact(dry_run=args.dry_run)
-    print_report(report, args, with_diff=args.dry_run)
+        print_report(report, args, diff_in=memory if args.dry_run else None)
     return 0

@@ -71,7 +71,7 @@ def run(args: Arguments) -> int:
     with open_memory(args, settings=settings) as memory:
         if args.action == "run":
             report = memory.jobs.dream(dry_run=args.dry_run, again=args.again)
-            print_report(report, args, with_diff=args.dry_run)
+            print_report(report, args, diff_in=memory if args.dry_run else None)
         elif args.action == "status":
             _status(memory, args)
         else:

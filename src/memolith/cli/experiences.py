@@ -69,7 +69,7 @@ def run(args: Arguments) -> int:
     with open_memory(args, settings=settings) as memory:
         if args.action == "extract":
             report = memory.jobs.extract_experiences(dry_run=args.dry_run)
-            print_report(report, args, with_diff=args.dry_run)
+            print_report(report, args, diff_in=memory if args.dry_run else None)
         elif args.action == "query":
             _query(memory, text, args)
         else:

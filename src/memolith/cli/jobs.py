@@ -76,9 +76,16 @@ def run(args: Arguments) -> int:
 
 
 def print_report(
-    report: JobReport, args: Arguments, *, with_diff: bool = False, most_lines: int = _MOST_STEPS
+    report: JobReport,
+    args: Arguments,
+    *,
+    diff_in: Memory | None = None,
+    most_lines: int = _MOST_STEPS,
 ) -> None:
-    """Print what a job did or would do, with so many lines of its plan; 0 is all."""
+    """Print what a job did or would do, with so many lines of its plan; 0 is all.
+
+    With the memory it is about, also what would change.
+    """
     if args.json:
         output.say_json(job_json(report))
         return
@@ -89,10 +96,15 @@ def print_report(
         output.say(f"  {label:<11}", text)
     for warning in report.warnings:
         output.note("warning: ", here(args, warning))
-    if with_diff:
+    if diff_in is not None and report.changes:
+        from memolith.files.folder import Folder
+        from memolith.files.passages import marked_in
+        from memolith.jobs.changes import changed_lines
         from memolith.jobs.readable import readable_diff
 
-        for line in readable_diff(report.changes):
+        with Folder(diff_in.root) as folder:
+            marked = marked_in(folder, changed_lines(report.changes))
+        for line in readable_diff(report.changes, marked):
             output.say(line)
 
 

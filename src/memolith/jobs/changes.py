@@ -180,7 +180,7 @@ def diff(
     What people read comes first, archives last. `marked` are ids of records that other files mark secret.
     """
     return "".join(
-        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret(line, marked) else line
+        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, marked) else line
         for change in sorted(changes, key=lambda one: one.path.startswith(layout.ARCHIVE_FOLDER))
         for line in _diff_lines(change)
     )
@@ -193,8 +193,13 @@ def changed_lines(changes: Iterable[Change]) -> Document:
     return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
 
 
-def _is_secret(line: str, marked: Collection[str]) -> bool:
-    document = Document.parse("", line[1:].encode(errors="surrogateescape"))
+def _is_secret_row(row: str, marked: Collection[str]) -> bool:
+    return is_secret_line(row[1:].encode(errors="surrogateescape"), marked)
+
+
+def is_secret_line(line: bytes, marked: Collection[str]) -> bool:
+    """Whether a line is a secret record, or tells one of these again; prose of people is neither."""
+    document = Document.parse("", line)
     is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)
     return is_ours and bool(secret_lines(document, marked))
 

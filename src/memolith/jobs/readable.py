@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from memolith.files import layout, long_memory
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.jobs.changes import split_lines
+from memolith.jobs.changes import is_secret_line, split_lines
+from memolith.text.summary_text import with_stand_ins
 from memolith.text.wording import HIDDEN, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from memolith.reports import Change
     from memolith.types import Record
@@ -22,8 +23,11 @@ _MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
 _LONGEST = 110
 
 
-def readable_diff(changes: Iterable[Change]) -> Iterator[str]:
-    """The lines to print; what people read comes first, archives last."""
+def readable_diff(changes: Iterable[Change], marked: Collection[str] = ()) -> Iterator[str]:
+    """The lines to print; what people read comes first, archives last.
+
+    `marked` are ids of records that other files mark secret.
+    """
     for change in sorted(changes, key=_is_archive):
         if _is_archive(change):
             lines = [line for hunk in change.hunks for line in split_lines(hunk.inserted)]
@@ -34,27 +38,29 @@ def readable_diff(changes: Iterable[Change]) -> Iterator[str]:
             continue
         yield f"{change.path}:"
         for hunk in change.hunks:
-            gone = [row for line in split_lines(hunk.removed) for row in _rows(line)]
+            gone = [row for line in split_lines(hunk.removed) for row in _rows(line, marked)]
             yield from (f"- {row}" for row in gone[:_MOST_LINES])
             if len(gone) > _MOST_LINES:
                 yield f"- … and {counted(len(gone) - _MOST_LINES, 'line')} more"
             for line in split_lines(hunk.inserted):
-                yield from (f"+ {row}" for row in _rows(line))
+                yield from (f"+ {row}" for row in _rows(line, marked))
 
 
 def _is_archive(change: Change) -> bool:
     return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
 
 
-def _rows(line: bytes) -> Iterator[str]:
-    """A line as it is read: of a record its day, category and text."""
+def _rows(line: bytes, marked: Collection[str]) -> Iterator[str]:
+    """A line as it is read: of a record its day, category and text; of a summary what is not secret by now."""
     record = _record(line)
-    if record is None:
-        yield line.decode(errors="backslashreplace").rstrip("\r\n")
-    elif record.sensitivity == "secret":
+    is_summary = record is not None and record.category == "compaction"
+    is_hidden = record is not None and (record.sensitivity == "secret" or record.id in marked)
+    if is_hidden or (not is_summary and is_secret_line(line, marked)):
         yield HIDDEN
+    elif record is None:
+        yield line.decode(errors="backslashreplace").rstrip("\r\n")
     else:
-        first, *more = record.text.split("\n")
+        first, *more = with_stand_ins(record.text, marked if is_summary else ()).split("\n")
         yield _cut(f"{record.created.date().isoformat()} {record.category}: {first}")
         yield from (_cut(f"  {row}") for row in more)
 
