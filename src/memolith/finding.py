@@ -138,14 +138,16 @@ class Finder(KeptIndex):
         self._open_embedder()
         warnings = self._look()
         with self._roots() as roots:
+            # The index last: a model that answers again closes it. From here on it is that of the index.
+            words = self._open_word_vectors()
             config, index = self._config.search, self._open_index()
             parts = Parts(
                 index=index,
-                embedder=self._open_embedder(),
+                embedder=self._indexed_by,
                 read_texts=lambda chunks: read_texts(roots, chunks),
                 digest=text_digest,
-                stages=stages(config, self._open_word_vectors(), index.tokens),
-                word_vectors=self._open_word_vectors(),
+                stages=stages(config, words, index.tokens),
+                word_vectors=words,
                 text_stages=text_stages(config),
                 explain=explain,
                 by_words=config.words,

@@ -225,7 +225,11 @@ class KeptIndex:
             embedder = None  # a search does not wait for it
         with self._roots() as roots:
             report = sync(
-                replace(self._sources(roots), seen=self._looking.seen, settling=self._settling),
+                replace(
+                    self._sources(roots, self._open_word_vectors()),
+                    seen=self._looking.seen,
+                    settling=self._settling,
+                ),
                 self._open_index(),
                 embedder,
                 progress,
@@ -326,7 +330,8 @@ class KeptIndex:
                 self._roots() as roots,
                 closing(open_index(self._place.folder, embedder)) as index,
             ):
-                embed_waiting(self._sources(roots), index, embedder, warnings, is_stopped)
+                sources = self._sources(roots, self._word_vectors)
+                embed_waiting(sources, index, embedder, warnings, is_stopped)
                 index.maintain()
         finally:
             model.let_go(embedder)
@@ -338,11 +343,11 @@ class KeptIndex:
         with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
             yield roots
 
-    def _sources(self, roots: Roots) -> Sources:
+    def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
         return Sources(
             roots,
             Days(lambda item: self._clock.day_of(item.created), self._clock.zone),
-            word_vectors=self._open_word_vectors(),
+            word_vectors=word_vectors,
         )
 
     def _new_model(self) -> Model:

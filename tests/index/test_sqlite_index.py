@@ -6,6 +6,7 @@ import os
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
+import apsw
 import numpy as np
 import pytest
 
@@ -279,4 +280,28 @@ def test_indexed_again_the_same_chunks_change_nothing(index: SqliteIndex) -> Non
     item = indexed(make_chunk("word"))
     index.replace_files([FileChange("MEMORY.md", state_of("MEMORY.md"), [item])])
     assert keys_of(index, "word") == before
+    assert index.stats().chunks == 1
+
+
+def test_an_index_that_is_used_after_its_end_is_opened_again_and_not_thrown_away(
+    index: SqliteIndex, tmp_path: Path
+) -> None:
+    put(index, make_chunk("red boat"))
+    other = SqliteIndex(str(tmp_path / "index"), MODEL)
+    for closed in (other, index):  # the last one to close takes the log away
+        closed.close()
+        with pytest.raises(IndexReplacedError):
+            keys_of(closed, "boat")
+        with pytest.raises(IndexReplacedError):
+            closed.fetch([1])
+    again = SqliteIndex(str(tmp_path / "index"), MODEL)
+    assert again.stats().chunks == 1
+    again.close()
+
+
+def test_an_index_that_two_threads_use_at_once_is_not_thrown_away(index: SqliteIndex) -> None:
+    put(index, make_chunk("red boat"))
+    for error in (apsw.ThreadingViolationError, apsw.MisuseError, apsw.ConnectionClosedError):
+        with pytest.raises(IndexReplacedError), index._database.operation():
+            raise error("by mistake")
     assert index.stats().chunks == 1

@@ -215,6 +215,26 @@ def test_a_server_that_is_away_is_said_and_used_again_when_it_is_back(
         assert "words only" in " ".join(later.warnings)
 
 
+@pytest.mark.parametrize("refusals", range(8))
+def test_a_model_that_comes_back_in_the_middle_of_a_search_costs_no_index(
+    tmp_path: Path, server: ModelServer, refusals: int
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        memory.remember("A heron stands in the river")
+        memory.sync()
+    folder = tmp_path / ".memolith" / "index"
+    before = [path.name for path in folder.glob("*.db")]
+    (tmp_path / ".memolith" / "embeddings.db").unlink()  # else nobody asks how long a vector is
+    known = len(server.batches)
+    server.behave = lambda texts: (
+        (503, b"") if len(server.batches) - known <= refusals else openai_answer(texts)
+    )
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        for _ in range(3):
+            assert memory.search("heron").hits
+    assert [path.name for path in folder.glob("*.db")] == before
+
+
 def test_a_key_is_read_from_the_environment_and_never_from_a_file(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

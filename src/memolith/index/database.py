@@ -35,6 +35,8 @@ _UNREADABLE = {
 
 # What vectors are made for while no model has embedded anything.
 _NO_MODEL = ("", 256)
+# What SQLite says of how it is used: the connection is at fault, and the database is well.
+_MISUSED = (apsw.ConnectionClosedError, apsw.MisuseError, apsw.ThreadingViolationError)
 _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
 
 
@@ -80,18 +82,26 @@ class Database:
 
     def close(self) -> None:
         """Let go of the files."""
+        self._is_closed = True
         with suppress(apsw.Error):  # what cannot be written back is made again from the files
             self.connection.close()
 
     @contextmanager
     def operation(self, *, look: bool = True) -> Iterator[None]:
-        """Do something with the database: raises only our errors, and gives up a damaged one."""
+        """Do something with the database: raises only our errors, and gives up a damaged one.
+
+        Who has closed it, or uses it from two threads, opens it again: that is no damage.
+        """
+        if self._is_closed:
+            raise self._replaced(None)
         if look:
             self._look()
         try:
             yield
         except (DamageError, UnicodeDecodeError) as error:
             raise self._replaced(error) from error
+        except _MISUSED as error:
+            raise self._replaced(None) from error
         except apsw.Error as error:
             if not _is_damage(error):
                 raise self._unavailable(error) from error
@@ -167,7 +177,7 @@ class Database:
         if generations.identity(path) is None:
             raise DamageError(f"{path} is not an ordinary file")
         self._path = path
-        self.connection = _connect(path)
+        self.connection, self._is_closed = _connect(path), False
         try:
             self.writable = not self.connection.readonly("main")
             self.salt = self._read_salt()
@@ -251,7 +261,7 @@ class Database:
 def _is_damage(error: apsw.Error) -> bool:
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _UNREADABLE
-    return not isinstance(error, tuple(NOT_NOW))
+    return not isinstance(error, (*NOT_NOW, *_MISUSED))
 
 
 def _connect(path: str) -> apsw.Connection:
