@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.files.gate import MOST_LEVELS
 from memolith.types import Citation
 from memolith.visibility import trust_label
 
@@ -45,11 +46,22 @@ def record_json(record: Record) -> Json:
         "channel": record.provenance.channel,
         "confidence": float(record.provenance.confidence),
         "keywords": list(record.keywords),
-        "metadata": dict(record.metadata),
+        "metadata": _to_a_depth(dict(record.metadata), MOST_LEVELS),
         "supersedes": record.supersedes,
         "expires": record.expires and iso(record.expires),
         "citation": record.citation and str(record.citation),
     }
+
+
+def _to_a_depth(value: object, levels: int) -> object:
+    """The value; what lies deeper than we would write is left out, because few programs can read it."""
+    if not isinstance(value, dict | list):
+        return value
+    if not levels:
+        return "…"
+    if isinstance(value, list):
+        return [_to_a_depth(inner, levels - 1) for inner in value]
+    return {name: _to_a_depth(inner, levels - 1) for name, inner in value.items()}
 
 
 def hit_json(hit: Hit) -> Json:

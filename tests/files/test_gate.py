@@ -67,6 +67,26 @@ UNSPEAKABLE = {
 }
 
 
+def nested(levels: int) -> dict[str, object]:
+    """An object with others inside of each other."""
+    found: dict[str, object] = {"a": 1}
+    for _ in range(levels - 1):
+        found = {"a": [found]} if isinstance(found.get("a"), dict) else {"a": found}
+    return found
+
+
+@pytest.mark.parametrize("levels", [20, 100, 5_000])
+def test_metadata_may_be_as_deep_as_every_surface_can_show(levels: int, memory: Memory) -> None:
+    if levels == 20:
+        record = memory.remember("tea", metadata=nested(levels))
+        assert memory.records()[-1].metadata == record.metadata == nested(levels)
+        return
+    for write in (memory.remember, memory.save_note):
+        with pytest.raises(RefusedError):
+            write("tea", metadata=nested(levels))
+    assert not memory.records()
+
+
 @pytest.mark.parametrize("kind", UNSPEAKABLE)
 def test_what_a_line_cannot_say_is_refused_and_never_half_written(
     kind: str, memory: Memory

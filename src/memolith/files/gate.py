@@ -19,7 +19,7 @@ from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memolith.files.tombstones import Tombstone
     from memolith.files.transaction import Transaction
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MAX_NAME = 200
 _LARGEST = 10**15
+MOST_LEVELS = 32  # of metadata: objects and lists inside of each other
 # A text of this size fits into a line even if every byte has to be spelled with six.
 _SURELY_SHORT = MAX_LINE_BYTES // 7
 
@@ -220,11 +221,31 @@ def _check_spelling(record: Record, size: int) -> None:
             limit=MAX_LINE_BYTES,
             hint="Keep the essence, or split it.",
         )
+    if read is not None and _is_too_deep(read.metadata):
+        raise RefusedError(
+            f"The metadata has more than {MOST_LEVELS} objects and lists inside of each other.",
+            hint="Make it flatter, or keep it as one text.",
+        )
     if read is None or (read.keywords, read.metadata) != (record.keywords, record.metadata):
         raise RefusedError(
             "Keywords must be texts, and metadata an object with texts as keys.",
             hint='For example: keywords=["auth"], metadata={"ticket": 12}.',
         )
+
+
+def _is_too_deep(metadata: Mapping[str, object]) -> bool:
+    """Level by level: to go down into each would need a stack as deep as what is looked at."""
+    level: list[object] = [metadata]
+    for _ in range(MOST_LEVELS):
+        inner = [one for value in level for one in _held_by(value)]
+        level = [value for value in inner if isinstance(value, dict | list)]
+    return bool(level)
+
+
+def _held_by(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def whole_moment(moment: datetime) -> datetime:
