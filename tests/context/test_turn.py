@@ -171,6 +171,24 @@ def test_what_the_agent_knows_is_not_handed_over_again(known: str) -> None:
     assert [item.citation.first_line for item in found.hits] == [20]
 
 
+@pytest.mark.parametrize(
+    ("known", "handed_over"),
+    [
+        ("0193a7c0-0001-7000-8000-000000000001", [2]),
+        ("0193a7c0-0001-7000-8000", [2]),
+        ("0193a7c0-0001", []),
+        ("0193a7c0", []),
+    ],
+)
+def test_ids_that_begin_alike_are_told_apart_unless_only_that_was_given(
+    known: str, handed_over: list[int]
+) -> None:
+    one = replace(hit(1), record_id="0193a7c0-0001-7000-8000-000000000001")
+    two = replace(hit(2), record_id="0193a7c0-0001-7000-8001-000000000002")
+    found = handed(searching(one, two), known=(known,))
+    assert [item.citation.first_line for item in found.hits] == handed_over
+
+
 def test_a_record_that_is_known_by_its_place_is_known_in_every_file(memory: Memory) -> None:
     memory.remember("The kettle is red")
     memory.remember("Port 8443 is for staging")

@@ -25,7 +25,7 @@ _NO_MARKS = str.maketrans("⟨⟩", "  ")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?")
 # A text that was cut is known by its beginning.
 _BEGINNING = 200
-_SHORTEST = 8
+_LENGTH_OF_ID = 36
 # No agent has more in its context than this.
 _MOST_CHARS = 2_000_000
 _LONGEST = 4_096  # a citation: a path cannot be longer
@@ -36,22 +36,25 @@ class Known:
 
     def __init__(self, known: Iterable[str]) -> None:
         """Anything may be given; what is no id and no citation is a text."""
-        self._ids: set[str] = set()
+        ids: set[str] = set()
         self._places: dict[str, list[tuple[int, int]]] = {}
         texts = list[str]()
         for text in known:
             item = text[-_MOST_CHARS:]
             if _ID.fullmatch(item.strip()):
-                self._ids.add(item.strip()[:_SHORTEST])
+                ids.add(item.strip())
                 continue
             for path, lines in _citations(item):
                 self._places.setdefault(path, []).append(lines)
             texts.append(_on_one_line(item))
         self._text = "\n".join(texts)
+        self._ids = {known for known in ids if len(known) == _LENGTH_OF_ID}
+        self._beginnings = tuple(ids - self._ids)
 
     def has(self, hit: Hit) -> bool:
         """Whether the agent knows this hit already."""
-        if hit.record_id[:_SHORTEST] in self._ids:
+        # Ids that are made of the time begin alike, so only who gave a beginning means all of them.
+        if hit.record_id in self._ids or hit.record_id.startswith(self._beginnings):
             return True
         place = hit.citation
         for first, last in self._places.get(place.path, ()):
