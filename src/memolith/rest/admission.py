@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memolith.rest.answers import RECALL_PATH, RequestError
 from memolith.rest.callers import Allowance, TokenFile
+from memolith.rest.web_pages import asks_first, listed, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,7 @@ class Admission:
         headers = _headers(scope)
         self._check_host(headers)
         self._check_origin(headers)
-        if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):
+        if is_open(scope) or self.asks_for_a_page(scope):
             return
         if not self._token.accepts(_given_token(scope, headers)):
             raise RequestError(
@@ -58,6 +59,14 @@ class Admission:
             )
         _check_content_type(scope, headers)
 
+    def page(self, scope: Scope) -> str:
+        """The web page of another server that calls, if the user has listed it."""
+        return page_of(scope, self._memory.config.serve.origins)
+
+    def asks_for_a_page(self, scope: Scope) -> bool:
+        """Whether a browser asks, before it calls, if a listed page may."""
+        return asks_first(scope) and bool(self.page(scope))
+
     def _check_host(self, headers: Headers) -> None:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if host not in self._hosts():
@@ -70,14 +79,14 @@ class Admission:
 
     def _hosts(self) -> set[str]:
         serve = self._memory.config.serve
-        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower(), *_listed(serve.hosts)}
+        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower(), *listed(serve.hosts)}
         return {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
 
     def _check_origin(self, headers: Headers) -> None:
         origin = headers.get(b"origin")
         if origin is None:
             return  # not a web page
-        allowed = {*_listed(self._memory.config.serve.origins), *self._own_origins()}
+        allowed = {*listed(self._memory.config.serve.origins), *self._own_origins()}
         if origin.decode("latin-1").lower() not in allowed:
             raise RequestError(
                 403, "origin", "This web page may not call the server.", hint="See serve.origins."
@@ -85,6 +94,11 @@ class Admission:
 
     def _own_origins(self) -> set[str]:
         return {f"http://{host}" for host in self._hosts()}
+
+
+def is_open(scope: Scope) -> bool:
+    """Whether this needs no token."""
+    return scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD")
 
 
 def _headers(scope: Scope) -> Headers:
@@ -118,7 +132,3 @@ def _check_content_type(scope: Scope, headers: Headers) -> None:
             "The body must be JSON.",
             hint="Send Content-Type: application/json",
         )
-
-
-def _listed(names: str) -> set[str]:
-    return {name.strip().lower() for name in names.split(",") if name.strip()}

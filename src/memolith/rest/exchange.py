@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.rest.answers import RequestError
+from memolith.rest.web_pages import may_read
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Send
@@ -56,9 +57,10 @@ def replayed(body: bytes, receive: Receive) -> Receive:
 class Reply:
     """Sends the answer on, with headers of ours; what comes after the time is over is dropped."""
 
-    def __init__(self, send: Send) -> None:
-        """Nothing is sent yet."""
+    def __init__(self, send: Send, page: str = "") -> None:
+        """Nothing is sent yet; `page` is a web page of another server that may read it."""
         self._send = send
+        self._headers = (*_HARMLESS_ANSWERS, *(may_read(page) if page else ()))
         self._closed = False
         self._is_whole = False
         self.status = 0
@@ -81,5 +83,5 @@ class Reply:
         self._is_whole = message["type"] == "http.response.body" and not message.get("more_body")
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *_HARMLESS_ANSWERS]
+            message["headers"] = [*message.get("headers", ()), *self._headers]
         await self._send(message)

@@ -13,6 +13,7 @@ from memolith import clock
 from memolith.rest.admission import WITHOUT_BODY, Admission
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 from memolith.rest.exchange import Reply, read_body, replayed, too_large
+from memolith.rest.web_pages import may_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,14 +70,18 @@ class Guard:
                 await self._app(scope, receive, send)
             return  # web sockets are not spoken here
         began = clock.monotonic()
-        reply = Reply(send)
+        page = self._admission.page(scope)
+        reply = Reply(send, page)
         self._running += 1
         try:
             self._check(scope)
-            body = await self._body(scope, receive)
-            await self._handle(scope, replayed(body, receive), reply)
+            if self._admission.asks_for_a_page(scope):
+                await may_call()(scope, receive, reply)
+            else:
+                body = await self._body(scope, receive)
+                await self._handle(scope, replayed(body, receive), reply)
         except RequestError as error:
-            reply = Reply(send)
+            reply = Reply(send, page)
             await error_answer(error, scope["path"], self._memory.root)(scope, receive, reply)
         except asyncio.CancelledError:  # we are told to stop, and have waited long enough
             if not reply.status:
