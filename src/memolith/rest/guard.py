@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from memolith import clock
-from memolith.rest.admission import WITHOUT_BODY, Admission
+from memolith.rest.admission import WITHOUT_BODY, Admission, is_open
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 from memolith.rest.exchange import Reply, read_body, replayed, too_large
 from memolith.rest.web_pages import may_call
@@ -27,6 +27,9 @@ log = logging.getLogger("memolith.rest")
 
 _RECALL_BYTES = 65_536
 _MOST_AT_ONCE = 200
+# Who listens rests most of the time: a stream for each agent that may have a session, and the listeners
+# of events. The rest of the connections that `running.py` allows is for those who ask.
+_MOST_STREAMS = 550
 # These stay open while there is something to tell.
 _STREAMS = ("/api/v1/events", "/mcp")
 
@@ -50,7 +53,7 @@ class Guard:
         self._unfinished: set[asyncio.Task[None]] = set()
         self._streams: set[asyncio.Task[None]] = set()
         self._on_stop = on_stop
-        self._running = 0
+        self._load = _Load()
 
     @property
     def patience_seconds(self) -> float:
@@ -72,9 +75,10 @@ class Guard:
         began = clock.monotonic()
         page = self._admission.page(scope)
         reply = Reply(send, page)
-        self._running += 1
+        self._load.begin(scope)
         try:
-            self._check(scope)
+            self._load.check(scope)
+            self._admission.check(scope)
             if self._admission.asks_for_a_page(scope):
                 await may_call()(scope, receive, reply)
             else:
@@ -91,7 +95,7 @@ class Guard:
             elif _is_stream(scope):
                 await reply.end()
         finally:
-            self._running -= 1
+            self._load.end(scope)
             seconds = clock.monotonic() - began
             self._metrics.note_request(scope, reply.status, seconds)
             log.info(
@@ -101,11 +105,6 @@ class Guard:
                 reply.status,
                 seconds * 1000,
             )
-
-    def _check(self, scope: Scope) -> None:
-        if self._running > _MOST_AT_ONCE:
-            raise RequestError(503, "busy", "Too many requests at once.", hint="Try again.")
-        self._admission.check(scope)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         config = self._memory.config.serve
@@ -127,7 +126,7 @@ class Guard:
         """Run the request, at most for the time it has. A thread cannot be stopped: it goes on."""
         task = asyncio.ensure_future(self._app(scope, receive, reply))
         if _is_stream(scope):
-            await self._stream(task, listens=scope["method"] == "GET")
+            await self._stream(task, listens=_listens(scope))
             await reply.end()
             return
         self._unfinished.add(task)
@@ -157,8 +156,43 @@ class Guard:
         await task
 
 
+class _Load:
+    """How many are at it right now: who asks and who only listens do not take each other's place."""
+
+    def __init__(self) -> None:
+        self._asking = 0
+        self._listening = 0
+
+    def begin(self, scope: Scope) -> None:
+        """A request has come."""
+        self._count(scope, 1)
+
+    def end(self, scope: Scope) -> None:
+        """It has been answered, or given up."""
+        self._count(scope, -1)
+
+    def check(self, scope: Scope) -> None:
+        """Raise RequestError if it is one too many; whether we are well is always told."""
+        if _listens(scope):
+            if self._listening > _MOST_STREAMS:
+                raise RequestError(503, "busy", "Too many listeners.", hint="Try again later.")
+        elif self._asking > _MOST_AT_ONCE and not is_open(scope):
+            raise RequestError(503, "busy", "Too many requests at once.", hint="Try again.")
+
+    def _count(self, scope: Scope, one: int) -> None:
+        if _listens(scope):
+            self._listening += one
+        else:
+            self._asking += one
+
+
 def _is_stream(scope: Scope) -> bool:
     return bool(scope["path"].startswith(_STREAMS))
+
+
+def _listens(scope: Scope) -> bool:
+    """Whether somebody waits for what there will be to tell, and asks for nothing."""
+    return _is_stream(scope) and scope["method"] == "GET"
 
 
 def _shown(text: str) -> str:
