@@ -13,6 +13,7 @@ from memolith import Memory
 from memolith.files.folder import Folder
 from memolith.files.locks import SYNC_LOCK, OwnerLock
 from memolith.ingest import sync as syncing
+from memolith.ingest import turns
 from memolith.ingest.turns import turn
 
 if TYPE_CHECKING:
@@ -68,3 +69,14 @@ def test_one_that_never_ends_keeps_nobody_from_searching(tmp_path: Path) -> None
         memory.remember("The heron nests by the lake")
         with Folder(str(tmp_path)) as folder, OwnerLock(folder, SYNC_LOCK):
             assert memory.search("heron").hits[0].text == "The heron nests by the lake"
+
+
+def test_where_there_are_no_locks_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    naps: list[float] = []
+    monkeypatch.setattr(turns, "sleep", naps.append)
+    (tmp_path / SYNC_LOCK).mkdir(parents=True)  # it cannot be opened for writing
+    with Folder(str(tmp_path)) as folder, turn(folder) as waited:
+        assert not waited
+    assert naps == []

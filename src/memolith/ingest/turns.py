@@ -27,12 +27,7 @@ _NAP_SECONDS = 0.002
 @contextmanager
 def turn(folder: Folder) -> Iterator[bool]:
     """Our turn to index; gives whether somebody else had it just now, and may have left nothing to do."""
-    lock, waited = _take(folder), False
-    deadline = clock.monotonic() + _PATIENCE_SECONDS
-    while lock is None and clock.monotonic() < deadline:
-        waited = True
-        sleep(_NAP_SECONDS)
-        lock = _take(folder)
+    lock, waited = _wait(folder)
     try:
         yield waited
     finally:
@@ -40,8 +35,19 @@ def turn(folder: Folder) -> Iterator[bool]:
             lock.release()
 
 
-def _take(folder: Folder) -> OwnerLock | None:
-    try:
-        return OwnerLock(folder, SYNC_LOCK)
-    except (BlockingIOError, MemolithError):  # of another, or there are no locks here
-        return None
+def _wait(folder: Folder) -> tuple[OwnerLock | None, bool]:
+    """The lock, if it can be had in time, and whether another process had it."""
+    waited = False
+    deadline = clock.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return OwnerLock(folder, SYNC_LOCK), waited
+        except (
+            MemolithError
+        ):  # there are no locks here, or nothing may be written: no turns to wait for
+            return None, waited
+        except BlockingIOError:
+            if clock.monotonic() >= deadline:
+                return None, waited
+        waited = True
+        sleep(_NAP_SECONDS)
