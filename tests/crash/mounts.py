@@ -7,6 +7,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,36 @@ def why_no_loop_image(kind: str) -> str:
     if f"\t{kind}\n" not in Path("/proc/filesystems").read_text():
         return f"this kernel has no {kind}"
     return ""
+
+
+def why_no_fuse() -> str:
+    """Why the file system of `rig_fuse.py` cannot be mounted here, or "" when it can."""
+    if reason := why_not("fusermount3"):
+        return reason
+    try:
+        import mfusepy  # type: ignore[import-untyped]  # noqa: F401
+    except (ImportError, OSError) as error:
+        return f"needs mfusepy and libfuse: {error}"
+    return "" if Path("/dev/fuse").exists() else "needs /dev/fuse"
+
+
+@contextlib.contextmanager
+def fuse(folder: Path, mount_point: Path) -> Iterator[None]:
+    """Show a folder elsewhere by way of `rig_fuse.py`, for the length of the block."""
+    script = Path(__file__).with_name("rig_fuse.py")
+    command = [sys.executable, "-P", str(script), str(folder), str(mount_point)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
+        try:
+            deadline = time.monotonic() + 300
+            while not mount_point.is_mount():
+                assert server.poll() is None, server.stderr and server.stderr.read()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            yield
+        finally:
+            unmount = [shutil.which("fusermount3") or "umount", "-u", "-z", str(mount_point)]
+            subprocess.run(unmount, check=False, capture_output=True)
+            server.terminate()
 
 
 def hide_from_the_rest_of_the_machine() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -215,7 +214,7 @@ def test_a_forked_child_does_not_keep_a_dead_parents_lock(profile: Path, tmp_pat
 def test_a_file_system_without_locks_is_read_but_not_written(
     tmp_path: Path, figures: Figures
 ) -> None:
-    if reason := mounts.why_not("fusermount3") or _why_no_fuse():
+    if reason := mounts.why_no_fuse():
         pytest.skip(reason)
     folder, mount_point = tmp_path / "folder", tmp_path / "no-locks"
     folder.mkdir()
@@ -223,7 +222,7 @@ def test_a_file_system_without_locks_is_read_but_not_written(
     with Memory(str(folder)) as memory:
         memory.remember("written on a real file system")
     before = snapshot(folder)
-    with _fuse(folder, mount_point), Memory(str(mount_point)) as memory:
+    with mounts.fuse(folder, mount_point), Memory(str(mount_point)) as memory:
         with pytest.raises(LocksUnavailableError, match="lock"):
             memory.remember("two writers could meet here")
         assert [record.text for record in memory.records()] == ["written on a real file system"]
@@ -243,29 +242,3 @@ def test_a_kernel_without_locks_is_a_clear_error(profile: Path, tmp_path: Path) 
     assert code == 3
     assert {line.kind for line in said if line.word == "error"} == {"LocksUnavailableError"}
     assert snapshot(profile) == before
-
-
-def _why_no_fuse() -> str:
-    try:
-        import mfusepy  # type: ignore[import-untyped]  # noqa: F401
-    except (ImportError, OSError) as error:
-        return f"needs mfusepy and libfuse: {error}"
-    return "" if Path("/dev/fuse").exists() else "needs /dev/fuse"
-
-
-@contextlib.contextmanager
-def _fuse(folder: Path, mount_point: Path) -> Iterator[None]:
-    script = Path(__file__).with_name("rig_fuse.py")
-    command = [sys.executable, "-P", str(script), str(folder), str(mount_point)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
-        try:
-            deadline = time.monotonic() + 300
-            while not mount_point.is_mount():
-                assert server.poll() is None, server.stderr and server.stderr.read()
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-            yield
-        finally:
-            unmount = [shutil.which("fusermount3") or "umount", "-u", "-z", str(mount_point)]
-            subprocess.run(unmount, check=False, capture_output=True)
-            server.terminate()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.files.change_hint import ChangeHint
+from memolith.files.change_hint import ChangeHint, is_local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -192,3 +192,16 @@ def test_what_nobody_closed_is_given_back(tmp_path: Path) -> None:
     assert open_notices() == before + 1
     del forgotten
     assert open_notices() == before
+
+
+@pytest.mark.parametrize("kind", [0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x794C7630])
+def test_disks_of_this_machine_are_believed(kind: int) -> None:
+    assert is_local(kind)
+
+
+# NFS, SMB, 9p, FUSE (sshfs among them), Ceph, AFS, and one nobody knows.
+@pytest.mark.parametrize(
+    "kind", [0x6969, 0xFE534D42, 0xFF534D42, 0x01021997, 0x65735546, 0x00C36400, 0x5346414F, 0]
+)
+def test_shares_are_not_believed(kind: int) -> None:
+    assert not is_local(kind)

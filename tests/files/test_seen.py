@@ -13,6 +13,7 @@ from memolith.files import discovery, seen
 from memolith.files.folder import Folder
 from memolith.files.roots import Roots
 from memolith.files.seen import SeenFiles
+from tests.crash import mounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,13 +31,14 @@ class Looking:
         self._extra_paths = extra_paths
         self.walked = 0
         self.stats: list[object] = []
+        self.warnings: list[str] = []
         self()
 
     def __call__(self) -> set[str]:
         """The paths that are seen, each with the stamp it has."""
         self.walked, self.stats = 0, []
         with Folder(str(self.root)) as folder, Roots(folder, self._extra_paths) as roots:
-            found, _ = self.seen.now(roots)
+            found, self.warnings = self.seen.now(roots)
             there, _ = roots.discover()
         self.walked -= 1  # the one to compare with
         assert dict(found) == there
@@ -139,3 +141,32 @@ def test_whoever_asks_for_it_has_everything_looked_at(look: Looking) -> None:
     assert look.walked == 1
     look()
     assert look.walked == 0
+
+
+def test_a_second_name_of_a_file_costs_no_walk_and_is_told_each_time(look: Looking) -> None:
+    os.link(look.root / "USER.md", look.root / "memory" / "twin.md")
+    for walks in (1, 0, 0):
+        assert not {"USER.md", "memory/twin.md"} & look()
+        assert look.walked == walks
+        assert len(look.warnings) == 2
+    (look.root / "memory" / "twin.md").unlink()
+    assert "USER.md" in look()
+    assert look.warnings == []
+
+
+@pytest.mark.skipif(bool(mounts.why_no_fuse()), reason=mounts.why_no_fuse())
+def test_what_another_machine_writes_to_a_share_is_seen_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen, "BELIEVED_SECONDS", 1e9)
+    there, share = tmp_path / "there", tmp_path / "share"
+    (there / "memory").mkdir(parents=True)
+    share.mkdir()
+    (there / "memory" / "old.md").write_text("old\n")
+    with mounts.fuse(there, share):
+        look = Looking(share)
+        assert look() == {"memory/old.md"}
+        (there / "memory" / "new.md").write_text("new\n")
+        assert look() == {"memory/old.md", "memory/new.md"}
+        assert not look.seen.hint.works
+        look.seen.close()

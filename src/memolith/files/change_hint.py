@@ -2,8 +2,8 @@
 
 Looking at ten thousand files takes longer than searching them. Where the kernel keeps notices of
 changes (inotify, Linux) an empty queue means that no file was touched since the last look, and others
-name the files that were. It is a hint, not the truth: another machine's writes to a shared disk leave no
-notice, so whoever asks must still look at everything now and then.
+name the files that were. Writes of another machine leave no notice, so only disks are believed that no other
+machine can write to. It is a hint, not the truth: whoever asks must still look at everything now and then.
 """
 
 from __future__ import annotations
@@ -29,6 +29,14 @@ _NOTICE = Struct("iIII")  # watch, what happened, a number, length of the name t
 # The kernel gives a user some thousand watches in all; others need them too.
 _MOST_FOLDERS = 2_000
 _QUEUE_BYTES = 1 << 16
+# File systems that only this machine writes to, by the number that statfs tells. Shares are not among them,
+# nor is whatever a program answers for (fuse), and of those we do not know we know nothing.
+_LOCAL = frozenset((
+    0xEF53, 0x58465342, 0x9123683E, 0x2FC12FC1, 0xF2F52010, 0xCA451A4E,  # ext, xfs, btrfs, zfs, f2fs, bcachefs
+    0x01021994, 0x858458F6, 0x794C7630, 0xF15F, 0x52654973, 0x3153464A,  # tmpfs, ramfs, overlay, ecryptfs, …
+    0x4D44, 0x2011BAB0, 0x7366746E, 0x482B,  # vfat, exfat, ntfs, hfs+
+))  # fmt: skip
+_STATFS_BYTES = 512  # more than any system fills
 
 
 class ChangeHint:
@@ -59,7 +67,7 @@ class ChangeHint:
         if self._fd == -2 or library is None:
             return
         watch = -1
-        if len(self._folders) < _MOST_FOLDERS:
+        if len(self._folders) < _MOST_FOLDERS and is_local(_file_system(library, path)):
             watch = library.inotify_add_watch(self._fd, os.fsencode(path), _CHANGES)
         if watch < 0:
             self.close()
@@ -136,7 +144,24 @@ def _library() -> ctypes.CDLL | None:
     if not hasattr(library, "inotify_init1") or not hasattr(library, "inotify_add_watch"):
         return None
     library.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+    library.statfs.argtypes = (ctypes.c_char_p, ctypes.c_char_p)
     return library
+
+
+def is_local(file_system: int) -> bool:
+    """Whether no other machine can write to a file system of this kind."""
+    return file_system in _LOCAL
+
+
+def _file_system(library: ctypes.CDLL, path: str) -> int:
+    """Which kind of file system a folder is on; 0 if that cannot be told."""
+    import ctypes
+
+    told = ctypes.create_string_buffer(_STATFS_BYTES)
+    if library.statfs(os.fsencode(path), told):
+        return 0
+    # The first word of the answer; 32 bits of it count, whatever its size.
+    return ctypes.c_long.from_buffer(told).value & 0xFFFFFFFF
 
 
 def _begin(library: ctypes.CDLL) -> int:

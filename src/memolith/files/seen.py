@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memolith.files.roots import Roots
     from memolith.types import Stamp
 
-# The kernel is believed for at most so long: of a shared disk it tells only what this machine does.
+# The kernel is believed for at most so long.
 BELIEVED_SECONDS = 2.0
 _NEVER = float("-inf")
 
@@ -32,6 +32,7 @@ class SeenFiles:
         """Nothing has been looked at yet."""
         self.hint = ChangeHint()
         self._found: dict[str, Stamp] = {}
+        self._warnings: list[str] = []
         self._walked = _NEVER
 
     def now(self, roots: Roots) -> tuple[Mapping[str, Stamp], list[str]]:
@@ -41,16 +42,17 @@ class SeenFiles:
         if (
             touched is not None
             and began - self._walked <= BELIEVED_SECONDS
+            and not (touched and self._warnings)  # what was warned of may have been put right
             and look_again(roots.own, self._found, (path[len(root) + 1 :] for path in touched))
         ):
-            return self._found, []
+            return self._found, list(self._warnings)
         self.look_everywhere()  # also if the walk fails
-        self._found, warnings = roots.discover(
+        self._found, self._warnings = roots.discover(
             lambda path: self.hint.watch(os.path.join(root, path))
         )
-        if not warnings and not roots.has_others:  # those who warn do so each time
+        if not roots.has_others:
             self._walked = began
-        return self._found, warnings
+        return self._found, list(self._warnings)
 
     def look_everywhere(self) -> None:
         """Walk through all folders next time, whatever the kernel says."""
