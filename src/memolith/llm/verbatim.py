@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memolith.text.cues import Sentence, behind_filler
-from memolith.text.leaning import answers, corrects, is_no_sentence_of_its_own, takes_back
+from memolith.text.leaning import answers, changes, corrects, is_no_sentence_of_its_own
 from memolith.text.sentences import sentences, worth
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ class _Run:
         if before and (_leans(first, before[-1]) or Sentence(first).says("somebody")):
             return False
         after = self.said[self.start + self.many :][:1]
-        return not any(_takes_back(one) or answers(one, with_it[-1]) for one in after)
+        return not any(_is_rest(one) or changes(one, with_it[-1]) for one in after)
 
 
 def _form(sentence: str) -> str:
@@ -137,9 +137,8 @@ def _leans(sentence: str, before: str) -> bool:
     return worth(before) > 0 and needs
 
 
-def _takes_back(sentence: str) -> bool:
-    is_rest = len(sentence.split()) <= _SHORT and worth(sentence) > 0
-    return is_rest or takes_back(sentence)
+def _is_rest(sentence: str) -> bool:
+    return len(sentence.split()) <= _SHORT and worth(sentence) > 0
 
 
 def _is_open(text: str) -> bool:

@@ -109,6 +109,7 @@ def takes_back(sentence: str) -> bool:
         corrects(sentence)
         or said.begins("takes back")
         or _says_in_any("unsays", sentence)
+        or (len(said.words) <= _LEANS_UP_TO and said.says("points back"))
         or (len(said.words) <= _DENIAL and _denies(said) and not claims(sentence))
     )
 
@@ -131,17 +132,23 @@ def bond(sentence: str, before: str) -> Bond:
     >>> bond("No, in autumn.", "Do we renew?").name, bond("Seat 12A.", "We fly to Rome.").name
     ('TOGETHER', 'BEHIND')
     """
-    length = len(sentence.split())
-    if _PART.match(fold(sentence)) or takes_back(sentence) or is_listed_with(sentence, before):
+    if _PART.match(fold(sentence)) or is_listed_with(sentence, before):
         return Bond.TOGETHER
-    if answers(sentence, before) or _is_comment(sentence):
-        return Bond.TOGETHER
-    tells = worth(sentence) >= _TELLING
     is_leaning = is_no_sentence_of_its_own(sentence)
-    is_short = matters(sentence) and length <= _SHORT and not claims(sentence)
-    if is_short or (is_leaning and (tells or matters(sentence))):
+    tells = is_leaning and (worth(sentence) >= _TELLING or matters(sentence))
+    if tells or changes(sentence, before):
         return Bond.TOGETHER
     return Bond.BEHIND if is_leaning else Bond.NONE
+
+
+def changes(sentence: str, before: str) -> bool:
+    """Whether the sentence before says something else without this one: it takes it back, answers, or comments on it.
+
+    >>> changes("Ben vetoed that on Monday.", "We ship."), changes("Ben paid on Monday.", "We ship.")
+    (True, False)
+    """
+    is_short = len(sentence.split()) <= _SHORT and matters(sentence) and not claims(sentence)
+    return is_short or takes_back(sentence) or answers(sentence, before) or _is_comment(sentence)
 
 
 def answers(sentence: str, before: str) -> bool:
