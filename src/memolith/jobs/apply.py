@@ -95,10 +95,11 @@ def apply_planned(
         prune_jobs(folder, place.config.jobs.kept)
     if problem:
         archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
-        left = _restore(place, done, before, after | archives)
-        and_then = f"{left[0]} was left as it is" if left else "every file was put back"
+        kept = _restore(place, done, before, after | archives)
+        if kept is not None:
+            return kept
         raise JobFailedError(
-            f"{problem}; {and_then}.", hint=f"What stood there is in backup {backup}."
+            f"{problem}; every file was put back.", hint=f"What stood there is in backup {backup}."
         )
     return done
 
@@ -318,18 +319,28 @@ def _reader(folder: Folder, files: Contents) -> Reader:
 
 def _restore(
     place: Workplace, done: JobReport, before: Contents, written: Contents
-) -> tuple[str, ...]:
+) -> JobReport | None:
     """Put files back as they were, and behind it what was appended since; all is saved first.
 
-    A file that does not begin with what we wrote has words of somebody else: it is left, and named.
+    A file that does not begin with what we wrote has words of somebody else, and is left. Then all are: what
+    it lacks stands in the others. The job is done, can be undone, and its report says so.
     """
     with place.writing() as transaction:
         folder = transaction.folder
         stamps = {path: folder.stamp(path) for path in before}
         now = {path: folder.read(path) or b"" for path in before}
         save_backup(folder, now, reason=f"failed-{done.job}", now=place.clock.now())
-        ours = [path for path in before if now[path].startswith(written[path] or b"")]
-        for path in ours:
+        theirs = [path for path in before if not now[path].startswith(written[path] or b"")]
+        if theirs:
+            told = (
+                f"{theirs[0]} was edited at the moment the job was applied, and was left as it is."
+                f" If something is missing there, take the job back: memolith jobs undo {done.id}"
+            )
+            done = replace(done, warnings=(*done.warnings, told))
+            transaction.replace(job_path(done), encode_report(done), folder.stamp(job_path(done)))
+            transaction.commit()
+            return done
+        for path in before:
             old, since = before[path], now[path].removeprefix(written[path] or b"")
             if old is None and not since:
                 transaction.remove(path, stamps[path])
@@ -337,7 +348,7 @@ def _restore(
                 transaction.replace(path, (old or b"") + since, stamps[path])
         transaction.remove(job_path(done), folder.stamp(job_path(done)))
         transaction.commit()
-        return tuple(path for path in before if path not in ours)
+        return None
 
 
 def _existing(files: Contents, wanted: Collection[str]) -> dict[str, bytes]:
