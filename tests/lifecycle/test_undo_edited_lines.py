@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.apply import apply_planned
+from memolith.jobs.apply import apply_changes
 from memolith.jobs.changes import Edits, applied, replaced, split_lines, undone
 from memolith.reports import JobReport
 from tests.lifecycle.dreams import COOKIE, Life
@@ -117,7 +117,7 @@ def taken_out_by_a_job(life: Life, line: str) -> JobReport:
     report = JobReport(
         id="", job="dream", status="planned", created=life.time.moment, changes=(change,)
     )
-    return apply_planned(life.memory._workplace(), lambda _: report, None)
+    return apply_changes(life.memory._workplace(), report)
 
 
 def test_lines_that_a_newer_job_took_out_are_put_back_by_that_one_first(life: Life) -> None:

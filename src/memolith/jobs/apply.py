@@ -39,38 +39,30 @@ if TYPE_CHECKING:
 _EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 
 
-def apply_changes(place: Workplace, report: JobReport, job: Job[P], seen: Snapshot) -> JobReport:
-    """Backup, archive, replace, verify, else restore. Raises FileChangedError when a file no longer
-    begins with what the plan was made on, or when what would be told does not hold any more, or must
-    not be told; nothing was changed then.
+def apply_changes(
+    place: Workplace,
+    report: JobReport,
+    job: Job[P] | None = None,
+    seen: Snapshot | None = None,
+    *,
+    around_edits: bool = True,
+) -> JobReport:
+    """Backup, archive, replace, verify, else restore. Raises FileChangedError when a line that would go was
+    edited, when what would be told does not hold any more or must not be told, and, if not `around_edits`,
+    when a file no longer begins with what the plan was made on; nothing was changed then.
 
     `seen` are the files by which it was last found to hold: if they are as they were, it does.
     """
-
-    def holding(_: Folder) -> JobReport:
-        if not seen.is_current():
-            check_holds(report, seen.anew(), place)
-        return report
-
-    return apply_planned(place, holding, job)
-
-
-def apply_planned(
-    place: Workplace, planned: Callable[[Folder], JobReport], job: Job[P] | None
-) -> JobReport:
-    """Apply what is planned under the writer lock: no file can change between plan and change."""
     with place.writing() as transaction:
         folder = transaction.folder
-        report = planned(folder)
-        if report.status == "skipped":
-            return report
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before: Contents = {path: folder.read(path) for path in stamps}
-        # Without a job it is a proposal that has waited, and others have edited meanwhile.
-        make = applied if job else merged
+        make = merged if around_edits else applied
         after = {
             change.path: _after(change, before[change.path], make) for change in report.changes
         }
+        if seen is None or not seen.is_current():
+            check_holds(report, Snapshot(folder), place)
         _judge(job, folder, before, after)
         # An archive only grows: a copy of it at each run would fill the disk.
         rewritten = {change.path for change in report.changes if not _is_archived(change)}
@@ -149,7 +141,7 @@ def apply_proposal(place: Workplace, job_id: str) -> JobReport:
         if report.status != "proposed":
             raise _wrong_state(report, "only a proposal can be applied")
         try:
-            return apply_planned(place, lambda now: _holding(now, report, place), None)
+            return apply_changes(place, report)
         except FileChangedError as error:
             command = command_to_plan_anew(report.job, report.settings, place.config)
             hint = f"Have it planned anew, in the place of this proposal: {command}"
@@ -159,18 +151,12 @@ def apply_proposal(place: Workplace, job_id: str) -> JobReport:
 def still_fits(folder: Folder, report: JobReport, place: Workplace) -> bool:
     """Whether a proposal could be applied right now."""
     try:
-        _holding(folder, report, place)
+        for change in report.changes:
+            _after(change, folder.read(change.path), merged)
+        check_holds(report, Snapshot(folder), place)
     except FileChangedError:
         return False
     return True
-
-
-def _holding(folder: Folder, report: JobReport, place: Workplace) -> JobReport:
-    """The proposal, if it fits its files and all that it would write is still said and may be told."""
-    for change in report.changes:
-        _after(change, folder.read(change.path), merged)
-    check_holds(report, Snapshot(folder), place)
-    return report
 
 
 def decline_proposal(place: Workplace, job_id: str) -> JobReport:

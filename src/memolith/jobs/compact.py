@@ -26,7 +26,7 @@ from memolith.jobs.summary_record import (
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import checked_summary
-from memolith.llm.rule_based import RuleBased, units
+from memolith.llm.rule_based import RuleBased, are_rules, units
 from memolith.llm.told_of_model import model_counts, refusals
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
@@ -86,7 +86,7 @@ class CompactJob:
         self._config = config
         self._clock = clock
         self._summariser = summariser
-        self.by_rules = isinstance(summariser, RuleBased)
+        self.by_rules = are_rules(summariser)
         self._by_hand = by_hand
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}
@@ -147,7 +147,7 @@ class CompactJob:
             ),
             counts=plan.counts
             if later
-            else _counts(plan, written, by_model=not isinstance(summariser, RuleBased)),
+            else _counts(plan, written, by_model=not are_rules(summariser)),
             warnings=tuple(warnings),
         )
 

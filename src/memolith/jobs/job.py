@@ -114,7 +114,7 @@ class Job(Protocol[P]):
 
     @property
     def by_rules(self) -> bool:
-        """Whether it asks no model, so that it may plan and draft while other writers wait."""
+        """Whether it asks no model: to plan and draft it again costs nothing."""
         ...
 
     def plan(self, snapshot: Snapshot) -> P:

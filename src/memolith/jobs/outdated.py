@@ -108,8 +108,8 @@ def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
 def _summarised(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
     told = list(dict.fromkeys(_told(report)))
     now = place.clock.now()
-    removed = [record for _, record in _records(report, "removed")]
-    expired = {record.id for record in removed if record.expires and record.expires <= now}
+    dated = (record for _, record in _records(report, "removed", b"expires"))
+    expired = {record.id for record in dated if record.expires and record.expires <= now}
     gone = {*snapshot.superseded(place.config.trim.archive_path), *expired}
     held = set(still_true(told, gone))
     shown = set(still_open(held, snapshot.marked_secret()))
@@ -139,7 +139,7 @@ def _told(report: JobReport) -> Iterator[Statement]:
     for path, line in _lines(report, "inserted"):
         if path == long_memory.PATH and line.strip() not in before:
             yield from _statements(line.decode(errors="replace"))
-        elif not path.startswith(layout.ARCHIVE_FOLDER):
+        elif b"compaction" in line and not path.startswith(layout.ARCHIVE_FOLDER):
             for _, record in Document.parse(path, line).records():
                 if record.category == "compaction":
                     yield from _statements(record.text)
@@ -153,10 +153,12 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _records(
-    report: JobReport, side: Literal["removed", "inserted"]
+    report: JobReport, side: Literal["removed", "inserted"], word: bytes = b""
 ) -> Iterator[tuple[str, Record]]:
+    """The records that go or come; of many lines, only those with a word are parsed."""
     for path, line in _lines(report, side):
-        yield from ((path, record) for _, record in Document.parse(path, line).records())
+        if word in line:
+            yield from ((path, record) for _, record in Document.parse(path, line).records())
 
 
 def _lines(report: JobReport, side: Literal["removed", "inserted"]) -> Iterator[tuple[str, bytes]]:

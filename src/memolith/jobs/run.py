@@ -1,7 +1,7 @@
 """How every job runs: plan, draft, apply, report.
 
 The job lock is held for the whole run, so that there is one job at a time. The writer lock is held
-for `apply` only, never while a model writes: what was appended meanwhile stays behind the change.
+for `apply` only, never while texts are written: what was appended meanwhile stays behind the change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memolith import clock as clocks
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import apply_changes, apply_planned, propose, still_fits
+from memolith.jobs.apply import apply_changes, propose, still_fits
 from memolith.jobs.changes import only_appends
 from memolith.jobs.job import P, Snapshot
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
@@ -23,11 +23,13 @@ from memolith.reports import JobReport
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.files.folder import Folder
     from memolith.jobs.job import Draft, Job, Plan, Workplace
 
-# How often a job plans again because somebody edited a file while its texts were written.
+# How often a job plans because somebody edited a file while its texts were written; the last time, what was
+# written is put around the edit if it fits there.
 _ATTEMPTS = 3
+# A job that asks nobody goes on for so long: its lines may be forgotten and corrected by many.
+_PATIENCE_SECONDS = 5.0
 # What a job tells of: it is planned, its texts are written, it is done. Whoever is told of the first
 # two may still stop it; then every file is as it was.
 PLANNED, DRAFTED, DONE = 1, 2, 3
@@ -76,31 +78,35 @@ def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -
 def _run_alone(
     place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
 ) -> JobReport:
-    for _ in range(_ATTEMPTS - 1):
+    started, attempt = clocks.monotonic(), 0
+    while True:
+        attempt += 1
+        is_last = attempt >= _ATTEMPTS
         try:
-            return _run_once(place, job, planned, report)
-        except FileChangedError:
-            snapshot = planned[1].anew()
-            planned = job.plan(snapshot), snapshot
-    if job.by_rules and not _asks(place):
-        return _run_while_others_wait(place, job, report)
-    return _run_once(place, job, planned, report)
+            return _run_once(place, job, planned, report, around_edits=is_last)
+        except FileChangedError as error:
+            patient = job.by_rules and clocks.monotonic() - started < _PATIENCE_SECONDS
+            if is_last and not patient:
+                raise _overtaken(error, attempt) from error
+        snapshot = planned[1].anew()
+        planned = job.plan(snapshot), snapshot
 
 
-def _run_while_others_wait(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
-    """Whoever is overtaken by busy writers each time takes the lock first, then looks."""
-
-    def planned(folder: Folder) -> JobReport:
-        plan = job.plan(Snapshot(folder))
-        if plan.skipped:
-            return _skipped(report, plan)
-        return _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
-
-    return apply_planned(place, planned, job)
+def _overtaken(error: FileChangedError, attempts: int) -> FileChangedError:
+    return FileChangedError(
+        f"Each of {attempts} times somebody changed, while the job ran, what it is about. {error.message}",
+        path=error.path,
+        hint="Nothing was changed. Run it again when nobody edits that file.",
+    )
 
 
 def _run_once(
-    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
+    place: Workplace,
+    job: Job[P],
+    planned: tuple[P, Snapshot],
+    report: JobReport,
+    *,
+    around_edits: bool,
 ) -> JobReport:
     plan, seen = planned
     if plan.skipped:
@@ -120,7 +126,7 @@ def _run_once(
         check_holds(drafted, seen, place)
     if _asks(place):
         return propose(place, drafted, job, stale, seen)
-    return apply_changes(place, drafted, job, seen)
+    return apply_changes(place, drafted, job, seen, around_edits=around_edits)
 
 
 def _without_stale(place: Workplace, report: JobReport) -> JobReport:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memolith.errors import SummariserError
 from memolith.interfaces import Summary
-from memolith.llm.rule_based import RuleBased, is_told
+from memolith.llm.rule_based import RuleBased, are_rules, is_told
 from memolith.llm.verbatim import in_their_words
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences, worth
@@ -47,7 +47,7 @@ def checked_summary(
     """
     rules = RuleBased(told)
     by_rules = rules.summarise(statements, max_chars)
-    if type(summariser) is RuleBased:
+    if are_rules(summariser):
         return Checked(summary=by_rules)
     try:
         answer = summariser.summarise(statements, max_chars)
