@@ -21,7 +21,7 @@ else:
 class TrimReport:
     """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
 
-    With `jobs.review = "ask"` it took out nothing yet: `proposed` records would go if the job is applied.
+    In a dry run and with `jobs.review = "ask"` it took out nothing yet: `proposed` records would go.
     """
 
     before: int

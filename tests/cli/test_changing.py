@@ -101,6 +101,27 @@ def test_trim_under_the_limit_says_so(memolith: Run) -> None:
     assert outcome.err == ""
 
 
+def test_a_dry_run_of_trim_shows_the_changes_and_writes_nothing(memolith: Run, root: str) -> None:
+    for text in ("One", "Two", "Three"):
+        memolith("remember", text)
+    before = {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()}
+    first, keeps, do_it, *diff = memolith(
+        "trim", "--max-records", "2", "--dry-run"
+    ).out.splitlines()
+    assert first == "Would trim  1 record to archive"
+    assert keeps.split() == ["keeps", "2", "of", "3"]
+    assert do_it.endswith("memolith trim --max-records 2")
+    assert [line for line in diff if line.startswith("-") and "One" in line]
+    report = memolith("trim", "--max-records", "2", "--dry-run", "--json").json
+    assert (report["before"], report["archived"], report["proposed"]) == (3, 0, 1)
+    assert report["job"] == ""
+    assert "under the limit" in memolith("trim", "--max-records", "3", "--dry-run").out
+    assert "no limit is set" in memolith("trim", "--dry-run").out
+    assert {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()} == before
+    done = memolith("trim", "--max-records", "2", "--json").json
+    assert done["archived"] == 1
+
+
 def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) -> None:
     remember(memolith, "a", "b", "c", "d")
     before = Path(root, "MEMORY.md").read_bytes()

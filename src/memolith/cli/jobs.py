@@ -96,16 +96,23 @@ def print_report(
         output.say(f"  {label:<11}", text)
     for warning in report.warnings:
         output.note("warning: ", here(args, warning))
-    if diff_in is not None and report.changes:
-        from memolith.files.folder import Folder
-        from memolith.files.passages import marked_in
-        from memolith.jobs.changes import changed_lines
-        from memolith.jobs.readable import readable_diff
+    if diff_in is not None:
+        print_diff(report, diff_in)
 
-        with Folder(diff_in.root) as folder:
-            marked = marked_in(folder, changed_lines(report.changes))
-        for line in readable_diff(report.changes, marked):
-            output.say(line)
+
+def print_diff(report: JobReport, memory: Memory) -> None:
+    """Print what a job would change, in lines that can be read."""
+    if not report.changes:
+        return
+    from memolith.files.folder import Folder
+    from memolith.files.passages import marked_in
+    from memolith.jobs.changes import changed_lines
+    from memolith.jobs.readable import readable_diff
+
+    with Folder(memory.root) as folder:
+        marked = marked_in(folder, changed_lines(report.changes))
+    for line in readable_diff(report.changes, marked):
+        output.say(line)
 
 
 def _followed_by(report: JobReport, args: Arguments) -> Iterator[tuple[str, str]]:

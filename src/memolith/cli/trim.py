@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from memolith.cli.usage import Arguments
+    from memolith.memory import Memory
     from memolith.reports import TrimReport
     from memolith.settings import Value
 
@@ -21,12 +22,14 @@ decisions last. Daily logs and what you wrote by hand stay. A backup is made fir
 With jobs.review = "ask" it waits as a proposal.
 The limits are settings (trim.max_records, trim.max_chars); options win over them this once."""
 EXAMPLE = """\
+memolith trim --max-records 500 --dry-run
 memolith trim --max-records 500
 memolith config set trim.max_records 500"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
+    parser.add_argument("--dry-run", action="store_true", help="show the changes, write nothing")
     parser.add_argument(
         "--max-records", metavar="N", type=whole_number, help="most records to keep; 0 is no limit"
     )
@@ -41,13 +44,15 @@ def run(args: Arguments) -> int:
     given: dict[str, Value] = {name: n for name, n in options.items() if n is not None}
     with open_memory(args, settings=given) as memory:
         limits = memory.config.trim
-        report = memory.trim()
+        report = _planned(memory, args) if args.dry_run else memory.trim()
     no_limit = not limits.max_records and not limits.max_chars
     skipped = "no limit is set" if no_limit else report.skipped
     if args.json:
         content = {name: getattr(report, name) for name in report.__slots__}
         output.say_json({**content, "skipped": skipped})
         return 0
+    if args.dry_run and not skipped:
+        return 0  # told with its changes
     if skipped:
         count = counted(report.before, "record")
         output.say(f"Nothing to trim: {skipped}, and MEMORY.md holds {count}.")
@@ -59,6 +64,23 @@ def run(args: Arguments) -> int:
     else:
         _print(report, again(args, f"jobs undo {report.job}"))
     return 0
+
+
+def _planned(memory: Memory, args: Arguments) -> TrimReport:
+    """What a trim would do; unless JSON is wanted, its changes are printed."""
+    from memolith.cli.jobs import print_diff
+    from memolith.jobs.trim import trim_report
+
+    job = memory.jobs.trim(dry_run=True)
+    report = trim_report(job, memory.config.trim.archive_path)
+    if not args.json and not report.skipped:
+        names = ("max-records", args.max_records), ("max-chars", args.max_chars)
+        given = "".join(f" --{name} {n}" for name, n in names if n is not None)
+        output.say(output.bold("Would trim"), f"  {counted(report.proposed, 'record')} to archive")
+        output.say(f"  keeps    {report.before - report.proposed:,} of {report.before:,}")
+        output.say("  do it    ", again(args, f"trim{given}"))
+        print_diff(job, memory)
+    return report
 
 
 def _print_proposal(report: TrimReport, args: Arguments) -> None:

@@ -123,7 +123,7 @@ def trim_report(report: JobReport, archive: str) -> TrimReport:
         before = report.counts.get("before", 0)
         return TrimReport(before=before, kept=before, archived=0, skipped=report.reason)
     before, archived = report.counts["before"], report.counts["archived"]
-    if report.status == "proposed":
+    if report.status in ("planned", "proposed"):
         return TrimReport(
             before=before,
             kept=before,
