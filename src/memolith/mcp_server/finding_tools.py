@@ -110,24 +110,30 @@ def memory_get(call: Call) -> Answer:
     passage = call.memory.get(
         arguments.text("path"), first, lines, include_secret=arguments.flag("include_secret")
     )
-    return _passage(passage)
+    return _passage(passage, arguments.number("column") if arguments.given("column") else 1)
 
 
-def _passage(passage: Passage) -> Answer:
+def _passage(passage: Passage, column: int) -> Answer:
+    """As many lines as fit. A line that is too long by itself is cut, and `column` goes on with it."""
     first = passage.citation.first_line
+    lines = passage.text.split("\n") if passage.text else []
     shown: list[str] = []
-    room = MOST_CHARS
-    for line in passage.text.split("\n") if passage.text else []:
+    room, left = MOST_CHARS, 0
+    for line in [*(line[column - 1 :] for line in lines[:1]), *lines[1:]]:
         room -= len(line) + 1
         if room < 0 and shown:
             break
         shown.append(line[:MOST_CHARS])
+        left = len(line) - len(shown[-1])
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
     text = fence(quoted("\n".join(numbered)))
     if not shown:
         text = f"(There are no such lines: the file has {passage.total_lines}.)"
-    elif last < passage.total_lines:
+    if left:
+        more = f"from={last} and column={column + MOST_CHARS} go on"
+        text += f"\n({left:,} more characters of line {last}; {more})"
+    if shown and last < passage.total_lines:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
     return Answer(
         text=text,
@@ -138,6 +144,7 @@ def _passage(passage: Passage) -> Answer:
                 "last_line": last,
                 "total_lines": passage.total_lines,
                 "text": "\n".join(shown),
+                "left_of_line": left,
             }
         ),
     )
@@ -166,6 +173,7 @@ FINDING_TOOLS = (
             "path": {"type": "string", "minLength": 1, "maxLength": 1000},
             "from": {"type": "integer", "minimum": 1},
             "lines": {"type": "integer", "minimum": 1},
+            "column": {"type": "integer", "minimum": 1},
         },
         required=("path",),
         output={
@@ -174,6 +182,7 @@ FINDING_TOOLS = (
             "last_line": NUMBER,
             "total_lines": NUMBER,
             "text": TEXT,
+            "left_of_line": NUMBER,
         },
         read_only=True,
         idempotent=True,
