@@ -66,6 +66,9 @@ def test_turns_are_logged_and_recapped(client: TestClient) -> None:
 
 def test_context_comes_at_the_start_and_before_an_answer(client: TestClient) -> None:
     client.post(f"{V1}/records", json={"text": "Ana owns the release key", "category": "fact"})
+    for path in ("session-start", "recap"):
+        too_much = client.get(f"{V1}/{path}", params={"max_chars": 1_000_001})
+        assert too_much.status_code == 422
     start = client.get(f"{V1}/session-start", params={"hook": True}).json()
     assert "Ana owns the release key" in start["text"]
     assert len(start["text"]) <= 9500

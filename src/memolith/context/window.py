@@ -71,7 +71,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
         if _is_marked_secret(header):
             return window
         start = max(0, found.st_size - most_bytes)
-        tail = os.pread(fd, most_bytes, start)
+        tail = os.pread(fd, found.st_size - start, start)
         if start:
             # A line that is cut might be anything, also a secret: of one longer than this, nothing.
             _, end_of_line, whole = tail.partition(b"\n")

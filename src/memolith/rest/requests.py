@@ -32,6 +32,8 @@ Question = Annotated[str, Field(max_length=LONGEST_QUESTION)]
 Limit = Annotated[int, Field(ge=1, le=100)]  # of an address, where everything is text
 Page = Annotated[int, Field(ge=1, le=1000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+# As many as the setting may say: nobody's prompt holds more, and it is what is read of each file.
+Chars = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 def _only_number(value: object) -> object:
@@ -168,7 +170,7 @@ class SessionQuery(Parameters):
 
     session: Name = "main"
     kind: SessionKind = "main"
-    max_chars: Count | None = None
+    max_chars: Chars | None = None
     max_tokens: Count | None = None
     hook: bool = False
 
@@ -202,7 +204,7 @@ class RecapQuery(Parameters):
     chat: Name = "main"
     about: Question | None = None
     limit: Limit | None = None
-    max_chars: Count | None = None
+    max_chars: Chars | None = None
 
 
 class UsedRequest(Request):
