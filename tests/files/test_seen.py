@@ -154,6 +154,17 @@ def test_a_second_name_of_a_file_costs_no_walk_and_is_told_each_time(look: Looki
     assert look.warnings == []
 
 
+def test_a_file_that_loses_its_second_name_elsewhere_is_seen_at_once(
+    look: Looking, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "twin.md"
+    os.link(look.root / "USER.md", elsewhere)
+    look.seen.look_everywhere()
+    assert "USER.md" not in look()
+    elsewhere.unlink()
+    assert "USER.md" in look()
+
+
 @pytest.mark.skipif(bool(mounts.why_no_fuse()), reason=mounts.why_no_fuse())
 def test_what_another_machine_writes_to_a_share_is_seen_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

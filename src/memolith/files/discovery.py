@@ -27,26 +27,56 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
 
 
+class _Found:
+    """What a walk has found so far."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Stamp] = {}
+        self.warnings: list[str] = []
+        self.second_names: list[str] = []
+
+    def told(self) -> list[str]:
+        """All warnings."""
+        linked = (f"{shown_path(path)} {SECOND_NAME}" for path in self.second_names)
+        return [*self.warnings, *(f"{named} It is left out of search." for named in linked)]
+
+
 def discover(
-    folder: Folder, about_to_look: Callable[[str], None] | None = None
+    folder: Folder,
+    about_to_look: Callable[[str], None] | None = None,
+    second_names: list[str] | None = None,
 ) -> tuple[dict[str, Stamp], list[str]]:
     """Every file that is searched, with its stamp; and warnings about what could not be looked at.
 
     That is the Markdown at the top and below `memory/`, without hidden files, and the chat history.
     The dream diary is left out: it tells of recalls, and would answer questions with them.
-    `about_to_look` is told the path of every folder just before it is looked at.
+    `about_to_look` is told the path of every folder just before it is looked at; `second_names` gets
+    the files that are left out because they have another name too.
     """
-    found: dict[str, Stamp] = {}
-    warnings: list[str] = []
+    found = _Found()
     waiting = [layout.DAILY_FOLDER, ""]
     while waiting:
         path = waiting.pop()
         if about_to_look is not None:
             about_to_look(path)
-        below = _look(folder, path, found, warnings, path or folder.root)
+        below = _look(folder, path, found, path or folder.root)
         if path:
             waiting += below
-    return found, warnings
+    if second_names is not None:
+        second_names += found.second_names
+    return found.files, found.told()
+
+
+def have_second_names(folder: Folder, paths: Iterable[str]) -> bool:
+    """Whether all these files still have another name too; where that was, nobody may watch."""
+    try:
+        for path in paths:
+            parent, name = folder.parent(path)
+            if os.stat(name, dir_fd=parent, follow_symlinks=False).st_nlink == 1:
+                return False
+    except (OSError, MemolithError):
+        return False
+    return True
 
 
 def look_again(folder: Folder, found: dict[str, Stamp], paths: Iterable[str]) -> bool:
@@ -74,14 +104,13 @@ def discover_below(
 
     `about_to_look` is told paths in full.
     """
-    found: dict[str, Stamp] = {}
-    warnings: list[str] = []
+    found = _Found()
     waiting = [""]
     looked_at = 0
     while waiting:
         looked_at += 1
         if looked_at > _MOST_FOLDERS:
-            warnings.append(
+            found.warnings.append(
                 f"{folder.root} has more than {_MOST_FOLDERS:,} folders; the rest of it is not searched."
                 " Name the folders of your notes in index.extra_paths."
             )
@@ -90,27 +119,24 @@ def discover_below(
         place = os.path.join(folder.root, path)
         if about_to_look is not None:
             about_to_look(place)
-        waiting += _look(folder, path, found, warnings, place)
-    return {path: stamp for path, stamp in found.items() if path.endswith(".md")}, warnings
+        waiting += _look(folder, path, found, place)
+    notes = {path: stamp for path, stamp in found.files.items() if path.endswith(".md")}
+    return notes, found.told()
 
 
-def _look(
-    folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str], shown_as: str
-) -> list[str]:
+def _look(folder: Folder, path: str, found: _Found, shown_as: str) -> list[str]:
     """Note the files of one folder and give the folders in it, unless they are too deep."""
     try:
-        below = _note_files(folder, path, found, warnings)
+        below = _note_files(folder, path, found)
     except FileNotFoundError:
         return []
     except OSError as error:
-        warnings.append(storage_error(error, shown_as).message)
+        found.warnings.append(storage_error(error, shown_as).message)
         return []
     return below if path.count("/") < DEEPEST else []
 
 
-def _note_files(
-    folder: Folder, path: str, found: dict[str, Stamp], warnings: list[str]
-) -> list[str]:
+def _note_files(folder: Folder, path: str, found: _Found) -> list[str]:
     """Note the files of one folder and give the folders in it. Every search waits for this loop."""
     below = []
     prefix = f"{path}/" if path else ""
@@ -125,7 +151,7 @@ def _note_files(
                     continue
                 below.append(prefix + name)
                 if name.endswith(".md") or name == chats:
-                    warnings.append(
+                    found.warnings.append(
                         f"{shown_path(prefix + name)} is a folder, where a file should be."
                     )
             elif (name.endswith(".md") or name == chats) and not _is_left_out(prefix + name):
@@ -134,11 +160,9 @@ def _note_files(
                 except FileNotFoundError:
                     continue  # gone since the folder was listed
                 if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
-                    warnings.append(
-                        f"{shown_path(prefix + name)} {SECOND_NAME} It is left out of search."
-                    )
+                    found.second_names.append(prefix + name)
                 elif stat.S_ISREG(status.st_mode):
-                    found[prefix + name] = change_stamp_of(status)
+                    found.files[prefix + name] = change_stamp_of(status)
     return below
 
 

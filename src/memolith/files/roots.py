@@ -62,13 +62,15 @@ class Roots:
         return folder.read(inside, single_name=single_name)
 
     def discover(
-        self, about_to_look: Callable[[str], None] | None = None
+        self,
+        about_to_look: Callable[[str], None] | None = None,
+        second_names: list[str] | None = None,
     ) -> tuple[dict[str, Stamp], list[str]]:
         """Every file that is searched, each once, with its stamp; and warnings.
 
-        `about_to_look` is told the path of every folder, for the others in full.
+        `about_to_look` is told the path of every folder, for the others in full; see `discover`.
         """
-        found, warnings = discover(self.own, about_to_look)
+        found, warnings = discover(self.own, about_to_look, second_names)
         if not self._named:
             return found, warnings
         own = os.path.realpath(self.own.root)

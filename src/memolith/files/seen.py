@@ -11,7 +11,7 @@ import os
 
 from memolith import clock
 from memolith.files.change_hint import ChangeHint
-from memolith.files.discovery import look_again
+from memolith.files.discovery import have_second_names, look_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ class SeenFiles:
         self.hint = ChangeHint()
         self._found: dict[str, Stamp] = {}
         self._warnings: list[str] = []
+        self._second_names: list[
+            str
+        ] = []  # files that are left out for another name that they have
         self._walked = _NEVER
 
     def now(self, roots: Roots) -> tuple[Mapping[str, Stamp], list[str]]:
@@ -43,12 +46,14 @@ class SeenFiles:
             touched is not None
             and began - self._walked <= BELIEVED_SECONDS
             and not (touched and self._warnings)  # what was warned of may have been put right
+            and have_second_names(roots.own, self._second_names)
             and look_again(roots.own, self._found, (path[len(root) + 1 :] for path in touched))
         ):
             return self._found, list(self._warnings)
         self.look_everywhere()  # also if the walk fails
+        self._second_names = []
         self._found, self._warnings = roots.discover(
-            lambda path: self.hint.watch(os.path.join(root, path))
+            lambda path: self.hint.watch(os.path.join(root, path)), self._second_names
         )
         if not roots.has_others:
             self._walked = began
