@@ -186,3 +186,22 @@ def test_an_undone_job_repeats_no_warning(grown: Memory) -> None:
     Path(grown.root, "memory", "plan.md").write_text(f"- See MEMORY.md#L{last}\n", "utf-8")
     assert grown.jobs.compact().warnings
     assert grown.jobs.undo("last").warnings == grown.jobs.show("last").warnings == ()
+
+
+def test_a_whole_scan_finds_nothing_after_a_compaction_that_it_did_not_find_before(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    """Summaries tell what was, so they are held against nothing: only citations and secrets need a look."""
+    memory = Memory(root, clock=clock, settings={**ON, "compact.max_records": 20})
+    for rent in (950, 990):
+        memory.remember(f"The rent of the flat in Oslo is {rent} euros")
+        memory.remember("Marta lives in Oulu")
+        live(memory, stopped_time, 5)
+        memory.remember("Marta lives in Turku.")
+    live(memory, stopped_time, 130)
+    before = memory.jobs.scan().findings
+    assert {finding.kind for finding in before} >= {"contradiction", "stale"}
+    report = memory.jobs.compact()
+    assert report.counts["summaries"] > 0
+    assert report.counts["findings"] == 0
+    assert {one.id for one in memory.jobs.scan().findings} <= {one.id for one in before}
