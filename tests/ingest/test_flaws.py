@@ -64,6 +64,25 @@ def test_broken_lines_at_the_end_of_a_grown_file_are_counted_with_those_before(r
         assert memory.sync().warnings[0].startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("passages", "said"), [(1, "1 passage of it is"), (2, "2 passages of it are")]
+)
+def test_noise_at_the_end_of_a_good_file_is_told_as_in_the_whole_file(
+    root: str, passages: int, said: str
+) -> None:
+    with Memory(root) as memory:
+        memory.remember("A heron stands there")
+        memory.sync()
+        with Path(root, "MEMORY.md").open("ab") as file:
+            file.write(b"\n".join([b"\xff\xfe\x00\x81" * 100] * (4 * passages - 3)) + b"\n")
+        told = f"MEMORY.md is no UTF-8 text; {said} left out of search."
+        assert memory.sync().warnings == (told,)
+        memory.remember("A grebe swims")
+        assert memory.sync().warnings == (told,)
+        assert memory.search("heron").hits
+        assert memory.reindex().warnings == (told,)
+
+
 def test_broken_lines_of_a_chat_are_told(root: str) -> None:
     with Memory(root) as memory:
         memory.log_turn("Is there a heron?", "Yes", chat="c")

@@ -29,7 +29,7 @@ class Flaws:
     """What is wrong with a file, in numbers."""
 
     utf16: int = 0
-    chunks: int = 0  # that can be found
+    is_found: int = 0  # whether anything of it can be
     no_text: int = 0  # passages of bytes that are no text
     damaged: int = 0  # lines that were meant to be records or turns
     first_damaged: int = 0
@@ -51,10 +51,13 @@ class Flaws:
         return "" if is_fine else " ".join(map(str, astuple(self)))
 
     def behind(self, before: Flaws) -> Flaws:
-        """Those of a file that had these before, and has got ours at its end."""
+        """Those of a file that had these before, and has got ours at its end.
+
+        Only what stands behind a record is cut by itself, and that record can be found.
+        """
         return Flaws(
             utf16=self.utf16,
-            chunks=before.chunks + self.chunks,
+            is_found=1,
             no_text=before.no_text + self.no_text,
             damaged=before.damaged + self.damaged,
             first_damaged=before.first_damaged or self.first_damaged,
@@ -69,7 +72,12 @@ class Flaws:
             error = not_utf8(path, "it is left out of search")
             yield f"{error.message} {error.hint}"
         if self.no_text:
-            part = f"{self.no_text:,} passages of it are" if self.chunks else "it is"
+            some = (
+                "1 passage of it is"
+                if self.no_text == 1
+                else f"{self.no_text:,} passages of it are"
+            )
+            part = some if self.is_found else "it is"
             yield f"{shown_path(path)} is no UTF-8 text; {part} left out of search."
         if self.damaged:
             yield f"{damage.told_of(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
@@ -87,7 +95,7 @@ def without_noise(path: str, data: bytes, chunks: Sequence[Chunk]) -> tuple[list
     long = [chunk for chunk in readable if len(chunk.text) > MOST_CHARS]
     damaged = _damaged_turns(data, chunks) if path.endswith(".jsonl") else _damaged_records(chunks)
     flaws = Flaws(
-        chunks=len(readable),
+        is_found=int(bool(readable)),
         no_text=len(chunks) - len(readable),
         damaged=len(damaged),
         first_damaged=damaged[0] if damaged else 0,
