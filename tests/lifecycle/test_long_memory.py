@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.long_memory import ARCHIVE, LongMemory
+from memolith.jobs.compact import CompactJob
+from memolith.llm.rule_based import RuleBased
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import live
 
 MONTHS = st.dictionaries(
     st.builds("{}-{:02d}".format, st.integers(2020, 2027), st.integers(1, 12)),
-    st.text("abc -[]\n", min_size=1, max_size=200).map(str.strip).filter(bool),
+    st.lists(
+        st.text("abc -", min_size=1, max_size=60).map(lambda text: told(f"a{text}a")),
+        min_size=1,
+        max_size=4,
+    ).map("\n".join),
     max_size=12,
 )
+
+
+def told(text: str) -> str:
+    """A line as compaction writes it."""
+    return f"- 2026-01-05 {text} [user: 3f6f0f0e]"
 
 
 def headings(data: bytes) -> list[str]:
@@ -49,10 +63,67 @@ def test_what_you_write_around_the_blocks_stays() -> None:
 
 
 def test_a_block_is_renewed_in_its_place() -> None:
-    data, _ = LongMemory.parse(b"").with_blocks({"2026-01": "old text", "2026-02": "b"}, 9000)
-    data, _ = LongMemory.parse(data).with_blocks({"2026-01": "new text"}, 9000)
+    first = {"2026-01": told("old text"), "2026-02": told("b")}
+    data, _ = LongMemory.parse(b"").with_blocks(first, 9000)
+    data, _ = LongMemory.parse(data).with_blocks({"2026-01": told("new text")}, 9000)
     assert b"old text" not in data
-    assert LongMemory.parse(data).blocks["2026-01"] == "## Summary (2026-01)\n\nnew text"
+    assert LongMemory.parse(data).blocks["2026-01"] == f"## Summary (2026-01)\n\n{told('new text')}"
+
+
+REMARK = "My own remark.\r\n\r\n- and a cake\xe9 [for Ana, maybe]\r\n".encode("latin-1")
+
+
+def with_remark(data: bytes, month: str) -> bytes:
+    """The file with a remark of yours in the block of a month, between two of its lines."""
+    begin = data.index(b"\n\n", data.index(f"## Summary ({month})".encode())) + 2
+    end = data.index(b"\n", begin) + 1
+    return data[:end] + REMARK + data[end:]
+
+
+@pytest.mark.parametrize(
+    ("month", "text", "cap"),
+    [
+        ("2026-01", told("new"), 9000),  # renewed
+        ("2026-01", "", 9000),  # nothing is told of it any more
+        ("2026-02", told("new " * 195), 1000),  # dropped, for there is no room
+    ],
+)
+def test_what_you_write_into_a_block_stays_byte_for_byte(month: str, text: str, cap: int) -> None:
+    first = {"2026-01": "\n".join([told("a"), told("b")]), "2026-02": told("c")}
+    data, _ = LongMemory.parse(b"Mine\n").with_blocks(first, 9000)
+    data, dropped = LongMemory.parse(with_remark(data, "2026-01")).with_blocks({month: text}, cap)
+    assert data.count(REMARK) == 1
+    assert REMARK not in dropped
+    assert data.startswith(b"Mine\n")
+    assert (told("a").encode() in dropped) == (cap == 1000)
+    again, _ = LongMemory.parse(data).with_blocks({"2026-02": told("d")}, cap)
+    assert again.count(REMARK) == 1
+
+
+def test_a_compaction_keeps_what_you_wrote_into_its_blocks(
+    grown: Memory, stopped_time: StoppedTime
+) -> None:
+    assert grown.jobs.compact().status == "done"
+    path = Path(grown.root, "LONGMEMORY.md")
+    path.write_bytes(with_remark(path.read_bytes(), "2026-11"))
+    before = path.read_bytes()
+    live(grown, stopped_time, 30, seed=2)
+    assert grown.jobs.compact().status == "done"
+    assert path.read_bytes() != before
+    assert path.read_bytes().count(REMARK) == 1
+    grown.jobs.undo("last")
+    assert path.read_bytes() == before
+
+
+def test_a_compaction_that_would_lose_a_line_of_yours_is_refused(grown: Memory) -> None:
+    job = CompactJob(grown.config, grown.jobs.clock, RuleBased())
+    files = {
+        "LONGMEMORY.md": b"<!-- memolith:summary 2026-11 -->\nMine\n<!-- /memolith:summary -->\n"
+    }
+    gone = {"LONGMEMORY.md": b"<!-- memolith:summary 2026-11 -->\n<!-- /memolith:summary -->\n"}
+    read = [lambda path, of=of: of.get(path, b"") for of in (files, gone)]
+    assert "LONGMEMORY.md" in job.problem(*read)
+    assert job.problem(read[0], read[0]) == ""
 
 
 def test_a_month_that_has_nothing_to_say_any_more_has_no_block() -> None:
@@ -79,7 +150,7 @@ def test_a_lower_cap_is_kept_by_the_next_compaction_whatever_memory_md_holds(
     memory: Memory,
 ) -> None:
     memory.remember("The server is heron")
-    months = {f"2026-{month:02d}": f"What {month} held. " * 20 for month in range(1, 10)}
+    months = {f"2026-{month:02d}": told(f"What {month} held. " * 20) for month in range(1, 10)}
     data, _ = LongMemory.parse(b"Mine\n").with_blocks(months, 90_000)
     path, archive = Path(memory.root, "LONGMEMORY.md"), Path(memory.root, ARCHIVE)
     path.write_bytes(data)

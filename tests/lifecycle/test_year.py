@@ -58,7 +58,19 @@ def ask(memory: Memory, day: int) -> None:
         memory.search("what crossed the harbour, a purple zeppelin?", limit=3)
 
 
-def check_the_day(root: Path, protected: set[bytes]) -> None:
+def write_into_long_memory(root: str, chance: random.Random, day: int) -> set[bytes]:
+    """Put a remark below any line of LONGMEMORY.md, inside a block or not; returns what must never leave it."""
+    path = Path(root, "LONGMEMORY.md")
+    if day % 9 or not path.exists():
+        return set()
+    lines = path.read_bytes().splitlines(keepends=True)
+    remark = f"- My remark of day {day}, with no source\n".encode()
+    lines.insert(chance.randrange(len(lines)) + 1, remark)
+    path.write_bytes(b"".join(lines))
+    return {remark}
+
+
+def check_the_day(root: Path, protected: set[bytes], remarks: set[bytes]) -> None:
     """Caps hold; what is protected, secret or hand-written stands there byte for byte."""
     data = (root / "MEMORY.md").read_bytes()
     assert len(data.decode(errors="replace")) <= LIMITS["compact.max_chars"]
@@ -71,6 +83,7 @@ def check_the_day(root: Path, protected: set[bytes]) -> None:
         text = long_memory.read_text("utf-8")
         assert len(text) <= LIMITS["long_memory.max_chars"]
         assert "xyzzy" not in text
+        assert remarks <= set(long_memory.read_bytes().splitlines(keepends=True))
 
 
 def test_a_year_of_hostile_summarisers_loses_nothing(
@@ -83,12 +96,14 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
     Path(root, "memory").mkdir(exist_ok=True)
     Path(root, "memory", "diary.md").write_text(DIARY, encoding="utf-8")
     chance, protected, everything = random.Random(7), set[bytes](), set[bytes]()
+    remarks = set[bytes]()
     ways = [Hostile(way) for way in WAYS]
     done, refused = 0, set[str]()
     for day in range(DAYS):
         protected |= remember_a_day(memory, stopped_time, chance, day)
         everything |= set(lines_of(root, f"memory/{clock.today().isoformat()}.md"))
         ask(memory, day)
+        remarks |= write_into_long_memory(root, random.Random(day), day)
         for summariser in (ways[day % len(ways)], RuleBased()):
             report = run_job(memory._workplace(), CompactJob(memory.config, clock, summariser))
             assert report.status in ("done", "skipped"), report.reason
@@ -97,10 +112,11 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
                 summariser.name for warning in report.warnings if "The rules wrote" in warning
             }
             assert memory.jobs.dream().status in ("done", "skipped")
-            check_the_day(Path(root), protected)
+            check_the_day(Path(root), protected, remarks)
         stopped_time.moment = stopped_time.moment.replace(hour=8, minute=0)
         stopped_time.advance(days=1)
     assert done >= 10
+    assert len(remarks) >= 10
     assert refused == {hostile.name for hostile in ways}  # each had its chance, none was believed
     left, archived = set(lines_of(root, "MEMORY.md")), set(lines_of(root, ARCHIVE))
     lost = [line for line in everything if line.startswith(b"- {") and line not in left | archived]

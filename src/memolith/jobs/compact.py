@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -152,7 +153,13 @@ class CompactJob:
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
-        """Nothing but old, unprotected records left, each into the archive; only summaries came."""
+        """Nothing but old, unprotected records left, each into the archive; only summaries came.
+
+        No line of LONGMEMORY.md that somebody else wrote went.
+        """
+        theirs = (Counter(long_memory.yours(read(long_memory.PATH))) for read in (before, after))
+        if operator.sub(*theirs):
+            return f"a line of {long_memory.PATH} that compaction did not write would have gone"
         old, new = split_lines(before(self._path)), split_lines(after(self._path))
         gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
         if _left(old, gone) != _left(new, came):
