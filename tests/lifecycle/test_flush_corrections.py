@@ -322,3 +322,13 @@ def test_a_decision_that_is_denied_later_is_let_go() -> None:
     assert saved_of("We agreed to ship on Friday.", "We never agreed to pay Tom.") == [
         "We agreed to ship on Friday."
     ]
+
+
+@pytest.mark.parametrize("correction", ["Nein, Moment, 54.", "No wait, 54.", "Perdón, 54."])
+def test_a_short_correction_with_a_value_waits_for_nothing(correction: str) -> None:
+    chat = [
+        Said(True, f"Der Mietwagen kostet 45 Euro am Tag. {correction}"),
+        Said(True, "The rent of the flat is 950 euros a month."),
+    ]
+    found = [one.text for one in extract(chat)]
+    assert found[-1] == "The rent of the flat is 950 euros a month."

@@ -97,7 +97,8 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
             if said.by_user and (withdrawn := take_back(units, unit, withdrawn)):
                 continue
             if corrected := correct(units, unit, is_cued=is_correction):
-                waits = corrected if len(sentence.split()) <= _BARE_CORRECTION else None
+                is_bare = len(sentence.split()) <= _BARE_CORRECTION and not values_of(sentence)
+                waits = corrected if is_bare else None
                 continue
             if question and sentence == found[0] and is_answer(sentence):
                 answer(units, unit, question)
