@@ -25,6 +25,9 @@ COMMON = [
     (ANA, "Das Gericht hat es verboten."),
     (ANA, "El banco lo anuló ayer."),
     ("We ship on Friday 20 November.", "Ben vetoed that on Monday."),
+    ("We tried Redis for sessions.", "It was too slow, so we went back to Postgres."),
+    ("Wir testeten Redis im Mai.", "Es war zu langsam."),
+    ("Probamos Redis en mayo.", "Al final volvimos a Postgres."),
     ("We ship on Friday 20 November.", "The board overruled us."),
     ("We ship on Friday 20 November.", "We later decided against doing so."),
 ]
