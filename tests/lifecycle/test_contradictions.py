@@ -132,3 +132,5 @@ def test_what_several_newer_ones_contradict_is_named_once_against_the_newest() -
     assert clashing(*said) == [(said[0], said[2])]
     prefers = [f"Luis prefiere el {what}" for what in ("té", "café", "té")]
     assert [one for one, _ in clashing(*prefers)] == [prefers[1]]
+    moved = [f"The demo is on {day}. Ana is happy." for day in ("5 May", "6 May", "9 June")]
+    assert clashing(*moved) == [(moved[0], moved[2]), (moved[1], moved[2])]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memolith.text.clashes import Frame
 
     Pair = tuple[Statement, Statement]  # older, newer
+    Found = tuple[Statement, Statement, str]  # and about what of the older one
 
 _NEAR = 0.5  # of frames: below, two sentences are about different things
 _SAME_WORD = 0.55
@@ -42,28 +43,28 @@ def contradictions(
     takes its place. `warn` is told what was not compared because there is too much of it.
     """
     age = {id(found): number for number, found in enumerate(living)}
-    found: dict[tuple[int, int], Pair] = {}
-    for older, newer in (*_by_form(living), *_by_meaning(living, warn)):
+    found: dict[tuple[int, str], Pair] = {}
+    for older, newer, about in (*_by_form(living), *_by_meaning(living, warn)):
         one_claim = len(list(sentences(older.text))) <= 1
-        key = (id(older), 0 if one_claim else id(newer))
+        key = (id(older), "" if one_claim else about)
         if key not in found or age[id(found[key][1])] < age[id(newer)]:
             found[key] = (older, newer)
     yield from found.values()
 
 
-def _by_form(living: Sequence[Statement]) -> Iterator[Pair]:
+def _by_form(living: Sequence[Statement]) -> Iterator[Found]:
     """The newest claim of a subject against those that say otherwise."""
     by_key: dict[str, dict[str, int]] = {}
     for number, found in enumerate(living):
         for claim in claims(found.text):
             by_key.setdefault(claim.key, {})[claim.value] = number
-    for values in by_key.values():
+    for key, values in by_key.items():
         *older, newest = sorted(set(values.values()))
         for number in older:
-            yield living[number], living[newest]
+            yield living[number], living[newest], key
 
 
-def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Iterator[Pair]:
+def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Iterator[Found]:
     """Sentences with the same words around another value, or with a «not» more."""
     if len(living) > _MOST_COMPARED:
         warn(f"Only the newest {_MOST_COMPARED:,} statements were compared by meaning.")
@@ -98,7 +99,8 @@ def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Ite
     often = Counter(place for pair in found for place in pair)
     for pair in found:
         if max(often[place] for place in pair) <= _MOST_VALUES:
-            yield taken[pair[0]][0], taken[pair[1]][0]
+            (older, one), (newer, _) = taken[pair[0]], taken[pair[1]]
+            yield older, newer, one.text
 
 
 class _Words:
