@@ -35,7 +35,10 @@ def no_secrets(_: object) -> set[str]:
 
 SKIPPED = {
     "it is empty": ["", "   ", "\n\t"],
-    "it is a command": ["/compact", "/agent:doctor --fix", "/clear now please and thanks"],
+    "it is a command": [
+        "/compact", "/agent:doctor --fix", "/agent: look after it", "/clear now please and thanks", "/Help",
+        "/release-notes", "/claw:status of all of it",
+    ],
     "it is a greeting or a short answer": [
         "hi", "Hello!", "Good morning", "thanks", "Thank you so much!!", "ok", "sounds good", "lgtm",
         "hola", "¡Buenos días!", "muchas gracias", "vale", "Sí, por favor", "You're welcome",
@@ -50,6 +53,7 @@ SKIPPED = {
 }  # fmt: skip
 SEARCHED = [
     "Which port does staging use?", "port?", "¿Quién?", "where is it", "/etc/hosts has a wrong line",
+    "/tmp is full again, what did we do last time?", "/opt holds the old release", "/status is down again, what did we do?", "/usr: is it full again?",
     "数据库的端口是多少", "東京へ行く予定です", "not the port, the other one", "¿y eso?", "is it this one?", "thanks, and what did Ana say", "x" * 300,
 ]  # fmt: skip
 

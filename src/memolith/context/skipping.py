@@ -25,8 +25,20 @@ _SMALL_TALK = frozenset(
     .replace("    ", "")
     .split("|")
 )
-# A slash and a name, at the beginning: /clear, /agent:doctor. A path has a second slash.
-_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(\s|$)")
+# At the beginning: a command that a host has, or one with the name of who brought it, /agent:doctor. Any
+# other word behind a slash may be a folder: /tmp.
+_COMMAND = re.compile(
+    r"/(?:(?P<name>[A-Za-z][A-Za-z-]*)(?:\s|$)|agent:|[A-Za-z][\w-]*:\w)", re.IGNORECASE
+)
+_COMMANDS = frozenset(
+    """about add-dir agents apps approvals auth bashes branch btw bug chat clear commands compact compress config
+    context copy cost diff directory doctor editor effort exit export extensions fast feedback fork help hooks
+    ide init keybindings login logout loop mcp memory mention model models new output-style permissions plan
+    plugin plugins pr-comments privacy prompts quit release-notes reload rename reset restart restore resume
+    review rewind rules sandbox schedule security-review settings shortcuts skills start stats status
+    statusline stop summarize tasks terminal-setup theme think todos tools undo upgrade usage verbose vim
+    voice""".split()
+)
 # A question may be made of words that say nothing about its subject: "where is it".
 _ASKING = frozenset(
     "what who whom whose where when why how which que quien quienes donde cuando como cual cuales".split()
@@ -47,9 +59,21 @@ def skip_reason(message: str) -> str:
     text = message.strip()
     if not text:
         return "it is empty"
-    if _COMMAND.match(text):
+    if _is_command(text):
         return "it is a command"
     return "" if len(text) > _LONGEST_LOOKED_AT else _too_little(text)
+
+
+def _is_command(text: str) -> bool:
+    found = _COMMAND.match(text)
+    if found is None or not found["name"]:
+        return found is not None
+    # A question may begin with the name of a route: to search in vain costs less than to miss it.
+    return found["name"].lower() in _COMMANDS and not _asks(text)
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in "?？؟")
 
 
 def _too_little(text: str) -> str:
@@ -58,7 +82,7 @@ def _too_little(text: str) -> str:
     said = re.findall(r"\w+", fold(text).replace("'", ""))
     if " ".join(said) in _SMALL_TALK:
         return "it is a greeting or a short answer"
-    if any(mark in text for mark in "?？؟"):
+    if _asks(text):
         return ""
     found = words(text)
     if len(found) < _FEWEST_WORDS:
