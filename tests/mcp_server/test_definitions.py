@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from memolith import Memory
 from memolith.embed.model_files import open_tokenizer
 from memolith.mcp_server.answers import definition
@@ -35,6 +37,30 @@ def test_the_definitions_are_those_that_were_reviewed() -> None:
     assert GOLDEN.read_text(encoding="utf-8") == golden(), (
         "if you mean it: python -m tests.mcp_server.tool_table"
     )
+
+
+def test_the_schemas_are_those_of_the_original_tools() -> None:
+    remember = TOOLS["remember_this"].input_schema["properties"]
+    assert remember["text"]["minLength"] == 1  # type: ignore[index]
+    assert remember["category"]["default"] == "note"  # type: ignore[index]
+    assert remember["sensitivity"]["default"] == "private-user"  # type: ignore[index]
+    for name in ("recall_memory", "query_experiences"):
+        asked = TOOLS[name].input_schema["properties"]
+        assert asked["query"]["minLength"] == 1  # type: ignore[index]
+        assert asked["top_k"] == {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("duplicates", "times"), [("reuse", 1), ("keep", 2)])
+def test_remembering_is_idempotent_where_the_same_text_is_not_written_twice(
+    root: str, duplicates: str, times: int
+) -> None:
+    with Memory(root, channel="mcp", settings={"store.duplicates": duplicates}) as memory:
+        talk = Talk(MemoryServer(memory), "legacy")
+        (tool,) = (tool for tool in talk.tools() if tool.name == "remember_this")
+        for _ in range(2):
+            talk("remember_this", text="Tea at four")
+        assert len(memory.records()) == times
+        assert tool.annotations.idempotent_hint is (times == 1)
 
 
 def test_nothing_in_a_memory_changes_the_list_of_tools(talk: Talk, agent_memory: Memory) -> None:

@@ -56,6 +56,17 @@ def test_a_correction_takes_the_place_of_the_older_record(talk: Talk, agent_memo
     assert [record.id for record in agent_memory.records()] == [new]
 
 
+def test_a_correction_is_as_secret_as_what_it_corrects_though_a_client_fills_in_what_is_usual(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    old = agent_memory.remember("The door code is 4711", sensitivity="secret").id
+    for number, given in enumerate(({}, {"sensitivity": "private-user"})):
+        talk("remember_this", text=f"The door code is 471{number}", supersedes=old, **given)
+        assert not agent_memory.records()
+    talk("remember_this", text="The door has no code", supersedes=old, sensitivity="public")
+    assert [record.sensitivity for record in agent_memory.records()] == ["public"]
+
+
 def test_the_same_text_again_is_not_written_twice(talk: Talk) -> None:
     first = talk("remember_this", text="Tea at four")
     second = talk("remember_this", text="Tea at four")
@@ -126,6 +137,8 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "true for a number": ("memory_search", {"query": "x", "maxResults": True}, "whole number"),
     "an unknown sensitivity": ("remember_this", {"text": "x", "sensitivity": "top"}, "public"),
     "an empty text": ("remember_this", {"text": "   "}, ""),
+    "an empty question": ("recall_memory", {"query": ""}, "a text of 1 to 8000 characters"),
+    "no question": ("query_experiences", {"query": ""}, "a text of 1 to 8000 characters"),
     "an unknown record": ("remember_this", {"text": "x", "supersedes": "abcd"}, "memolith list"),
     "an unknown action": ("memory", {"action": "burn"}, "save, search"),
     "no action": ("memory", {}, "save, search"),

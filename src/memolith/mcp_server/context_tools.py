@@ -104,6 +104,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
     return Answer(text=fence(text), content=shown)
 
 
+_ASKED: Json = {**QUERY, "minLength": 1}
 _TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
 
 CONTEXT_TOOLS = (
@@ -137,7 +138,7 @@ CONTEXT_TOOLS = (
         name="recall_memory",
         title="Recall",
         run=recall_memory,
-        properties={"query": QUERY, "top_k": _TOP_K, "session_kind": SESSION_KIND},
+        properties={"query": _ASKED, "top_k": _TOP_K, "session_kind": SESSION_KIND},
         required=("query",),
         output={"results": HITS},
         read_only=True,
@@ -147,7 +148,7 @@ CONTEXT_TOOLS = (
         name="query_experiences",
         title="Past experiences",
         run=query_experiences,
-        properties={"query": QUERY, "top_k": _TOP_K, "session_kind": SESSION_KIND},
+        properties={"query": _ASKED, "top_k": _TOP_K, "session_kind": SESSION_KIND},
         required=("query",),
         output={"results": HITS},
         read_only=True,

@@ -198,7 +198,7 @@ class MemoryServer:
         return None if self._roots is None else self._roots.question(context, params)
 
     def _offered(self) -> list[types.Tool]:
-        return [definition(tool) for tool in chosen(self.memory.config.mcp).values()]
+        return [definition(tool) for tool in chosen(self.memory.config).values()]
 
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None

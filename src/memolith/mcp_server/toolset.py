@@ -16,7 +16,7 @@ from memolith.mcp_server.writing_tools import WRITING_TOOLS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memolith.config import McpConfig
+    from memolith.config import Config, McpConfig
     from memolith.labels import SessionKind
     from memolith.mcp_server.tool import Answer, Tool
     from memolith.memory import Memory
@@ -29,9 +29,9 @@ TOOLS: Mapping[str, Tool] = {
 CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")
 
 
-def chosen(config: McpConfig) -> dict[str, Tool]:
+def chosen(config: Config) -> dict[str, Tool]:
     """The tools that the settings ask for, by name."""
-    return {name: _allowed(TOOLS[name], config) for name in _names(config)}
+    return {name: _as_set(TOOLS[name], config) for name in _names(config.mcp)}
 
 
 def _names(config: McpConfig) -> tuple[str, ...]:
@@ -40,15 +40,18 @@ def _names(config: McpConfig) -> tuple[str, ...]:
     return CORE if config.tools == "core" else tool_names(config.tools)
 
 
-def _allowed(tool: Tool, config: McpConfig) -> Tool:
-    if not (tool.shows_secrets and config.allow_secret):
-        return tool
-    return replace(tool, properties={**tool.properties, "include_secret": {"type": "boolean"}})
+def _as_set(tool: Tool, config: Config) -> Tool:
+    """The tool as these settings make it."""
+    if tool.reuses and config.store.duplicates != "reuse":
+        tool = replace(tool, idempotent=False)
+    if tool.shows_secrets and config.mcp.allow_secret:
+        tool = replace(tool, properties={**tool.properties, "include_secret": {"type": "boolean"}})
+    return tool
 
 
 def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Progress) -> Answer:
     """Run a call; whatever is wrong with it is a MemolithError."""
-    config = memory.config.mcp  # read at every call: what was forbidden a moment ago is forbidden
+    config = memory.config  # read at every call: what was forbidden a moment ago is forbidden
     tool = chosen(config).get(name)
     if tool is None:
         raise ArgumentError(

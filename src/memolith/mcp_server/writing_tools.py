@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memolith.shapes import Json
     from memolith.types import Record
 
+_USUAL: Sensitivity = "private-user"
 _SHOWN = 200  # characters of a record in a list
 
 
@@ -29,7 +30,8 @@ def remember_this(call: Call) -> Answer:
     arguments = call.arguments
     sensitivity = _sensitivity(arguments.text("sensitivity"))
     if arguments.given("supersedes"):
-        given = sensitivity if arguments.given("sensitivity") else None
+        # Some clients fill in what is usual: that must not bring a secret into the open.
+        given = None if sensitivity == _USUAL else sensitivity
         record = call.memory.supersede(
             arguments.text("supersedes"), arguments.text("text"), sensitivity=given
         )
@@ -51,7 +53,7 @@ def _written(done: str, record: Record) -> Answer:
 
 
 def _sensitivity(name: str) -> Sensitivity:
-    return next((known for known in SENSITIVITIES if known == name), "private-user")
+    return next((known for known in SENSITIVITIES if known == name), _USUAL)
 
 
 def memory(call: Call) -> Answer:
@@ -159,13 +161,14 @@ WRITING_TOOLS = (
         properties={
             "text": {"type": "string", "minLength": 1},
             "category": {"type": "string", "minLength": 1, "maxLength": 100, "default": "note"},
-            "sensitivity": {"enum": list(SENSITIVITIES)},
+            "sensitivity": {"enum": list(SENSITIVITIES), "default": _USUAL},
             "supersedes": {"type": "string", "minLength": 4, "maxLength": 100},
             "session_kind": SESSION_KIND,
         },
         required=("text",),
         output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT},
         idempotent=True,
+        reuses=True,
     ),
     Tool(
         name="memory",
