@@ -306,8 +306,8 @@ class Index(Protocol):
         """The ids of the records that any file marks secret."""
         ...
 
-    def without_vector(self, limit: int) -> list[Found]:
-        """Chunks that still have to be embedded."""
+    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
+        """Chunks that still have to be embedded, the newest first; those with keys before this one."""
         ...
 
     def refused(self) -> int:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from memolith.retrieval import Filters
 
+_NO_KEY = 1 << 62
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -198,16 +199,17 @@ class SqliteIndex:
         return self._secret
 
     @_going_on
-    def without_vector(self, limit: int) -> list[Found]:
-        """Chunks that still have to be embedded."""
+    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
+        """Chunks that still have to be embedded, the newest first; those with keys before this one."""
         seen = self._segments.seen()
         if seen == self._embedded_at:
             return []
         keys = self._db.execute(
-            "SELECT key FROM chunks WHERE vector IS NULL ORDER BY key DESC LIMIT ?", (limit,)
+            "SELECT key FROM chunks WHERE vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?",
+            (_NO_KEY if before is None else before, limit),
         )
         waiting = [key for (key,) in keys]
-        if not waiting and limit:
+        if not waiting and limit and before is None:
             self._embedded_at = seen
         return list(self._fetch(waiting).values()) if waiting else []
 

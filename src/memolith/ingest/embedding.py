@@ -13,7 +13,7 @@ from memolith.ingest.sources import text_digest
 from memolith.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from memolith.ingest.sources import Sources
     from memolith.interfaces import Embedder, Found, Index
@@ -28,14 +28,20 @@ def embed_waiting(
     embedder: Embedder,
     warnings: list[str],
     is_stopped: Callable[[], bool],
-) -> None:
-    """Embed chunks that have no vector yet: the model was not there, or it is another one now."""
+) -> bool:
+    """Embed chunks that have no vector yet, the newest first; whether nothing is left that can be read.
+
+    What is not where the index knows it is passed over: the next look at the disk finds out.
+    """
     secrets = _Secrets(sources, index) if embedder.sends else None
-    while waiting := index.without_vector(_CHUNKS_AT_ONCE):
+    follow_ups = _FollowUps(sources, index)
+    before: int | None = None
+    while waiting := index.without_vector(_CHUNKS_AT_ONCE, before):
         from memolith.ingest.preparing import Said, embed, spell
 
+        before = min(item.key for item in waiting)
         whole = dict(_readable(sources, waiting))
-        chunks = _with_follow_ups(sources, (chunk for chunk, _ in whole.values()))
+        chunks = follow_ups.added([chunk for chunk, _ in whole.values()])
         said = [Said.by(chunk) for chunk in chunks]
         spelled = spell(sources.word_vectors, said)
         if secrets is not None:
@@ -46,10 +52,10 @@ def embed_waiting(
             {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None},
             dict(zip(whole, spelled, strict=True)),
         )
-        if len(whole) < len(waiting) or vectors[0] is None:
-            break  # files changed meanwhile, or the model does not answer
-        if is_stopped():
-            break
+        has_failed = any(vector is None for vector in vectors)
+        if has_failed or is_stopped():
+            return False
+    return True
 
 
 def _readable(
@@ -89,19 +95,37 @@ class _Secrets:
                 yield replace(chunk, text=with_stand_ins(chunk.text, short))
 
 
-def _with_follow_ups(sources: Sources, chunks: Iterable[Chunk]) -> list[Chunk]:
-    """The chunks, those of chats with their follow-ups, which the index does not keep."""
-    from memolith.files.chunking import chunk_file
+class _FollowUps:
+    """What the user said next, of messages of chats: the index does not keep it.
 
-    follow_ups: dict[tuple[str, int, str], str] = {}
-    read = set[str]()
-    complete: list[Chunk] = []
-    for chunk in chunks:
-        if chunk.kind == "turn" and chunk.path not in read:
-            read.add(chunk.path)
-            data = sources.roots.read(chunk.path) or b""
-            for said in chunk_file(chunk.path, data, sources.days.of):
-                follow_ups[said.path, said.offset, said.role] = said.follow_up
-        follow_up = follow_ups.get((chunk.path, chunk.offset, chunk.role), "")
-        complete.append(replace(chunk, follow_up=follow_up))
-    return complete
+    A chat history is cut once, and again only if another process has indexed it anew meanwhile.
+    """
+
+    def __init__(self, sources: Sources, index: Index) -> None:
+        self._sources = sources
+        self._index = index
+        self._cut: dict[str, tuple[str, dict[tuple[int, str], str]]] = {}
+
+    def added(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        """The chunks, those of chats with their follow-ups."""
+        said = {path: self._of(path) for path in {c.path for c in chunks if c.kind == "turn"}}
+        return [
+            replace(chunk, follow_up=said[chunk.path].get((chunk.offset, chunk.role), ""))
+            if chunk.path in said
+            else chunk
+            for chunk in chunks
+        ]
+
+    def _of(self, path: str) -> dict[tuple[int, str], str]:
+        """By the place of the message and who said it."""
+        state = self._index.files().get(path)
+        digest = state.digest if state else ""
+        known = self._cut.get(path)
+        if known is None or known[0] != digest:
+            from memolith.files.chunking import chunk_file
+
+            data = self._sources.roots.read(path) or b""
+            cut = chunk_file(path, data, self._sources.days.of)
+            found = {(one.offset, one.role): one.follow_up for one in cut if one.follow_up}
+            known = self._cut[path] = digest, found
+        return known[1]
