@@ -250,8 +250,11 @@ class Index(Protocol):
         """Throw everything away; the next operation raises IndexReplacedError."""
         ...
 
-    def maintain(self) -> bool:
-        """Tidy up after writes, if it is worth it; returns whether it was."""
+    def maintain(self, *, embedded: bool = False) -> bool:
+        """Tidy up after writes, if it is worth it; returns whether it was.
+
+        Vectors that came late are searched from then on: many at once, or all when they are `embedded`.
+        """
         ...
 
     def purge(self) -> None:

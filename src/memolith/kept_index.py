@@ -221,8 +221,11 @@ class KeptIndex:
         self._looking.forget()  # until the look that follows has come to its end
         self._embedded = False
         embedder = self._open_embedder()
-        if self._model.is_slow and embedding_seconds < math.inf:
+        is_search = embedding_seconds < math.inf
+        if self._model.is_slow and is_search:
             embedder = None  # a search does not wait for it
+        if not is_search:
+            self._background.stop()  # two would embed the same chunks
         with self._roots() as roots:
             report = sync(
                 replace(
@@ -233,7 +236,7 @@ class KeptIndex:
                 self._open_index(),
                 embedder,
                 progress,
-                embedding_seconds=embedding_seconds,
+                embedding_seconds=None if self._background.is_at_work else embedding_seconds,
             )
         self._looking.note(report)
         self._flaws = self._tell_flaws()
@@ -311,15 +314,16 @@ class KeptIndex:
         index = self._open_index()
         if self._indexed_by is None:
             return ()
-        if self._embedded or not index.without_vector(1):
+        # Who embeds in the background also puts in what is done: until then words alone find that.
+        if self._embedded or not (index.without_vector(1) or self._background.is_at_work):
             self._embedded = True  # until the disk is looked at again
             refused = index.refused() if self._model.is_slow else 0
             return (f"{told_of_refused(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
-        self._looking.forget()
         self._background.start()
         why = f" {self._background.problem}" if self._background.problem else ""
-        return (f"{waiting:,} chunks are found by words only until they are embedded.{why}",)
+        some = f"{waiting:,}" if waiting else "Some"
+        return (f"{some} chunks are found by words only until they are embedded.{why}",)
 
     def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
         model = self._model
@@ -331,8 +335,13 @@ class KeptIndex:
                 closing(open_index(self._place.folder, embedder)) as index,
             ):
                 sources = self._sources(roots, self._word_vectors)
-                embed_waiting(sources, index, embedder, warnings, is_stopped)
-                index.maintain()
+
+                def is_enough() -> bool:
+                    index.maintain()  # nobody else does, while we are at it
+                    return is_stopped()
+
+                embedded = embed_waiting(sources, index, embedder, warnings, is_enough)
+                index.maintain(embedded=embedded)
         finally:
             model.let_go(embedder)
         return " ".join(warnings)

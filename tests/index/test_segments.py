@@ -13,10 +13,11 @@ from memolith.index import segments as module
 from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment, tokens_of
 from memolith.index.postings import pack_terms, term_hash
+from memolith.index.rows import pack_vector
 from memolith.index.segment import COLUMNS, Row, Segment
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import FileChange, IndexReplacedError
-from tests.index.samples import MODEL, keys_of, make_chunk, put, texts_at
+from tests.index.samples import ALL, MODEL, keys_of, make_chunk, put, texts_at, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +244,7 @@ def test_two_holders_maintain_at_once_and_no_chunk_counts_twice(tmp_path: Path) 
     one, two = (SqliteIndex(str(tmp_path), MODEL) for _ in range(2))
     for number in range(25):
         put(one, make_chunk(f"all n{number}", f"{number}.md"))
-    due = two._segments._due(0.25)
+    due = two._segments._due(0.25, 0.25)
     assert due is not None
     one.maintain()
     assert not two._segments._write(*due)
@@ -284,3 +285,93 @@ def test_a_damaged_one_of_the_newest_chunks_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(DamageError):
         index._segments.current()
     index.close()
+
+
+def rows_built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each segment has that is put together from now on."""
+    built: list[int] = []
+    build = Segment.build
+    monkeypatch.setattr(
+        Segment,
+        "build",
+        lambda rows, dimensions: built.append(len(rows)) or build(rows, dimensions),
+    )
+    return built
+
+
+def in_a_file_without_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[SqliteIndex, SqliteIndex, list[int]]:
+    """One who writes, one who searches, and the keys of chunks that wait for their vectors in a file."""
+    monkeypatch.setattr(module, "RECENT", 10)
+    writer, reader = SqliteIndex(str(tmp_path), MODEL), SqliteIndex(str(tmp_path), MODEL)
+    put(writer, *(make_chunk(f"all n{n}", line=n) for n in range(1, 101)), embedded=False)
+    assert writer.maintain()
+    assert len(keys_of(reader, "all")) == 100
+    return writer, reader, [item.key for item in writer.without_vector(1_000)]
+
+
+def meant(index: SqliteIndex) -> int:
+    """How many chunks are found by their meaning."""
+    return int((index.nominate([], vector_of("all"), 200, [ALL])[0].signals.meaning > 0.5).sum())
+
+
+def test_vectors_that_come_late_have_nothing_put_together_until_they_are_many_or_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader, keys = in_a_file_without_vectors(tmp_path, monkeypatch)
+    built = rows_built(monkeypatch)
+    for key in keys[:20]:
+        writer.set_vectors({key: vector_of("all")}, {})
+        assert not writer.maintain()
+        assert len(keys_of(reader, "all")) == 100
+    assert (built, meant(reader)) == ([], 0)
+    writer.set_vectors({key: vector_of("all") for key in keys[20:60]}, {})
+    assert writer.maintain()
+    assert (built, meant(reader)) == ([100], 60)
+    writer.set_vectors({key: vector_of("all") for key in keys[60:]}, {})
+    assert writer.maintain()
+    assert (built, meant(reader)) == ([100, 100], 100)
+    assert not writer.maintain(embedded=True)
+    for index in (writer, reader):
+        index.close()
+
+
+def test_a_chunk_that_gets_no_vector_keeps_no_other_from_being_found_by_meaning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader, keys = in_a_file_without_vectors(tmp_path, monkeypatch)
+    writer.set_vectors({key: vector_of("all") for key in keys[:20]}, {})
+    assert writer.maintain(embedded=True)
+    assert not writer.maintain(embedded=True)
+    assert meant(reader) == 20
+    for index in (writer, reader):
+        index.close()
+
+
+def test_vectors_of_somebody_who_was_killed_before_he_tidied_up_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader, keys = in_a_file_without_vectors(tmp_path, monkeypatch)
+    writer.set_vectors({key: vector_of("all") for key in keys}, {})
+    writer.close()
+    assert reader.maintain()
+    assert meant(reader) == 100
+    reader.close()
+
+
+def test_a_file_whose_name_does_not_say_how_many_wait_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader, keys = in_a_file_without_vectors(tmp_path, monkeypatch)
+    (path,) = tmp_path.glob("*.segment")
+    older = path.with_name(path.name.replace("-100-100-", "-100-"))
+    path.rename(older)
+    with writer._database.writing():
+        writer._db.execute("UPDATE segments SET name = ?", (older.name,))
+        writer._db.execute("UPDATE chunks SET vector = ?", (pack_vector(vector_of("all")),))
+    assert writer.maintain()
+    assert not writer.maintain()
+    assert meant(reader) == len(keys)
+    for index in (writer, reader):
+        index.close()

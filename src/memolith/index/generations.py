@@ -26,6 +26,7 @@ _PART = re.compile(
     rf"index-v{VERSION}-(\d+)\.(?:db(?:-wal|-shm|-journal)?|{_SEGMENT})", re.ASCII | re.DOTALL
 )
 _SOME_SEGMENT = re.compile(rf"index-v{VERSION}-\d+\.{_SEGMENT}", re.ASCII | re.DOTALL)
+_WAITING = re.compile(rf"index-v{VERSION}-\d+\.\d+-\d+-(\d+)-\w+\.segment", re.ASCII)
 _ANY_VERSION = re.compile(r"index-v(\d+)-.*", re.ASCII | re.DOTALL)
 _UNFINISHED = ".new"
 # Whatever has been unfinished for so long had a maker that was killed.
@@ -37,9 +38,16 @@ def database_path(folder: str, generation: int) -> str:
     return os.path.join(folder, f"index-v{VERSION}-{generation:06}.db")
 
 
-def segment_name(generation: int, first: int, last: int) -> str:
-    """A new name for a segment of a generation."""
-    return f"index-v{VERSION}-{generation:06}.{first}-{last}-{os.urandom(4).hex()}.segment"
+def segment_name(generation: int, first: int, last: int, waiting: int) -> str:
+    """A new name for a segment of a generation, in which so many chunks wait for a vector."""
+    place = f"{first}-{last}-{waiting}-{os.urandom(4).hex()}"
+    return f"index-v{VERSION}-{generation:06}.{place}.segment"
+
+
+def waiting_in(segment: str) -> int | None:
+    """How many chunks of a segment had no vector when it was written; None if its name does not say it."""
+    found = _WAITING.fullmatch(segment)
+    return int(found[1]) if found else None
 
 
 def newest(folder: str) -> int:

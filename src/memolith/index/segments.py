@@ -3,12 +3,14 @@
 Chunks are numbered as they come. Each file holds those of a range of numbers; the newest are put
 together in memory. When these have become many they are written to a file of their own, and files
 of about the same size are merged, so a chunk is rewritten only a few times in its life.
+
+A chunk may get its vector when it stands in a file already. Words find it all the same, so the file stays
+as it is until it lacks many vectors, or the last one has come.
 """
 
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ from memolith.index.segment import Segment
 from memolith.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from memolith.index.database import Database
     from memolith.index.segment import Row
@@ -34,8 +36,8 @@ RECENT = 2_000
 _RATIO = 4
 # No file holds more: making one needs several times its size in memory.
 MOST = 250_000
-# A file is written anew when this share of it no longer counts.
-_MOST_GONE = 0.25
+# A file is written anew when this share of it no longer counts, or has got a vector since.
+_MOST_GONE = _MOST_LATE = 0.25
 _WAITING = "SELECT count(*) FROM chunks WHERE vector IS NULL AND key BETWEEN ? AND ?"
 # Whether any file holds a chunk that was removed.
 _HOLDS_REMOVED = (
@@ -85,10 +87,13 @@ class Segments:
         # The first number tells of other connections' changes, the second of our own.
         return self._database.one("PRAGMA data_version"), self._db.total_changes()
 
-    def maintain(self, most_gone: float = _MOST_GONE) -> bool:
-        """Write and merge files, if it is worth it: if more than this share of one was removed."""
+    def maintain(self, most_gone: float = _MOST_GONE, most_late: float = _MOST_LATE) -> bool:
+        """Write and merge files, if it is worth it.
+
+        That is if more than a share of one was removed, or has got a vector since it was written.
+        """
         changed = False
-        while (due := self._due(most_gone)) is not None:
+        while (due := self._due(most_gone, most_late)) is not None:
             if not self._write(*due):
                 break
             changed = True
@@ -110,16 +115,6 @@ class Segments:
                     self._version = None
                     return True
         return False
-
-    def outdate(self, keys: Iterable[int]) -> None:
-        """Have the files that hold these chunks made again; part of a transaction."""
-        wanted = sorted(keys)
-        for part in self._ranges():
-            at = bisect_left(wanted, part.first)
-            if at < len(wanted) and wanted[at] <= part.last:
-                name = f"outdated {part.first} {os.urandom(4).hex()}"
-                self._db.execute("UPDATE segments SET name = ? WHERE name = ?", (name, part.name))
-                generations.discard(self._path(part))
 
     def _load(self) -> None:
         with self._db:  # one snapshot for all of it
@@ -149,7 +144,7 @@ class Segments:
             self._unreadable.add(part.name)
         return segment
 
-    def _due(self, most_gone: float) -> tuple[list[Range], int, int] | None:
+    def _due(self, most_gone: float, most_late: float) -> tuple[list[Range], int, int] | None:
         """The files to replace, and the range of the one to write; None if all is well."""
         ranges = self._ranges()
         first = ranges[-1].last + 1 if ranges else 1
@@ -162,14 +157,22 @@ class Segments:
         live = self.current()
         for part, found in zip(ranges, live, strict=False):
             missing = not os.path.exists(self._path(part)) or part.name in self._unreadable
-            spared = most_gone * (len(found.segment) + RECENT)
-            if missing or found.gone > spared:
+            size = len(found.segment) + RECENT
+            if missing or found.gone > most_gone * size or self._is_late(part, most_late * size):
                 return [part], part.first, part.last
         for older, newer, one, two in zip(ranges, ranges[1:], live, live[1:], strict=False):
             small = len(one.segment) + len(two.segment) <= MOST
             if small and len(one.segment) < _RATIO * len(two.segment):
                 return [older, newer], older.first, newer.last
         return None
+
+    def _is_late(self, part: Range, spared: float) -> bool:
+        """Whether a file lacks more vectors than this, or its last chunk that waited has got one."""
+        before = generations.waiting_in(part.name)
+        if before == 0:
+            return False
+        waiting: int = self._database.one(_WAITING, part.first, part.last)
+        return before is None or (waiting < before and (not waiting or before - waiting > spared))
 
     def _write(self, replaced: list[Range], first: int, last: int) -> bool:
         """Write a file in the place of others; False if another process was faster, or forgets."""
@@ -179,7 +182,8 @@ class Segments:
             gone = self._database.one(
                 "SELECT max(number) FROM removed WHERE key BETWEEN ? AND ?", first, last
             )
-        name = generations.segment_name(self._database.generation, first, last)
+        waiting = sum(row.vector is None for row in rows)
+        name = generations.segment_name(self._database.generation, first, last, waiting)
         path = os.path.join(self._database.folder, name)
         try:
             if rows:

@@ -224,7 +224,6 @@ class SqliteIndex:
                     for key, vector in vectors.items()
                 ],
             )
-            self._segments.outdate(vectors)
 
     @_going_on
     def refused(self) -> int:
@@ -232,9 +231,9 @@ class SqliteIndex:
         return self._refused()
 
     @_guarded
-    def maintain(self) -> bool:
-        """Write and merge segment files, if it is worth it."""
-        return self._segments.maintain()
+    def maintain(self, *, embedded: bool = False) -> bool:
+        """Write and merge segment files, if it is worth it; `embedded`: no more vectors will come now."""
+        return self._segments.maintain(most_late=0.0) if embedded else self._segments.maintain()
 
     @_guarded
     def purge(self) -> None:

@@ -26,9 +26,14 @@ class Background:
         self._thread: threading.Thread | None = None
         self.problem = ""
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it has begun and is not done."""
+        return self._thread is not None and self._thread.is_alive()
+
     def start(self) -> None:
         """Begin, unless it is at work already."""
-        if self._thread is None or not self._thread.is_alive():
+        if not self.is_at_work:
             # Each run has its own: one that still is at its last batch stays stopped.
             self._stopped = stopped = threading.Event()
             self._thread = threading.Thread(

@@ -28,12 +28,13 @@ def sync(
     embedder: Embedder | None,
     progress: Progress | None = None,
     *,
-    embedding_seconds: float = math.inf,
+    embedding_seconds: float | None = math.inf,
 ) -> SyncReport:
     """Compare the disk with the index and repair the index; one changed file costs one file.
 
     Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
-    `embedding_seconds`, the rest is left to the next one.
+    `embedding_seconds`, the rest is left to the next one. None: that, and to tidy up, is left to a thread
+    that is at it.
     """
     overtaken_once = set[str]()
     while True:
@@ -50,7 +51,7 @@ def _sync_once(
     index: Index,
     embedder: Embedder | None,
     progress: Progress | None,
-    embedding_seconds: float,
+    embedding_seconds: float | None,
 ) -> tuple[SyncReport, set[str]]:
     """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
     seen = _Seen.now(sources, index)
@@ -72,10 +73,12 @@ def _sync_once(
             work.take_in(changed, seen.new_bytes, progress)
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
-        if embedder is not None:
+        if embedding_seconds is not None:
             deadline = clock.monotonic() + embedding_seconds
-            embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
-        index.maintain()
+            embedded = embedder is not None and embed_waiting(
+                sources, index, embedder, warnings, lambda: clock.monotonic() > deadline
+            )
+            index.maintain(embedded=embedded)
     report = SyncReport(
         files=seen.files,
         indexed=indexed,
