@@ -10,7 +10,7 @@ from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.passages import marked_in
 from memolith.files.tombstones import digest, tombstones
-from memolith.jobs import apply, changes, kept
+from memolith.jobs import apply, diffs, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
@@ -237,8 +237,8 @@ class Jobs:
         """
         made = self.show(job_id).changes
         with self._place.reading() as folder:
-            marked = marked_in(folder, changes.changed_lines(made))
-        return changes.diff(made, include_secret=include_secret, marked=marked)
+            marked = marked_in(folder, diffs.changed_lines(made))
+        return diffs.diff(made, include_secret=include_secret, marked=marked)
 
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.changes import Edits, applied, diff, only_appends, replaced, undone
+from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
+from memolith.jobs.diffs import diff
 from memolith.jobs.kept import _decode_change, _encode_change
 
 LINES = st.lists(

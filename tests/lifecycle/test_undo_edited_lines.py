@@ -108,6 +108,22 @@ def test_a_promoted_line_that_was_edited_stays_and_the_others_go(life: Life) -> 
     assert [one for one in undo.warnings if one.startswith(f"MEMORY.md#L{number} was changed")]
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_so_it_is_where_memory_md_ended_without_a_line_end(life: Life, end: str) -> None:
+    life.write("MEMORY.md", f"# Mine\n\nMy last line{end}")
+    before = life.read()
+    report = life.memory.jobs.dream()
+    life.write("MEMORY.md", life.read().replace(COOKIE, "Cookie weighs 13 kg"))
+    (mine,) = [line for line in life.read().splitlines() if "13 kg" in line]
+    undo = life.memory.jobs.undo(report.id)
+    assert life.read() == f"# Mine\n\nMy last line\n{mine}\n"
+    assert [one for one in undo.warnings if "MEMORY.md#L4 was changed" in one]
+    life.write("MEMORY.md", before)
+    again = life.memory.jobs.dream(again=True)
+    life.memory.jobs.undo(again.id)
+    assert life.read() == before
+
+
 def taken_out_by_a_job(life: Life, line: str) -> JobReport:
     """What a job did that found a promoted line outdated."""
     life.time.advance(days=1)

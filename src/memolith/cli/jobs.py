@@ -106,7 +106,7 @@ def print_diff(report: JobReport, memory: Memory) -> None:
         return
     from memolith.files.folder import Folder
     from memolith.files.passages import marked_in
-    from memolith.jobs.changes import changed_lines
+    from memolith.jobs.diffs import changed_lines
     from memolith.jobs.readable import readable_diff
 
     with Folder(memory.root) as folder:

@@ -1,21 +1,17 @@
-"""A change to a file as hunks of lines: made from edits, shown as a diff, applied, and undone."""
+"""A change to a file as hunks of lines: made from edits, applied, and undone."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
-from memolith.files import layout
-from memolith.files.document import Document
-from memolith.files.passages import secret_lines
 from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.jobs.left_over import LeftOver, TakenBack, left_over
 from memolith.reports import Change, Hunk, Snapped
-from memolith.text.wording import HIDDEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
@@ -148,14 +144,17 @@ def undone(change: Change, current: bytes | None) -> TakenBack:
     if begins_with(data, change.after):
         lines = _with_hunks(split_lines(data[:size]), _reversed(change.hunks))
         return TakenBack(b"".join(lines) + data[size:])
-    if not only_appends(change) and begins_with(data, change.before):
+    wrote = _new_lines(change)
+    nothing_stands = begins_with(data, change.before) and wrote.isdisjoint(
+        split_lines(data[change.before.size :])
+    )
+    if nothing_stands and not only_appends(change):
         return TakenBack(data)  # taken back already, as by restoring a backup
     try:
         return _taken_back(change, data)
     except FileChangedError:
-        if begins_with(data, change.before):  # it was never made, or nothing is left of it
-            wrote = (line for hunk in change.hunks for line in split_lines(hunk.inserted))
-            return TakenBack(data, touched=frozenset(wrote) - {b"\n"}, nothing_stood=True)
+        if nothing_stands:  # it was never made, or nothing is left of it
+            return TakenBack(data, touched=wrote, nothing_stood=True)
         raise
 
 
@@ -170,38 +169,6 @@ def begins_with(data: bytes, snapped: Snapped) -> bool:
 def snap(data: bytes) -> Snapped:
     """Size and digest of some bytes."""
     return Snapped(len(data), sha256(data).hexdigest())
-
-
-def diff(
-    changes: Iterable[Change], *, include_secret: bool = False, marked: Collection[str] = ()
-) -> str:
-    """The changes as a unified diff without context; a line stands for each secret record.
-
-    What people read comes first, archives last. `marked` are ids of records that other files mark secret.
-    """
-    return "".join(
-        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, marked) else line
-        for change in sorted(changes, key=lambda one: one.path.startswith(layout.ARCHIVE_FOLDER))
-        for line in _diff_lines(change)
-    )
-
-
-def changed_lines(changes: Iterable[Change]) -> Document:
-    """All lines that come or go."""
-    hunks = [hunk for change in changes for hunk in change.hunks]
-    pieces = (data for hunk in hunks for data in (hunk.removed, hunk.inserted) if data)
-    return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
-
-
-def _is_secret_row(row: str, marked: Collection[str]) -> bool:
-    return is_secret_line(row[1:].encode(errors="surrogateescape"), marked)
-
-
-def is_secret_line(line: bytes, marked: Collection[str]) -> bool:
-    """Whether a line is a secret record, or tells one of these again; prose of people is neither."""
-    document = Document.parse("", line)
-    is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)
-    return is_ours and bool(secret_lines(document, marked))
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -248,6 +215,25 @@ def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
     yield lines[at:]
 
 
+def _new_lines(change: Change) -> frozenset[bytes]:
+    """The lines that a job wrote and that did not stand there before, if only without a line end."""
+    lines = (line for hunk in change.hunks for line in split_lines(hunk.inserted))
+    old = (line for hunk in change.hunks for line in split_lines(hunk.removed))
+    return frozenset(line for line in lines if line.strip()) - {
+        line.removesuffix(b"\n") + b"\n" for line in old
+    }
+
+
+def _only_added(stood: int, hunk: Hunk) -> tuple[int, Hunk]:
+    """Without the last line of a file that a job gave its line end, to write below it: that is no change of it."""
+    ended = hunk.inserted + b"\n"
+    if hunk.inserted.endswith(b"\n") or not hunk.inserted or not hunk.removed.startswith(ended):
+        return stood, hunk
+    added = hunk.removed.removeprefix(ended)
+    above = len(split_lines(ended))
+    return stood + above, Hunk(line=hunk.line + above, removed=added, inserted=b"")
+
+
 def _taken_back(change: Change, data: bytes) -> TakenBack:
     """Find what the job wrote, as a whole or line by line, and where what it took out belongs."""
     hunks = tuple(_reversed(change.hunks))
@@ -255,7 +241,7 @@ def _taken_back(change: Change, data: bytes) -> TakenBack:
     found: list[tuple[int, Hunk]] = []
     theirs: set[int] = set()
     touched: set[bytes] = set()
-    for at, hunk in zip(stood, hunks, strict=True):
+    for at, hunk in map(_only_added, stood, hunks):
         if edited.is_back(at, hunk):
             continue
         left = edited.left_of(at, hunk)
@@ -364,22 +350,6 @@ class _Edited:
         while same < len(wrote) and self._stand_at(start + same, [wrote[same]]):
             same += 1
         return max(1, min(start + same + 1, len(self.lines)))
-
-
-def _diff_lines(change: Change) -> Iterator[str]:
-    yield f"--- {'/dev/null' if change.created else change.path}\n+++ {change.path}\n"
-    shift = 0
-    for hunk in change.hunks:
-        old, new = split_lines(hunk.removed), split_lines(hunk.inserted)
-        left = f"{hunk.line + bool(old)},{len(old)}"
-        right = f"{hunk.line + shift + bool(new)},{len(new)}"
-        yield f"@@ -{left} +{right} @@\n"
-        shift += len(new) - len(old)
-        for mark, lines in (("-", old), ("+", new)):
-            for line in lines:
-                yield mark + line.decode(errors="backslashreplace").removesuffix("\n") + "\n"
-                if not line.endswith(b"\n"):
-                    yield "\\ No newline at end of file\n"
 
 
 def _changed(place: str, path: str) -> FileChangedError:

@@ -1,6 +1,6 @@
 """Changes as a person reads the files: records by their texts, archives in one line.
 
-`changes.diff` is exact to the byte; this is what one wants to see before saying yes.
+`diffs.diff` is exact to the byte; this is what one wants to see before saying yes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from memolith.files import layout, long_memory
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.jobs.changes import is_secret_line, split_lines
+from memolith.jobs.changes import split_lines
+from memolith.jobs.diffs import is_secret_line
 from memolith.text.summary_text import with_stand_ins
 from memolith.text.wording import HIDDEN, counted
 
