@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memolith.index import matches
-from memolith.index.matches import Matches
+from memolith.index.matches import CommonTerms, Matches
 from memolith.index.postings import K1, B, Postings, pack_terms, term_hash, unpack_terms
 from memolith.text.terms import term_counts
 
@@ -104,6 +104,25 @@ def test_common_terms_are_scored_and_found_as_others_are(
         for row in rows.tolist()
         if term in documents[row]
     }
+
+
+def test_common_terms_of_earlier_questions_are_known_and_only_the_last_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(matches, "_MANY", 0.0)
+    monkeypatch.setattr(matches, "_MOST_KEPT", 3)
+    postings = Postings.build([pack_terms(document) for document in texts(400)])
+    kept, rows = CommonTerms(), np.arange(400)
+    for _ in range(2):
+        for first in range(30, 60, 4):
+            terms = hashes(*(f"word{first + number}" for number in range(4)))
+            asked = [[(0, 1.0), (1, 2.0)], [(2, 0.5)], [(3, 3.0)]]
+            again, anew = (
+                Matches(postings, terms, room).scores(asked, np.zeros(400, np.int32))
+                for room in (kept, None)
+            )
+            assert again.of(rows).tolist() == anew.of(rows).tolist()
+            assert len(kept._kept) == 3
 
 
 def test_the_best_rows_are_those_with_the_best_scores_that_are_allowed() -> None:

@@ -52,7 +52,8 @@ def asked_of(
         total += len(segment)
         all_groups += len(segment.groups.ids)
     present = rows.nonzero()[0]
-    matches = [Matches(segment.postings, wanted[present]) for segment, _ in segments]
+    terms = wanted[present]
+    matches = [Matches(segment.postings, terms, segment.common) for segment, _ in segments]
     for matched, (_, hidden) in zip(matches, segments, strict=True):
         if hidden is not None:
             in_rows, in_groups = hidden.frequencies(matched, len(present))
@@ -66,7 +67,7 @@ def asked_of(
     shown = {at: number for number, at in enumerate(present.tolist()) if rows[at]}
     by_place = [[(place[term], weight) for term, weight in word.items()] for word in hashed]
     asked = Asked(
-        terms=wanted[present],
+        terms=terms,
         in_chunks=_weighted(by_place, of_chunks, shown),
         in_groups=_weighted(by_place, of_groups, shown),
         rarity=[

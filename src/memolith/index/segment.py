@@ -14,10 +14,11 @@ from zlib import crc32
 import numpy as np
 
 from memolith.index.groups import Groups
+from memolith.index.matches import CommonTerms
 from memolith.index.nearest import Nearest, distinct
 from memolith.index.postings import Postings
 from memolith.index.tokens import TokenLists
-from memolith.values import dataclass
+from memolith.values import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +59,9 @@ class Segment:
     nearest: Nearest
     groups: Groups
     tokens: TokenLists
+    common: CommonTerms = field(
+        default_factory=CommonTerms
+    )  # what questions have left, never saved
 
     @classmethod
     def build(cls, rows: Sequence[Row], dimensions: int) -> Segment:
