@@ -98,8 +98,8 @@ SYNONYMS_PATH = Limit(
 
 # Known here too, so that a misspelt one is refused before a server has lost its tools by it.
 TOOL_NAMES = (
-    "session_start", "memory_context", "recall_memory", "query_experiences", "memory_search",
-    "memory_get", "remember_this", "memory", "dream",
+    "session_start", "memory_context", "recall_memory", "query_experiences", "relationships",
+    "memory_search", "memory_get", "remember_this", "memory", "dream",
 )  # fmt: skip
 
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memolith import Memory
-from memolith.cli.commands import COMMANDS
+from memolith.cli.commands import COMMANDS, load, parser_of
+from memolith.lifecycle import Jobs
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import TOOLS
 from memolith.rest.app import build_api
 from memolith.retrieval import SearchResult, SessionHit
 from memolith.shapes import search_json
+from tests.contract.method_table import DOCUMENT, END, START, method_table
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling
 
 if TYPE_CHECKING:
     from memolith.clock import Clock
-
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "python-api.md"
 
 # A reason instead of a place begins with "—".
 ADMIN = "— for the user, not for an agent"
@@ -40,7 +40,6 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "get": ("get", "memory_get", "/api/v1/passage"),
     "index_status": ("index", ADMIN, "/api/v1/index"),
     "init": ("init", "— the first record makes the files", "/api/v1/init"),
-    "jobs": ("jobs", "dream", "/api/v1/jobs"),
     "list": ("list", "memory", "/api/v1/records"),
     "log_turn": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
     "logs": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
@@ -51,7 +50,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),
     "records": ("list", "memory", "/api/v1/records"),
     "reindex": ("reindex", "memory", "/api/v1/reindex"),
-    "relationships": ("relationships", "— context has it", "/api/v1/relationships"),
+    "relationships": ("relationships", "relationships", "/api/v1/relationships"),
     "remember": ("remember", "remember_this", "/api/v1/records"),
     "restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
     "save_note": ("save", "memory", "/api/v1/notes"),
@@ -71,31 +70,68 @@ PLACES: dict[str, tuple[str, str, str]] = {
 }
 
 
-def methods() -> set[str]:
-    return {
-        name
-        for name in dir(Memory)
-        if not name.startswith("_") and name not in ("root", "origins")  # values, not abilities
-    }
+# The same for those of `Memory.jobs`.
+JOB = "/api/v1/jobs/{job_id}"
+JOBS: dict[str, tuple[str, str, str]] = {
+    "apply": ("jobs apply", ADMIN, f"{JOB}/apply"),
+    "compact": ("compact", ADMIN, "/api/v1/jobs"),
+    "damaged": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "decline": ("jobs decline", ADMIN, f"{JOB}/decline"),
+    "diff": ("jobs diff", ADMIN, f"{JOB}/diff"),
+    "dream": ("dream", "dream", "/api/v1/jobs"),
+    "dream_status": ("dream status", "dream", "/api/v1/dream"),
+    "explain": ("dream explain", ADMIN, "/api/v1/dream/explain"),
+    "extract_experiences": ("experiences extract", ADMIN, "/api/v1/jobs"),
+    "flush": ("flush", "— the prompt before_compaction has the agent do it", "/api/v1/flush"),
+    "flush_prompt": (
+        "flush prompt",
+        "— it is the prompt before_compaction",
+        "— hosts have MCP for it",
+    ),
+    "list": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "note_run": ("maintain", "— for a schedule, not for an agent", "— its own schedule does it"),
+    "scan": ("scan", ADMIN, "/api/v1/scan"),
+    "scheduled": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "show": ("jobs show", ADMIN, JOB),
+    "trim": ("trim", ADMIN, "/api/v1/jobs"),
+    "unattended": ("maintain", "— for a schedule, not for an agent", "— its own schedule does it"),
+    "undo": ("jobs undo", ADMIN, f"{JOB}/undo"),
+}
+VALUES = {"root", "origins", "jobs", "clock"}  # not abilities
+
+
+def abilities(of: type) -> set[str]:
+    return {name for name in dir(of) if not name.startswith("_")} - VALUES
 
 
 def test_every_ability_has_its_places() -> None:
-    assert methods() == set(PLACES)
+    assert abilities(Memory) == set(PLACES)
+    assert abilities(Jobs) == set(JOBS)
+
+
+def commands() -> set[str]:
+    """Every command, and every one with the word behind it."""
+    found = set(COMMANDS)
+    for name in COMMANDS:
+        help_text = parser_of(name, load(name), usage="").format_help()
+        found |= {f"{name} {word}" for word in re.findall(r"[a-z]+", help_text)}
+    return found
 
 
 def test_every_place_is_there(root: str) -> None:
     with Memory(root) as memory:
         routes = set(build_api(memory).openapi()["paths"])
-    for places in PLACES.values():
-        for place, known in zip(places, (set(COMMANDS), set(TOOLS), routes), strict=True):
+    surfaces = (commands(), set(TOOLS), routes)
+    for places in (*PLACES.values(), *JOBS.values()):
+        for place, known in zip(places, surfaces, strict=True):
             assert place in known or (place.startswith("— ") and len(place) > 5), place
 
 
-@pytest.mark.parametrize("method", PLACES)
-def test_every_ability_stands_in_the_document(method: str) -> None:
-    document = DOCUMENT.read_text(encoding="utf-8")
-    assert re.search(rf"(memory\.|`){method}\b", document), (
-        f"docs/python-api.md is without {method}"
+def test_every_ability_has_a_row_in_the_document() -> None:
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(START)
+    assert before
+    assert rest.partition(END)[0] == method_table(), (
+        "to write it anew: python -m tests.contract.method_table"
     )
 
 

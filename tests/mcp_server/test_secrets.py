@@ -52,6 +52,7 @@ def everything_a_client_can_ask(memory: Memory) -> list[tuple[str, dict[str, Any
         ("memory_context", {"message": "which door code and which safe code do we have?"}),
         ("recall_memory", {"query": "door code", "top_k": 20}),
         ("query_experiences", {"query": "door code", "top_k": 20}),
+        ("relationships", {"by": "category"}),
         ("memory_search", {"query": "door code", "maxResults": 100}),
         ("memory_search", {"query": canary(4), "maxResults": 100}),
         ("memory_get", {"path": "MEMORY.md"}),

@@ -194,6 +194,7 @@ PRIVATE = [name for name, tool in TOOLS.items() if not tool.for_groups]
 ASKED: dict[str, dict[str, Any]] = {
     "recall_memory": {"query": "tea"},
     "query_experiences": {"query": "tea"},
+    "relationships": {},
     "memory_search": {"query": "tea"},
     "memory_get": {"path": "MEMORY.md"},
     "remember_this": {"text": "Cake at five"},
@@ -373,6 +374,7 @@ def test_every_answer_fits_its_output_schema(talk: Talk, agent_memory: Memory) -
         ("memory_context", {"message": "hi"}),
         ("recall_memory", {"query": "tea"}),
         ("query_experiences", {"query": "tea"}),
+        ("relationships", {"by": "session"}),
         ("memory_search", {"query": "tea"}),
         ("memory_search", {"query": "zebra"}),
         ("memory_get", {"path": "MEMORY.md"}),

@@ -24,6 +24,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("session_start", {}),
     ("recall_memory", {"query": "tea {}"}),
     ("query_experiences", {"query": "tea {}"}),
+    ("relationships", {"by": "category"}),
     ("memory", {"action": "search", "query": "tea {}"}),
     ("memory", {"action": "list"}),
     ("memory", {"action": "delete", "id": "none{}", "confirm": True}),

@@ -6,19 +6,30 @@ import json
 from typing import TYPE_CHECKING
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
-from memolith.mcp_server.quoting import quotation, quoted_hit, shortened, told
+from memolith.mcp_server.quoting import (
+    quotation,
+    quoted_hit,
+    quoted_record,
+    record_line,
+    short_records,
+    shortened,
+    told,
+)
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.shapes import context_json
-from memolith.text.quotation import fence
+from memolith.text.quotation import fence, quoted_line
 from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from memolith.mcp_server.tool import Call
     from memolith.retrieval import Hit, SearchResult
     from memolith.shapes import Json
+    from memolith.types import Record
 
+_NEWEST = 3  # records of a group
+_MOST_OF_A_NAME = 60
 _LEAST = 0  # characters: of each hit as much as the text beside it shows
 
 
@@ -104,6 +115,39 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
     return Answer(text=fence(text), content=shown)
 
 
+def relationships(call: Call) -> Answer:
+    """What is known of people, places and habits: the largest groups, of each the newest."""
+    arguments = call.arguments
+    found = call.memory.relationships()
+    groups: Mapping[str, tuple[Record, ...]] = {
+        "entity": found.by_entity,
+        "category": found.by_category,
+        "session": found.by_session,
+    }[arguments.text("by")]
+    largest = list(groups)[: arguments.number("limit")]
+    newest = {name: groups[name][-_NEWEST:] for name in largest}
+    short = iter(short_records([record for group in newest.values() for record in group]))
+    lines = list[str]()
+    for name, group in newest.items():
+        lines.append(f"{quoted_line(name, _MOST_OF_A_NAME)} ({len(groups[name])})")
+        lines += map(record_line, group)
+    return Answer(
+        text=fence("\n".join(lines)) if lines else "(There is nothing to group yet.)",
+        content=quotation(
+            {
+                "groups": [
+                    {
+                        "name": name,
+                        "count": len(groups[name]),
+                        "records": [quoted_record(next(short)) for _ in group],
+                    }
+                    for name, group in newest.items()
+                ]
+            }
+        ),
+    )
+
+
 _ASKED: Json = {**QUERY, "minLength": 1}
 _TOP_K: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
 
@@ -151,6 +195,18 @@ CONTEXT_TOOLS = (
         properties={"query": _ASKED, "top_k": _TOP_K, "session_kind": SESSION_KIND},
         required=("query",),
         output={"results": HITS},
+        read_only=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="relationships",
+        title="Who and what is known",
+        run=relationships,
+        properties={
+            "by": {"enum": ["entity", "category", "session"], "default": "entity"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 30, "default": 20},
+        },
+        output={"groups": {"type": "array", "items": {"type": "object"}}},
         read_only=True,
         idempotent=True,
     ),

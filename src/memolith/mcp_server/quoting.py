@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from memolith.context.excerpts import excerpt
 from memolith.shapes import chat_json, hit_json, record_json
+from memolith.text.cleaning import shown_path
 from memolith.text.cut import cut
-from memolith.text.quotation import NOTICE, quoted, quoted_line
+from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.visibility import trust_label
 
@@ -26,6 +27,7 @@ _OTHER_SIDE = 4  # of a chat message: the share that the rest of its turn may ta
 _LOOKED_AT = 100_000
 _MOST_ASKED = 50
 _MOST_OF_A_WARNING = 600
+_LINE = 200  # characters of a record in a list
 
 
 def quotation(content: Json) -> Json:
@@ -64,6 +66,13 @@ def short_records(records: Sequence[Record]) -> list[Record]:
 def told(warnings: Iterable[str]) -> list[str]:
     """Warnings, each on one line: they stand beside the fence, and may name what others have named."""
     return [quoted_line(warning, _MOST_OF_A_WARNING) for warning in warnings]
+
+
+def record_line(record: Record) -> str:
+    """The beginning of a record on one line, with its source."""
+    trust = trust_label(record.provenance.channel)
+    mark = source(shown_path(str(record.citation)), f"id {record.id}", trust)
+    return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, _LINE)} {mark}"
 
 
 def quoted_hit(hit: Hit) -> Json:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, found
-from memolith.mcp_server.quoting import quotation, quoted_record, short_records, told
+from memolith.mcp_server.quoting import quotation, quoted_record, record_line, short_records, told
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.text.cleaning import shown_path
-from memolith.text.quotation import fence, quoted_line, source
+from memolith.text.quotation import fence
 from memolith.types import SENSITIVITIES
-from memolith.visibility import trust_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from memolith.types import Record
 
 _USUAL: Sensitivity = "private-user"
-_SHOWN = 200  # characters of a record in a list
 
 
 def remember_this(call: Call) -> Answer:
@@ -97,18 +95,11 @@ def _list(call: Call) -> Answer:
         offset=arguments.number("offset"),
     )
     return Answer(
-        text=fence("\n".join(map(_line, records))) if records else "No records.",
+        text=fence("\n".join(map(record_line, records))) if records else "No records.",
         content=quotation(
             {"action": "list", "records": list(map(quoted_record, short_records(records)))}
         ),
     )
-
-
-def _line(record: Record) -> str:
-    mark = source(
-        shown_path(str(record.citation)), f"id {record.id}", trust_label(record.provenance.channel)
-    )
-    return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, _SHOWN)} {mark}"
 
 
 def _index(call: Call) -> Answer:
