@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.errors import IndexUnavailableError, StorageError
+from memolith.errors import IndexUnavailableError, JobNotFoundError, StorageError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
-from memolith.jobs import contradictions
+from memolith.jobs import contradictions, validation
 from memolith.types import Record
 from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.life import live, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memolith.clock import Clock
     from tests.conftest import StoppedTime
 
@@ -38,6 +40,41 @@ def test_the_threshold_is_looked_at_first_then_the_scope_then_the_lock(
         live(memory, stopped_time, 20)
         assert memory.jobs.compact().reason == "another job is running"
     assert memory.jobs.compact().status == "done"
+
+
+def while_it_is_scanned(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
+    scan, waiting = validation.scan_places, [change]
+
+    def slow_scan(*args: object) -> object:
+        if waiting:
+            waiting.pop()()
+        return scan(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(validation, "scan_places", slow_scan)
+
+
+def test_a_job_that_is_undone_while_it_is_scanned_stays_undone(
+    grown: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = text_of(grown)
+    while_it_is_scanned(monkeypatch, lambda: Memory(grown.root).jobs.undo("last"))
+    report = grown.jobs.compact()
+    assert (report.status, text_of(grown)) == ("undone", before)
+    assert grown.jobs.show(report.id).status == "undone"
+    with pytest.raises(JobNotFoundError):
+        grown.jobs.undo(report.id)
+
+
+def test_what_is_forgotten_while_it_is_scanned_is_not_in_the_report(
+    grown: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest = grown.records()[1]
+    while_it_is_scanned(monkeypatch, lambda: Memory(grown.root).forget(oldest.id))
+    report = grown.jobs.compact()
+    assert (report.status, report.counts["findings"]) == ("done", 0)
+    kept = Path(grown.root, ".memolith/jobs", f"{report.id}.json").read_text("utf-8")
+    assert "findings" in kept
+    assert oldest.id not in kept
 
 
 def test_every_run_is_logged_with_its_figures(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memolith.errors import FileChangedError
 from memolith.jobs.changes import undone
 from memolith.jobs.integrity import scan_places
-from memolith.jobs.kept import encode_report, job_path
+from memolith.jobs.kept import decode_report, encode_report, job_path
 
 if TYPE_CHECKING:
     from memolith.files.folder import Folder
@@ -24,19 +24,27 @@ def validated(place: Workplace, report: JobReport) -> JobReport:
     """The report of a job that was done, with the number of new findings, and a warning of them."""
     with place.reading() as folder:
         new = _new_findings(folder, report, place)
-    told = replace(report, counts={**report.counts, "findings": sum(new.values())})
-    if new:
-        named = ", ".join(f"{number} × {kind}" for kind, number in sorted(new.items()))
-        warning = (
-            f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
-        )
-        told = replace(told, warnings=(*report.warnings, warning))
     with place.writing() as transaction:
-        stamp = transaction.folder.stamp(job_path(told))
-        if stamp is not None:  # somebody may have undone and pruned it meanwhile
-            transaction.replace(job_path(told), encode_report(told), stamp)
-            transaction.commit()
-    return told
+        folder, path = transaction.folder, job_path(report)
+        stamp = folder.stamp(path)
+        kept = decode_report(folder.read(path) or b"")
+        if kept is None:  # somebody has undone and pruned it meanwhile
+            return _told(report, new)
+        if kept.status != "done":  # undone: what was found is gone
+            return kept
+        # Of what is kept now, not of what was: a record of it may have been forgotten.
+        transaction.replace(path, encode_report(_told(kept, new)), stamp)
+        transaction.commit()
+    return _told(report, new)
+
+
+def _told(report: JobReport, new: Counter[str]) -> JobReport:
+    told = replace(report, counts={**report.counts, "findings": sum(new.values())})
+    if not new:
+        return told
+    named = ", ".join(f"{number} × {kind}" for kind, number in sorted(new.items()))
+    warning = f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
+    return replace(told, warnings=(*report.warnings, warning))
 
 
 def _new_findings(folder: Folder, report: JobReport, place: Workplace) -> Counter[str]:
