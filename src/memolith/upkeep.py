@@ -12,6 +12,7 @@ from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs.overfull import is_left, is_over
+from memolith.jobs.run import unforeseen
 from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.lifecycle import Jobs
 
@@ -88,7 +89,7 @@ class Scheduler:
     ) -> None:
         """`begin` is called, in the thread, with the names of jobs that are due, `tell` with each report;
         `turn` when it is known whether it is ours to keep the schedule, and when that changes; `waits` when
-        compaction begins to wait for a quiet moment.
+        compaction begins to wait for a quiet moment. When nothing can be told any more, it ends.
         """
         self._memory = memory
         self._poll_seconds = poll_seconds
@@ -97,6 +98,8 @@ class Scheduler:
         self._begin = begin
         self._waits = waits
         self._ours: bool | None = None
+        self.has_ended = threading.Event()
+        self.failure: Exception | None = None  # why it has ended, unless it was stopped
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._watcher = _Watcher(waits_for_quiet=True)
@@ -115,13 +118,22 @@ class Scheduler:
 
     def _keep(self) -> None:
         while not self._stopping.is_set():
-            try:
-                self._keep_as_owner()
-            except BlockingIOError:
-                self._is_ours(False)  # another process keeps the schedule; it may end
-            except MemolithError as error:
-                log.warning("the schedule waits: %s", error.message)
+            error = unforeseen(self._keep_or_wait)
+            if isinstance(error, _NotToldError):
+                self.failure = error.reason
+                break
+            if error is not None:
+                log.error("the schedule goes on after an unexpected error: %r", error)
             self._stopping.wait(self._poll_seconds)
+        self.has_ended.set()
+
+    def _keep_or_wait(self) -> None:
+        try:
+            self._keep_as_owner()
+        except BlockingIOError:
+            self._is_ours(False)  # another process keeps the schedule; it may end
+        except MemolithError as error:
+            log.warning("the schedule waits: %s", error.message)
 
     def _keep_as_owner(self) -> None:
         if not self._memory.profile.exists:
@@ -132,11 +144,11 @@ class Scheduler:
                 waited = self._watcher.is_waiting
                 due = _due(self._memory, folder, self._watcher)
                 if self._watcher.is_waiting and not waited and "compact" not in due:
-                    self._waits()
+                    _call(self._waits)
                 if due:
-                    self._begin(due)
+                    _call(self._begin, due)
                 for report in _run_all(self._memory, folder, due, self._run_apart):
-                    self._tell(report)
+                    _call(self._tell, report)
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
@@ -144,11 +156,27 @@ class Scheduler:
     def _is_ours(self, ours: bool) -> None:
         if ours != self._ours:
             self._ours = ours
-            self._turn(ours)
+            _call(self._turn, ours)
 
     def _run_apart(self, job: str) -> JobReport:
         memory = self._memory
         return memory.jobs.unattended(job, lambda: apart(memory, Jobs.unattended, name=job))
+
+
+class _NotToldError(Exception):
+    """Whoever is told of the schedule cannot be: its reader is gone."""
+
+    def __init__(self, reason: OSError) -> None:
+        """What came of telling it."""
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def _call(told: Callable[..., object], *what: object) -> None:
+    try:
+        told(*what)
+    except OSError as error:
+        raise _NotToldError(error) from error
 
 
 class _Watcher:

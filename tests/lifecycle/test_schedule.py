@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memolith import Memory
+from memolith import Memory, upkeep
+from memolith.cli.exit_codes import READER_GONE
 from memolith.clock import Clock
 from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
@@ -193,6 +194,41 @@ def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -
     with Folder(grown.root) as folder:
         assert list(last_runs(folder)) == ["compact"]
         OwnerLock(folder, SCHEDULE_LOCK).release()
+
+
+def test_maintain_ends_when_nobody_reads_what_it_prints(grown: Memory) -> None:
+    Path(grown.root, "memolith.toml").write_text("[compact]\nenabled=true\nmax_records=60\n")
+    program = [sys.executable, "-m", "memolith", "maintain", "--root", grown.root]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as maintaining:
+        assert maintaining.stdout is not None
+        assert maintaining.stderr is not None
+        maintaining.stdout.close()
+        try:
+            assert maintaining.wait(120) == READER_GONE
+        finally:
+            maintaining.kill()
+        assert b"Traceback" not in maintaining.stderr.read()
+    with Folder(grown.root) as folder:
+        OwnerLock(folder, SCHEDULE_LOCK).release()
+
+
+def test_an_unexpected_error_does_not_end_the_schedule_and_is_logged(
+    grown: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    due, failures, done = upkeep._due, [ZeroDivisionError("of a look")], threading.Event()
+
+    def look(*args: object) -> list[str]:
+        if failures:
+            raise failures.pop()
+        return due(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(upkeep, "_due", look)
+    scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+    with caplog.at_level("ERROR", "memolith.jobs"):
+        scheduler.start()
+        assert done.wait(300)
+    scheduler.stop(300)
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_the_scheduler_says_that_it_waits_for_a_quiet_moment(grown: Memory) -> None:

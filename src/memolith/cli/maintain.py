@@ -75,13 +75,9 @@ def _telling(
 
 def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
     import signal
-    import threading
 
     from memolith.jobs.overfull import WAITS
     from memolith.upkeep import Scheduler
-
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
 
     def say(ours: bool) -> None:
         if ours:
@@ -101,8 +97,11 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
         begin=begin,
         waits=lambda: output.note(f"{memory.config.profile.primary} is over its limits: {WAITS}."),
     )
+    signal.signal(signal.SIGTERM, lambda *_: scheduler.has_ended.set())
     scheduler.start()
     try:
-        ended.wait()
+        scheduler.has_ended.wait()
     finally:
         scheduler.stop()
+    if scheduler.failure is not None:
+        raise scheduler.failure

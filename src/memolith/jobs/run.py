@@ -75,6 +75,15 @@ def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -
         return _keep_failure(place, replace(report, reason=repr(error)))
 
 
+def unforeseen(step: Callable[[], object]) -> Exception | None:
+    """Do a step of what runs unattended; an error is returned, to be told, and ends nothing."""
+    try:
+        step()
+    except Exception as error:  # noqa: BLE001 - a schedule that nobody watches must go on, and say so
+        return error
+    return None
+
+
 def _run_alone(
     place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
 ) -> JobReport:
