@@ -163,7 +163,7 @@ def order_of_dogs(memory: Memory) -> object:
 def an_agents_tools(memory: Memory) -> object:
     from memolith.mcp_server.toolset import chosen
 
-    return {name: tool.input_schema for name, tool in chosen(memory.config.mcp).items()}
+    return {name: tool.input_schema for name, tool in chosen(memory.config).items()}
 
 
 def what_an_agent_may_write(memory: Memory) -> object:
