@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
+from tests.embed.model_server import ModelServer, model_server
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])
@@ -16,6 +17,10 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     before = os.umask(request.param)
     yield request.param
     os.umask(before)
+
+
+def embedded_by(server: ModelServer) -> dict[str, object]:
+    return {"embed.kind": "openai", "embed.url": server.url, "embed.model": "m"}
 
 
 def modes(root: str) -> dict[str, int]:
@@ -38,23 +43,35 @@ def use_everything(root: str) -> None:
         with Path(root, "MEMORY.md").open("ab") as file:
             file.write(b'- {"id":"torn')
         memory.remember("after a torn line")
+        memory.jobs.extract_experiences()
+    with model_server() as server, Memory(root, settings=embedded_by(server)) as memory:
+        memory.sync()
+        found = modes(root)  # SQLite takes its log away when it is closed
+        assert [path for path in found if path.endswith("embeddings.db-wal")]
+        assert_private(root, found)
 
 
-def test_every_file_is_private_whatever_the_umask(umask: int, root: str) -> None:
-    use_everything(root)
-    found = modes(root)
+def assert_private(root: str, found: dict[str, int]) -> None:
     wide = {
         name: oct(mode)
         for name, mode in found.items()
         if mode != (0o700 if Path(root, name).is_dir() else 0o600)
     }
     assert wide == {}
+
+
+def test_every_file_is_private_whatever_the_umask(umask: int, root: str) -> None:
+    use_everything(root)
+    found = modes(root)
+    assert_private(root, found)
     kinds = (
         ".memolith/backup",
         ".memolith/archive",
         ".memolith/quarantine",
         "memory/fact",
         "USER.md",
+        ".memolith/embeddings.db",
+        ".memolith/index",
     )
     assert set(kinds) <= set(found)
 

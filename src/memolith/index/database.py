@@ -62,7 +62,7 @@ class Database:
         self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
         for _ in range(_ATTEMPTS):
             try:
-                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                generations.make_folder(self.folder)
                 self.generation = generations.newest(self.folder)
                 if not self.generation:
                     self._make()
@@ -209,6 +209,7 @@ class Database:
         before = generations.newest(self.folder)
         unfinished = generations.unfinished_path(self.folder)
         try:
+            generations.make_private(unfinished)
             connection = apsw.Connection(unfinished)
             try:
                 connection.pragma("journal_mode", "wal")
@@ -221,7 +222,6 @@ class Database:
                 connection.execute("COMMIT")
             finally:
                 connection.close()
-            os.chmod(unfinished, 0o600)
             number = generations.following(self.folder)
             if generations.newest(self.folder) == before:
                 generations.publish(unfinished, self.folder, number)

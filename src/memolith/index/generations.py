@@ -84,6 +84,26 @@ def publish(unfinished: str, folder: str, generation: int) -> None:
     discard(unfinished)
 
 
+def make_folder(path: str) -> None:
+    """Make the folder of an index, for the user alone; one that is there keeps its mode."""
+    if not os.path.isdir(path):
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        os.chmod(path, 0o700)  # whatever the umask
+
+
+def make_private(path: str) -> None:
+    """Make an empty file that only the user may open, unless there is one; SQLite's own follow its mode.
+
+    One that is there is not even opened: to close it would free the locks that SQLite has on it.
+    """
+    with suppress(FileExistsError):
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(fd, 0o600)  # whatever the umask
+        finally:
+            os.close(fd)
+
+
 def discard(path: str) -> None:
     """Delete a derived file, if that can be done."""
     with suppress(OSError):

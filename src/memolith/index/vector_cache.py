@@ -167,15 +167,16 @@ def _empty(path: str) -> bool:
 
 
 def _open(path: str) -> apsw.Connection | None:
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
     db = None
     try:
+        generations.make_private(path)
         db = apsw.Connection(path, flags=flags)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
         db.pragma("journal_mode", "wal")
         db.pragma("synchronous", "normal")
         db.execute(_TABLE)
-    except apsw.Error:  # read-only, full, damaged or no database at all
+    except (apsw.Error, OSError):  # read-only, full, damaged or no database at all
         if db is not None:
             db.close()
         return None
