@@ -10,11 +10,13 @@ import os
 import struct
 from functools import cache
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
 from memolith.embed.word_pieces import MARK, WordPieces
 from memolith.errors import EmbeddingError
+from memolith.interfaces import WORD_START
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +29,44 @@ _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _REINSTALL = f"Reinstall it: pip install --force-reinstall {_PACKAGE} tokenizers"
 _WORDS_AT_ONCE = 500
+_PAGE, _PAGES = 4096, 16
 
 
-def open_table() -> NDArray[np.float16]:
-    """Map the table of token vectors: a safetensors file with one tensor of half floats."""
-    path = os.path.join(_folder(), _WEIGHTS)
+def open_table(dimensions: int) -> NDArray[np.float16]:
+    """Map the table of token vectors: a safetensors file with one tensor of half floats.
+
+    Raises EmbeddingError unless each has so many numbers, and tokens are no more than can be spelled.
+    """
+    table = _map_table(os.path.join(_folder(), _WEIGHTS))
+    if table.ndim != 2 or table.shape[1] != dimensions or len(table) > WORD_START:
+        shape = " by ".join(f"{size:,}" for size in table.shape)
+        raise EmbeddingError(
+            f"The default model of the package {_PACKAGE} is another one: its table is {shape} large.",
+            hint=f"Install a version that fits: pip install '{_PACKAGE}>=0.4,<0.5'",
+        )
+    return table
+
+
+def fingerprint() -> int:
+    """A checksum that differs from model to model: of the sizes of its files, and of some pages of each.
+
+    To read all of it would take longer than a search.
+    """
+    found = 0
+    for name in (_WEIGHTS, _TOKENIZER):
+        try:
+            with open(os.path.join(_folder(), name), "rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size
+                found = crc32(b"%d" % size, found)
+                for number in range(_PAGES):
+                    file.seek(size * number // _PAGES)
+                    found = crc32(file.read(_PAGE), found)
+        except OSError:
+            continue  # whoever needs the file says what is wrong with it
+    return found
+
+
+def _map_table(path: str) -> NDArray[np.float16]:
     try:
         with open(path, "rb") as file:
             (size,) = struct.unpack("<Q", file.read(8))

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memolith.embed.model_files import open_pieces, open_table, open_tokenizer, tokenise
+from memolith.embed.model_files import (
+    fingerprint,
+    open_pieces,
+    open_table,
+    open_tokenizer,
+    tokenise,
+)
 from memolith.embed.word_pieces import MARK
 from memolith.interfaces import WORD_START
 from memolith.text.in_english import in_english
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
 
     from memolith.interfaces import Column, Vectors
 
+_NAME = "wordllama-l2-supercat/3"  # the number is that of our rule to make vectors of the table
 _MOST_WORDS = 100_000  # a kilobyte each
 _MOST_STRETCHES = 1_000_000  # a word with the marks around it; some bytes each
 _ROOM = 120_000  # rows that are there but cost nothing while they are zeros
@@ -45,14 +52,15 @@ class StaticModel:
     Safe to share between threads: a search has it while chunks are embedded in the background.
     """
 
-    name = "wordllama-l2-supercat-256/3"
     dimensions = 256
     sends = False
 
     def __init__(self) -> None:
         """Nothing is learned yet."""
         self._guard = threading.RLock()  # over what is learned until the rows of it are read
-        self._table = open_table()
+        self._table = open_table(self.dimensions)
+        # Vectors are kept by this name: those of other weights, or of another rule of ours, are no use.
+        self.name = f"{_NAME}-{len(self._table)}x{self.dimensions}-{fingerprint():08x}"
         self._pieces = open_pieces()
         self._tokenizer = None if self._pieces else open_tokenizer()
         # The vectors of tokens met so far, side by side: scattered, each would take a page of memory,
