@@ -87,18 +87,13 @@ class Nearest:
         starts = np.concatenate([[0], np.cumsum(counts)]).astype("<u4")
         return cls(vectors[rows], scales[rows], centroids, starts, rows, places, total)
 
-    def search(
-        self, query: Floats, limit: int, allowed: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.integer[Any]], Floats]:
-        """The nearest rows among the allowed ones, best first, and their cosines."""
-        rows, cosines = self.search_each(query, limit, [allowed])[0]
-        order = np.lexsort((rows, -cosines))
-        return rows[order], cosines[order]
-
     def search_each(
         self, query: Floats, limit: int, kinds: Sequence[NDArray[np.bool_] | None]
     ) -> list[tuple[NDArray[np.integer[Any]], Floats]]:
-        """The same for several sets of allowed rows, in no order; clusters are looked into once for all."""
+        """Of each set of allowed rows the nearest, in no order, and their cosines.
+
+        Clusters are looked into once for all sets.
+        """
         probed: tuple[NDArray[np.integer[Any]], Floats] | None = None
         found = []
         for allowed in kinds:
