@@ -138,9 +138,10 @@ class Scheduler:
     def _keep_as_owner(self) -> None:
         if not self._memory.profile.exists:
             return
-        with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK):
+        with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
-            while not self._stopping.is_set():
+            # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
+            while not self._stopping.is_set() and lock.has_its_name():
                 waited = self._watcher.is_waiting
                 due = _due(self._memory, folder, self._watcher)
                 if self._watcher.is_waiting and not waited and "compact" not in due:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -247,6 +248,37 @@ def test_the_scheduler_says_that_it_waits_for_a_quiet_moment(grown: Memory) -> N
     assert done.wait(300)
     scheduler.stop(300)
     assert told[:2] == ["waits", "compact"]
+
+
+def test_who_holds_a_lock_file_that_was_deleted_does_not_keep_the_schedule(grown: Memory) -> None:
+    turns: list[bool] = []
+    kept, lost = threading.Event(), threading.Event()
+
+    def turn(ours: bool) -> None:
+        turns.append(ours)
+        (kept if ours else lost).set()
+
+    scheduler = Scheduler(grown, poll_seconds=0.05, turn=turn)
+    scheduler.start()
+    assert kept.wait(300)
+    with Folder(grown.root) as folder:
+        while not lost.is_set():  # it may take the name again before we do
+            Path(grown.root, SCHEDULE_LOCK).unlink(missing_ok=True)
+            with suppress(BlockingIOError), OwnerLock(folder, SCHEDULE_LOCK) as ours:
+                assert ours.has_its_name()
+                assert lost.wait(300)
+    scheduler.stop(300)
+    assert turns[:2] == [True, False]
+
+
+def test_a_lock_whose_file_was_replaced_says_so(grown: Memory) -> None:
+    with Folder(grown.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as first:
+        assert first.has_its_name()
+        Path(grown.root, SCHEDULE_LOCK).unlink()
+        assert not first.has_its_name()
+        with OwnerLock(folder, SCHEDULE_LOCK) as second:
+            assert second.has_its_name()
+            assert not first.has_its_name()
 
 
 def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memory) -> None:

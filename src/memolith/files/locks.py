@@ -127,11 +127,18 @@ class OwnerLock:
     One job at a time runs in a profile, and one process keeps its schedule.
     """
 
-    __slots__ = ("_fd",)
+    __slots__ = ("_fd", "_folder", "_path")
 
     def __init__(self, folder: Folder, path: str) -> None:
         """Take the lock, or raise BlockingIOError when another process or thread has it."""
-        fd = _open_lock_file(folder, path)
+        self._folder, self._path = folder, path
+        self._fd = self._taken()
+        while not self.has_its_name():  # somebody deleted or replaced the file just then
+            self.release()
+            self._fd = self._taken()
+
+    def _taken(self) -> int:
+        fd = _open_lock_file(self._folder, self._path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -140,7 +147,15 @@ class OwnerLock:
         except OSError as error:
             close_handle(fd)
             raise _no_locks(error) from error
-        self._fd = fd
+        return fd
+
+    def has_its_name(self) -> bool:
+        """Whether the file we hold still has its name; if not, another process may hold one that has."""
+        try:
+            found = os.stat(self._path, dir_fd=self._folder.fd, follow_symlinks=False)
+            return os.path.samestat(found, os.fstat(self._fd))
+        except OSError:
+            return False
 
     def __enter__(self) -> OwnerLock:
         """The held lock."""
