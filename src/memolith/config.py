@@ -387,3 +387,12 @@ def with_values(values: Mapping[str, Value]) -> Config:
             for section, changed in by_section.items()
         }
     )
+
+
+# Jobs that run by themselves once `enabled`; what learns from records, before what makes them summaries.
+SCHEDULED = ("experiences", "dream", "compact")
+
+
+def scheduled_jobs(config: Config) -> list[str]:
+    """The jobs that are switched on, in the order they run in when several are due."""
+    return [job for job in SCHEDULED if getattr(config, job).enabled]

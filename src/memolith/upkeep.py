@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.apart import apart
+from memolith.config import scheduled_jobs
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
@@ -30,18 +31,10 @@ _MOST_BUSY_LOOKS = 20
 
 
 def schedules(memory: Memory) -> Iterator[Schedule]:
-    """The jobs that are switched on, in the order they run in when several are due.
-
-    What learns from records comes before what makes them summaries.
-    """
-    config = memory.config
-    compact, dream, experiences = config.compact, config.dream, config.experiences
-    if experiences.enabled:
-        yield Schedule(job="experiences", cron=experiences.cron)
-    if dream.enabled:
-        yield Schedule(job="dream", cron=dream.cron)
-    if compact.enabled:
-        yield Schedule(job="compact", cron=compact.cron, every_hours=compact.every_hours)
+    """When the jobs that are switched on run, in the order they run in when several are due."""
+    for job in scheduled_jobs(memory.config):
+        section = getattr(memory.config, job)
+        yield Schedule(job=job, cron=section.cron, every_hours=getattr(section, "every_hours", 0.0))
 
 
 def maintain(
@@ -70,7 +63,7 @@ def maintain(
                 "Another process keeps the schedule of this memory. Nothing was run.",
                 holder="unknown",
                 waited_seconds=0,
-                hint="It may be memolith serve or memolith maintain: there is nothing to do.",
+                hint="It may be memolith mcp, memolith serve or memolith maintain: there is nothing to do.",
             ) from error
 
 

@@ -84,6 +84,15 @@ def test_a_value_is_set_and_says_where(config: Run, root: str) -> None:
     assert (written["written"], written["value"], written["file"]) == (6, 6, file)
 
 
+@pytest.mark.parametrize("job", ["compact", "dream", "experiences"])
+def test_a_job_that_is_switched_on_says_what_will_run_it(config: Run, job: str) -> None:
+    told = config("set", f"{job}.enabled", "true")[2]
+    assert told.count("\n") == 1
+    assert "while memolith mcp, memolith serve or memolith maintain runs" in told
+    assert config("set", f"{job}.enabled", "false")[2] == ""
+    assert config("set", "long_memory.enabled", "true")[2] == ""
+
+
 def test_a_setting_is_taken_out_again_and_everything_else_stays(config: Run, root: str) -> None:
     file = os.path.join(root, "memolith.toml")
     config("set", "trim.max_chars", "7")

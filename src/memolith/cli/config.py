@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import here
-from memolith.config import SETTINGS, value_of
+from memolith.config import SCHEDULED, SETTINGS, value_of
 from memolith.config_file import toml_value
 from memolith.config_loading import open_profile, placed, settings_from_flags
 from memolith.config_values import ARGUMENT, known_setting
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 HELP = """\
 Show settings, and with --origin where each value comes from; or change one, in the memolith.toml of
 the profile, or with --user for all of your profiles. A value is checked before it is written."""
+_RUNS_WHILE = (
+    "It runs when it is due, while memolith mcp, memolith serve or memolith maintain runs."
+)
 EXAMPLE = """\
 memolith config show --origin
 memolith config get trim.max_records
@@ -142,6 +145,8 @@ def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
     if now.origins[args.key] != file:
         output.note(f"Not in effect here, because of: {now.origins[args.key]}")
         output.note(f"There it says: {_line(now, args.key)}")
+    elif value is True and args.key.removesuffix(".enabled") in SCHEDULED:
+        output.note(_RUNS_WHILE)
 
 
 def _unset(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:

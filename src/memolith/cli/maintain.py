@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HELP = """\
 Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are
 due, one after the other, until stopped by Ctrl-C; with --once, run what is due now and end, for cron or a systemd timer.
-A job that never ran is due; a run that was missed is made up for once. Of many processes, `memolith serve` included, one at a time keeps the schedule."""
+A job that never ran is due; a run that was missed is made up for once. Of many processes, `memolith serve` and `memolith mcp` included, one at a time keeps the schedule."""
 EXAMPLE = """\
 memolith maintain --once
 memolith config set compact.enabled true"""

@@ -59,7 +59,7 @@ def run(args: Arguments) -> int:
 
             named = memory.profile.found_by in ("argument", "environment")
             roots = ClientRoots(memory, lambda: open_memory(args, settings=given, channel="mcp"))
-            serve(MemoryServer(memory, None if named else roots))
+            serve(MemoryServer(memory, None if named else roots, keeps_schedule=True))
     return 0
 
 
@@ -76,6 +76,6 @@ def _serve_http(memory: Memory, *, as_json: bool) -> None:
 
     set_up_logs("warning")
     server_token(memory.root, memory.config.store)
-    app = http_app(memory)
+    app = http_app(memory, keeps_schedule=True)
     guard = Guard(app, memory, Metrics(), sock.getsockname()[1], app.end_streams)
     run(guard, sock, lambda: announce(memory, sock, as_json=as_json, path=PATH))

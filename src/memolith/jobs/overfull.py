@@ -52,4 +52,4 @@ def _told_of_limits(config: Config, folder: Folder) -> str:
     if last is not None and is_left(stamp[1], last.left):
         return f"{over} by what must stay: looked at again when it has grown, or at its time (compact.cron)"
     follows = WAITS if config.compact.after_append else "it is compacted at its time (compact.cron)"
-    return f"{over}: {follows}, while memolith serve or memolith maintain runs"
+    return f"{over}: {follows}, while memolith mcp, serve or maintain runs"

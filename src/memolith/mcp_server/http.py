@@ -37,12 +37,12 @@ class HttpApp(Repairing):
             await super().__call__(scope, receive, send)
 
 
-def http_app(memory: Memory) -> HttpApp:
+def http_app(memory: Memory, *, keeps_schedule: bool = False) -> HttpApp:
     """The application that answers at `/mcp`, for a guard to stand before.
 
     The guard goes by the settings as they are now; the SDK would keep to those of the start.
     """
-    server = MemoryServer(memory)
+    server = MemoryServer(memory, keeps_schedule=keeps_schedule)
     app = server.protocol.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=sys.maxsize,

@@ -18,6 +18,7 @@ from memolith.errors import MemolithError
 from memolith.mcp_server import prompts, resources
 from memolith.mcp_server.answers import definition, error_result, protocol_error, result_of, whole
 from memolith.mcp_server.file_news import FileNews
+from memolith.mcp_server.keeping import Keeping
 from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.tool import read_text
 from memolith.mcp_server.toolset import answer, chosen
@@ -43,6 +44,7 @@ T = TypeVar("T")
 _CALLS_AT_ONCE = 8
 _FIRST_SECONDS = 0.5
 _LOOK_SECONDS = 1.0
+_UPKEEP_SECONDS = 5.0  # a client that has just come wants answers, and jobs can wait
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
 
 
@@ -88,10 +90,16 @@ class Protocol(Server[object]):
 class MemoryServer:
     """One memory as an MCP server; it serves any number of connections."""
 
-    def __init__(self, memory: Memory, roots: ClientRoots | None = None) -> None:
-        """Take an open memory; `roots` may choose another one when the only client has connected."""
+    def __init__(
+        self, memory: Memory, roots: ClientRoots | None = None, *, keeps_schedule: bool = False
+    ) -> None:
+        """Take an open memory; `roots` may choose another one when the only client has connected.
+
+        With `keeps_schedule`, jobs that are switched on run when they are due.
+        """
         self._memory = memory
         self._roots = roots
+        self._keeps_schedule = keeps_schedule
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self._has_moved = False
         self._files = FileNews(memory)
@@ -164,10 +172,15 @@ class MemoryServer:
 
         watch = follow_settings(followed, lambda report: portal.start_task_soon(tell, report))
         files = follow_files(followed, on_change=tell_files)
+        keeping = Keeping(followed)
+        since = monotonic()
         try:
             while self.memory is followed:  # a client may have led us to another one
                 await anyio.sleep(_LOOK_SECONDS)
+                if self._keeps_schedule and monotonic() - since > _UPKEEP_SECONDS:
+                    keeping.look()
         finally:
+            keeping.close()
             # Its thread looks up twice a second, and nobody should wait for that.
             for watching in (watch, files):
                 threading.Thread(target=watching.close, daemon=True).start()
