@@ -129,6 +129,12 @@ class LlmConfig(Section):
         at_least(0),
         trusted_only=True,
     )
+    max_questions: int = setting(
+        200,
+        "How often one job may ask, retries included; then the rules write the rest.",
+        at_least(1),
+        trusted_only=True,
+    )
     retries: int = setting(
         2, "How often a busy endpoint is asked again.", between(0, 10), trusted_only=True
     )

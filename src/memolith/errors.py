@@ -16,7 +16,7 @@ MemolithError                     message, hint
 ├── FileChangedError              path: somebody edited the file while we planned
 │   └── VersionConflictError      path, given, current: it was read before somebody changed it
 ├── JobFailedError                a job could not be done; the files are as they were
-├── SummariserError               a language model does not answer, or not as asked
+├── SummariserError               tokens: a language model does not answer, or not as asked
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
 ├── IndexUnavailableError         path: the index cannot be used now; the memory itself is untouched
 ├── EmbeddingError                the embedding model cannot be loaded or does not answer
@@ -214,6 +214,11 @@ class SummariserError(MemolithError):
     """The language model that writes summaries does not answer, or not as it was asked to."""
 
     kind = "summariser"
+
+    def __init__(self, message: str, *, hint: str = "", tokens: int = 0) -> None:
+        """Remember what its answers cost that came all the same."""
+        super().__init__(message, hint=hint)
+        self.tokens = tokens
 
 
 class BackupDamagedError(MemolithError):

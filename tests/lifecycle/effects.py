@@ -106,6 +106,7 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "llm.key": (asked_of_a_model, "", "env:HOME", _MODEL),
     "llm.timeout_seconds": (asked_of_a_model, 0.1, 300.0, _MODEL),
     "llm.price": (price_told, 0.0, 5.0, _MODEL),
+    "llm.max_questions": (asked_of_a_model, 1, 200, _MODEL),
     "llm.retries": (asked_of_a_model, 0, 1, {**_MODEL, "llm.timeout_seconds": 300.0}),
     "dream.enabled": (maintained, False, True, {}),
     "dream.cron": (maintained, "0 3 * * *", "0 */6 * * *", {"dream.enabled": True}),

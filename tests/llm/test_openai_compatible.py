@@ -147,6 +147,47 @@ def test_an_endpoint_that_is_not_there_is_given_up_soon() -> None:
         writer.summarise(NOTES, 600)
 
 
+@pytest.mark.parametrize("way", ["other shape", "not JSON", "half JSON"])
+def test_an_endpoint_that_answers_without_a_message_is_given_up_soon(way: str) -> None:
+    with Endpoint(way).running() as endpoint:
+        writer = model(endpoint, retries=0)
+        for _ in range(4):
+            with pytest.raises(SummariserError):
+                writer.summarise(NOTES, 600)
+    assert len(endpoint.asked) == 2
+
+
+def test_parts_that_were_answered_are_paid_also_if_a_later_one_fails() -> None:
+    with Endpoint("every tenth", "every tenth", "500").running() as endpoint:
+        checked = checked_summary(model(endpoint, retries=0), MANY, 5_000)
+    assert checked.problem
+    assert checked.summary.tokens == 2 * 321
+
+
+def test_no_more_is_asked_than_one_job_may() -> None:
+    with Endpoint("every tenth").running() as endpoint:
+        writer = model(endpoint, max_questions=3)
+        with pytest.raises(SummariserError, match=r"llm\.max_questions") as refused:
+            writer.summarise(MANY, 5_000)
+        with pytest.raises(SummariserError):
+            writer.summarise(NOTES, 600)
+    assert (len(endpoint.asked), refused.value.tokens) == (3, 3 * 321)
+
+
+def test_a_model_of_which_nothing_can_be_taken_is_not_asked_for_every_summary(
+    root: str, clock: Clock, stopped_time: StoppedTime
+) -> None:
+    with Endpoint("invented ids").running() as endpoint:
+        settings = {"llm.url": endpoint.url, "compact.max_records": 60, "store.durability": "fast"}
+        memory = Memory(root, clock=clock, settings=settings)
+        live(memory, stopped_time, 40)
+        report = memory.jobs.compact()
+    assert report.counts["summaries"] > 3
+    assert len(endpoint.asked) == 3
+    assert report.counts["tokens"] == 3 * 321
+    assert any("It was not asked any more" in warning for warning in report.warnings)
+
+
 def test_a_model_that_is_too_slow_once_is_not_asked_again() -> None:
     with Endpoint("silent").running() as endpoint:
         writer = model(endpoint, retries=5, timeout_seconds=0.4)

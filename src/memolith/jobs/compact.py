@@ -26,7 +26,7 @@ from memolith.jobs.summary_record import (
 )
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
-from memolith.llm.checking import checked_summary
+from memolith.llm.checking import USELESS_ANSWERS, NotAsked, checked_summary
 from memolith.llm.rule_based import RuleBased, are_rules, units
 from memolith.llm.told_of_model import model_counts, refusals
 from memolith.text.folding import fold
@@ -183,11 +183,15 @@ class CompactJob:
         """
         told: dict[str, date] = {}
         found: dict[int, _Written] = {}
+        useless = 0
         for number in sorted(
             range(len(groups)),
             key=lambda one: (TRUSTED_FIRST.index(groups[one].trust), -one),
         ):
+            if useless == USELESS_ANSWERS:
+                summariser = NotAsked(summariser.name)
             found[number] = one = self._write(groups[number], summariser, told)
+            useless = useless + 1 if one.checked.problem and one.statements else 0
             for text, day in units(one.statements if one.summary else ()).items():
                 told[text] = max(day, told.get(text, day))
         return [one for _, one in sorted(found.items()) if one.records]

@@ -11,6 +11,7 @@ from memolith.llm.rule_based import RuleBased, are_rules, is_told
 from memolith.llm.verbatim import in_their_words
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences, worth
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _LEAST_KEPT = 0.75
 _LONGEST = 600
 _BY_RULES = "The rules wrote the summary."
+USELESS_ANSWERS = 3  # in a row of which nothing is taken, and the rules write the rest of a job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,10 @@ def checked_summary(
     try:
         answer = summariser.summarise(statements, max_chars)
     except SummariserError as error:
-        return Checked(summary=by_rules, problem=f"{summariser.name}: {error.message} {_BY_RULES}")
+        return Checked(
+            summary=replace(by_rules, tokens=error.tokens),
+            problem=f"{summariser.name}: {error.message} {_BY_RULES}",
+        )
     lines, refused = _shown(answer.statements, statements)
     taken = len(answer.statements) - refused.total()
     lines = [line for line in lines if not is_told(line, told or {})]
@@ -60,12 +65,25 @@ def checked_summary(
     problem = _problem(answer, mended, by_rules, max_chars) if taken else _none_stands(refused)
     if problem:
         return Checked(
-            summary=Summary(statements=by_rules.statements, tokens=answer.tokens),
+            summary=replace(by_rules, tokens=answer.tokens),
             refused=refused + Counter({"part of an answer that was refused": taken}),
             problem=f"{summariser.name}: {problem}. {_BY_RULES}",
         )
     whole = Summary(statements=mended, tokens=answer.tokens)
     return Checked(summary=whole, taken=taken, refused=refused)
+
+
+class NotAsked:
+    """A summariser of which no answer could be taken so often that it is not asked any more in this job."""
+
+    def __init__(self, name: str) -> None:
+        """The name of who would have been asked."""
+        self.name = name
+
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """Raises SummariserError: the rules write."""
+        del statements, max_chars
+        raise SummariserError("It was not asked any more: nothing of its last answers was taken.")
 
 
 def _shown(

@@ -43,6 +43,8 @@ class OpenAiCompatible:
         self._config = config
         self._key = key
         self._failures = 0
+        self._questions = 0
+        self._tokens = 0  # of the summary that is being asked for
 
     @property
     def name(self) -> str:
@@ -51,21 +53,28 @@ class OpenAiCompatible:
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """Ask once, or part by part if there is too much for one question, and then for the whole."""
+        self._tokens = 0
+        try:
+            lines = self._lines(statements, max_chars)
+        except SummariserError as error:  # what was answered before it is paid all the same
+            raise SummariserError(error.message, hint=error.hint, tokens=self._tokens) from error
+        return Summary(statements=lines, tokens=self._tokens)
+
+    def _lines(self, statements: Sequence[Statement], max_chars: int) -> tuple[Statement, ...]:
         parts = list(_parts(statements))
         if len(parts) > _MOST_QUESTIONS:
             parts = list(_parts(_shortened(parts)))
         if len(parts) == 1:
             return self._summarise_part(parts[0], max_chars)
         share = max(_LEAST_CHARS, 2 * max_chars // len(parts))
-        answers = [self._summarise_part(part, share) for part in parts]
-        lines = [line for answer in answers for line in answer.statements]
+        lines = [line for part in parts for line in self._summarise_part(part, share)]
         if _chars(lines) > _MOST_NOTES_CHARS:
             raise SummariserError("Its answers to the parts are much longer than asked for.")
-        whole = self._summarise_part(lines, max_chars)
-        tokens = sum(answer.tokens for answer in (*answers, whole))
-        return Summary(statements=whole.statements, tokens=tokens)
+        return self._summarise_part(lines, max_chars)
 
-    def _summarise_part(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+    def _summarise_part(
+        self, statements: Sequence[Statement], max_chars: int
+    ) -> tuple[Statement, ...]:
         """Ask for a summary of so many as fit a question; retried while the endpoint is busy."""
         if not statements:
             raise SummariserError("There was nothing in its answers.")
@@ -75,11 +84,13 @@ class OpenAiCompatible:
         prompt = load_prompt("summarise", max_chars=str(max_chars), notes=notes)
         try:
             answer = self._ask(prompt)
+            self._tokens += _tokens(answer)
+            lines = _read(answer)
         except SummariserError:
             self._failures += 1
             raise
         self._failures = 0
-        return _read(answer)
+        return lines
 
     def _ask(self, prompt: str) -> object:
         problem = ""
@@ -104,6 +115,13 @@ class OpenAiCompatible:
         raise SummariserError(problem)
 
     def _send(self, prompt: str) -> Answer:
+        most = self._config.max_questions
+        if self._questions >= most:
+            self._failures = _PATIENCE
+            raise SummariserError(
+                f"It was asked {most:,} times, as often as one job may (llm.max_questions)."
+            )
+        self._questions += 1
         server = Server(
             url=f"{self._config.url.rstrip('/')}/chat/completions",
             key=self._key,
@@ -152,13 +170,11 @@ def _parse(body: bytes) -> object:
         raise SummariserError("The answer is not JSON.") from error
 
 
-def _read(answer: object) -> Summary:
+def _read(answer: object) -> tuple[Statement, ...]:
     match answer:
         case {"choices": [{"message": {"content": str(content)}}, *_]}:
-            lines = tuple(read_lines(content))
-        case _:
-            raise SummariserError("The answer has no message.")
-    return Summary(statements=lines, tokens=_tokens(answer))
+            return tuple(read_lines(content))
+    raise SummariserError("The answer has no message.")
 
 
 def _tokens(answer: object) -> int:
