@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from memolith.files.conversation_log import encode_turn
 from memolith.files.turn_chunks import SHORT_CHARS
 from memolith.ingest.preparing import embedding_text
 from memolith.retrieval import Chunk, Turn
+from tests.ingest.test_models import sent, settings
+
+if TYPE_CHECKING:
+    from tests.embed.model_server import ModelServer
 
 START = datetime(2026, 11, 15, 9, tzinfo=UTC)
 
@@ -89,3 +94,13 @@ def test_another_model_embeds_turns_with_their_follow_ups_too(tmp_path: Path) ->
         memory._open_finder()._open_embedder = lambda: embedder
         memory.sync()
     assert "Which one?\nSo the blue bicycle" in embedder.seen
+
+
+def test_a_model_is_sent_at_most_4000_characters_of_a_turn(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with Memory(tmp_path, settings=settings(server)) as memory:
+        for _ in range(2):  # the second is the follow-up of the first
+            memory.log_turn("heron " * 5_000, "grebe " * 5_000)
+        memory.sync()
+    assert 1_900 < max(map(len, sent(server))) <= 4_000

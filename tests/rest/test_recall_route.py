@@ -72,6 +72,12 @@ def test_a_recap_without_room_for_any_entry_does_not_say_that_there_are_none(
     assert content["recap"] == "(No entry fits into chat.max_total_chars.)"
 
 
+def test_without_vectors_turns_are_recalled_by_words(root: str) -> None:
+    with Memory(root, settings={"search.meaning": False}) as memory, calling(memory) as client:
+        content = client.post(PATH, json={"input": "heron", "chatId": "8"}).json()
+    assert [entry["botResponse"] for entry in content["entries"]] == ["Ana does."]
+
+
 def test_chat_and_number_may_stand_in_the_address(client: TestClient) -> None:
     content = client.post(f"{PATH}?chatId=8&topK=1", json={"input": "heron"}).json()
     assert (content["chatId"], content["topK"], content["count"]) == ("8", 1, 1)
