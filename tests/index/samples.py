@@ -14,6 +14,7 @@ from memolith.retrieval import Chunk, Filters
 from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
+    from memolith.index.nearest import Nearest
     from memolith.index.sqlite import SqliteIndex
     from memolith.interfaces import Vectors
 
@@ -70,3 +71,12 @@ def texts_at(index: SqliteIndex, word: str, filters: Filters = ALL) -> set[tuple
     """Where the chunks that hold a word stand."""
     found = index.fetch(keys_of(index, word, filters)).values()
     return {(item.chunk.path, item.chunk.first_line) for item in found}
+
+
+def nearest_to(
+    nearest: Nearest, query: np.ndarray, limit: int, allowed: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rows among the allowed ones, best first, and their cosines."""
+    ((rows, cosines),) = nearest.search_each(query, limit, [allowed])
+    order = np.lexsort((rows, -cosines))
+    return rows[order], cosines[order]

@@ -8,17 +8,9 @@ import numpy as np
 import pytest
 
 from memolith.index.nearest import Nearest, normalised, quantise
+from tests.index.samples import nearest_to
 
 ROWS = 30_000
-
-
-def nearest_to(
-    nearest: Nearest, query: np.ndarray, limit: int, allowed: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest rows among the allowed ones, best first, and their cosines."""
-    ((rows, cosines),) = nearest.search_each(query, limit, [allowed])
-    order = np.lexsort((rows, -cosines))
-    return rows[order], cosines[order]
 
 
 @cache

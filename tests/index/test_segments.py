@@ -17,7 +17,16 @@ from memolith.index.rows import pack_vector
 from memolith.index.segment import COLUMNS, Row, Segment
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import FileChange, IndexReplacedError
-from tests.index.samples import ALL, MODEL, keys_of, make_chunk, put, texts_at, vector_of
+from tests.index.samples import (
+    ALL,
+    MODEL,
+    keys_of,
+    make_chunk,
+    nearest_to,
+    put,
+    texts_at,
+    vector_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,9 +78,8 @@ def test_a_segment_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
         assert found.tolist() == before.tolist()
     assert loaded.tokens.tokens.tolist() == segment.tokens.tokens.tolist()
     query = np.ones(16, np.float32)
-    assert loaded.nearest.search(query, 5, None)[0].tolist() == (
-        segment.nearest.search(query, 5, None)[0].tolist()
-    )
+    near = [nearest_to(one.nearest, query, 5)[0].tolist() for one in (loaded, segment)]
+    assert near[0] == near[1]
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.segment"]
 
 
