@@ -56,6 +56,7 @@ docs: .venv/dev-installed  ## write the table of settings anew, run every exampl
 
 golden: .venv/dev-installed  ## write anew what jobs make of the folder in tests/golden
 	$(BIN)/python -m tests.lifecycle.test_golden
+	$(BIN)/python -m tests.lifecycle.test_golden_dream
 
 clean:  ## remove .venv and every cache
 	rm -rf .venv build dist .hypothesis .*_cache

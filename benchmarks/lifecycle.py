@@ -1,6 +1,6 @@
 """How long planning a compaction takes, and what others notice while a summary is written.
 
-Run: python benchmarks/lifecycle.py
+Run: python benchmarks/lifecycle.py; it fails when a limit is passed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.config import DEFAULTS
+from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
-from memolith.jobs.compact_plan import Scope, plan_compaction
+from memolith.jobs.job import Snapshot
 from memolith.jobs.run import run_job
 from memolith.llm.rule_based import RuleBased
 from memolith.types import Record
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from memolith.interfaces import Statement, Summary
 
 RECORDS = 100_000
+LIMIT_SECONDS = 2.0  # of a plan
+LIMIT_RATIO = 1.2  # of an append or a search meanwhile
 SLOW_SECONDS = 2.0
 # Calls of each kind in one memory, and whether it is compacted: in turn, so that a noisy hour hits both.
 PAIRS = 50
@@ -56,11 +59,14 @@ def lines(count: int) -> bytes:
 
 
 def planning() -> float:
-    """CPU seconds of planning over many records."""
-    data, clock = lines(RECORDS), Clock("UTC")
-    began = time.process_time()
-    plan = plan_compaction(data, Scope(DEFAULTS.compact, clock.now()), clock.day_of)
-    seconds = time.process_time() - began
+    """CPU seconds of planning over many records, with what other files say of them."""
+    with tempfile.TemporaryDirectory() as root:
+        Path(root, "MEMORY.md").write_bytes(lines(RECORDS))
+        job = CompactJob(DEFAULTS, Clock("UTC"), RuleBased())
+        with Folder(root) as folder:
+            began = time.process_time()
+            plan = job.plan(Snapshot(folder))
+            seconds = time.process_time() - began
     print(f"plan over {RECORDS:,} records: {seconds:.2f} s of one core, {len(plan.groups)} groups")
     return seconds
 
@@ -167,7 +173,13 @@ def meanwhile() -> dict[str, float]:
     return ratios
 
 
-if __name__ == "__main__":
-    planning()
+def main() -> int:
+    """Measure and print; 1 when a limit is passed."""
+    seconds = planning()
     whole_dry_run()
-    meanwhile()
+    ratios = meanwhile()
+    return int(seconds > LIMIT_SECONDS or max(ratios.values()) > LIMIT_RATIO)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

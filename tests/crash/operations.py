@@ -169,6 +169,33 @@ JOBS = {
             ],
         ),
         Operation(
+            name="apply a trim", call={"do": "jobs.apply", "job_id": "last"}, every=17,
+            settings={**TRIM, "jobs.review": "ask"},
+            warm_up=[
+                {"do": "jobs.trim"}, {"do": "jobs.apply", "job_id": "last"},
+                *({"do": "remember", "text": f"more {n}"} for n in range(4)),
+                {"do": "jobs.trim"},
+            ],
+        ),
+        Operation(
+            name="apply experiences", call={"do": "jobs.apply", "job_id": "last"}, every=17,
+            settings={"jobs.review": "ask"},
+            warm_up=[
+                {"do": "remember", "text": "The zebra crossing was painted by Ana"},
+                {"do": "jobs.extract_experiences"},
+            ],
+        ),
+        Operation(
+            name="apply a dream", call={"do": "jobs.apply", "job_id": "last"}, every=17,
+            settings={"jobs.review": "ask"},
+            warm_up=[
+                {"do": "remember", "text": "warm-up"},
+                {"do": "write", "path": "memory/zoo.md", "text": f"- {_FACT}\n"},
+                {"do": "write", "path": "memory/.dreams/short-term-recall.json", "text": _RECALLED},
+                {"do": "jobs.dream"},
+            ],
+        ),
+        Operation(
             name="flush", call={"do": "jobs.flush", "turns": "User: We decided to use Kotlin."},
             every=9,
             warm_up=[{"do": "jobs.flush", "turns": "User: We decided to go with Postgres."}],
