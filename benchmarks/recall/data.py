@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+# Who is no person in a chat.
+ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot", "model", "system"})
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -46,17 +49,14 @@ class RecallSet:
 def load(folder: Path) -> RecallSet:
     """Read the three files of a set."""
     sessions, dates = {}, {}
-    for row in _rows(folder / "sessions.jsonl.gz"):
+    for row in _rows(folder / "sessions"):
         name = str(row["s"])
         dates[name] = row.get("date") or ""
         sessions[name] = [
-            Message(
-                str(turn["t"]), "user" if turn["who"] == "user" else "assistant", turn["text"] or ""
-            )
-            for turn in row["turns"]
+            _message(str(turn["t"]), str(turn["who"]), turn["text"] or "") for turn in row["turns"]
         ]
     stores, store_dates = {}, {}
-    for row in _rows(folder / "groups.jsonl.gz"):
+    for row in _rows(folder / "groups"):
         stores[str(row["g"])] = [str(name) for name in row["sessions"]]
         store_dates[str(row["g"])] = _dates_of(row)
     questions = [
@@ -69,10 +69,17 @@ def load(folder: Path) -> RecallSet:
             sessions=frozenset(map(str, row["gold_s"] or ())),
             messages=frozenset(map(str, row["gold_t"] or ())),
         )
-        for row in _rows(folder / "queries.jsonl.gz")
+        for row in _rows(folder / "queries")
         if not row.get("abstain") and row.get("gold_s")
     ]
     return RecallSet(sessions, dates, stores, store_dates, questions)
+
+
+def _message(name: str, who: str, text: str) -> Message:
+    """A message as a host would log it: people who have names are told apart by them."""
+    if who == "user" or who in ASSISTANTS:
+        return Message(name, "user" if who == "user" else "assistant", text)
+    return Message(name, "user", f"{who}: {text}")
 
 
 def moment(text: str) -> datetime:
@@ -94,6 +101,10 @@ def _dates_of(row: dict[str, object]) -> dict[str, str]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, object]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+    """The lines of a file that is packed or not."""
+    plain = path.with_suffix(".jsonl")
+    if plain.exists():
+        yield from map(json.loads, plain.read_text(encoding="utf-8").splitlines())
+        return
+    with gzip.open(path.with_suffix(".jsonl.gz"), "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)

@@ -53,7 +53,10 @@ class Chunk:
     size: int = 0
     role: str = ""  # of a chat turn: user or assistant
     heading: str = ""  # titles above, outermost first: searchable with the text
-    follow_up: str = ""  # of a short chat message: what the user said next
+    # Of a short chat message: the short ones around it, searchable with the text like a title, or what
+    # the user said next behind a long answer, which tells something of its meaning.
+    around: str = ""
+    follow_up: str = ""
     dated: date | None = None
     category: str = ""
     session: str = ""

@@ -156,6 +156,6 @@ def test_it_works_with_a_thousand_files_open(monkeypatch: pytest.MonkeyPatch) ->
                 break
         helper = Helper(StaticModel().name)
         stack.callback(helper.close)
-        helper.give([Said("", "A heron stands in the river", "", "public")])
+        helper.give([Said("", "A heron stands in the river", "", "", "public")])
         vectors, tokens = helper.take()
         assert len(vectors) == len(tokens) == 1

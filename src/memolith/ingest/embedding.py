@@ -34,14 +34,14 @@ def embed_waiting(
     What is not where the index knows it is passed over: the next look at the disk finds out.
     """
     secrets = _Secrets(sources, index) if embedder.sends else None
-    follow_ups = _FollowUps(sources, index)
+    explained = _Explained(sources, index)
     before: int | None = None
     while waiting := index.without_vector(_CHUNKS_AT_ONCE, before):
         from memolith.ingest.preparing import Said, embed, spell
 
         before = min(item.key for item in waiting)
         whole = dict(_readable(sources, waiting))
-        chunks = follow_ups.added([chunk for chunk, _ in whole.values()])
+        chunks = explained.added([chunk for chunk, _ in whole.values()])
         said = [Said.by(chunk) for chunk in chunks]
         spelled = spell(sources.word_vectors, said)
         if secrets is not None:
@@ -95,8 +95,8 @@ class _Secrets:
                 yield replace(chunk, text=with_stand_ins(chunk.text, short))
 
 
-class _FollowUps:
-    """What the user said next, of messages of chats: the index does not keep it.
+class _Explained:
+    """What explains the messages of chats, said around them or next: the index does not keep it.
 
     A chat history is cut once, and again only if another process has indexed it anew meanwhile.
     """
@@ -104,19 +104,18 @@ class _FollowUps:
     def __init__(self, sources: Sources, index: Index) -> None:
         self._sources = sources
         self._index = index
-        self._cut: dict[str, tuple[str, dict[tuple[int, str], str]]] = {}
+        self._cut: dict[str, tuple[str, dict[tuple[int, str], Chunk]]] = {}
 
     def added(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """The chunks, those of chats with their follow-ups."""
+        """The chunks, those of chats with what explains them."""
         said = {path: self._of(path) for path in {c.path for c in chunks if c.kind == "turn"}}
+        found = [said.get(chunk.path, {}).get((chunk.offset, chunk.role)) for chunk in chunks]
         return [
-            replace(chunk, follow_up=said[chunk.path].get((chunk.offset, chunk.role), ""))
-            if chunk.path in said
-            else chunk
-            for chunk in chunks
+            replace(chunk, around=one.around, follow_up=one.follow_up) if one else chunk
+            for chunk, one in zip(chunks, found, strict=True)
         ]
 
-    def _of(self, path: str) -> dict[tuple[int, str], str]:
+    def _of(self, path: str) -> dict[tuple[int, str], Chunk]:
         """By the place of the message and who said it."""
         state = self._index.files().get(path)
         digest = state.digest if state else ""
@@ -126,6 +125,6 @@ class _FollowUps:
 
             data = self._sources.roots.read(path) or b""
             cut = chunk_file(path, data, self._sources.days.of)
-            found = {(one.offset, one.role): one.follow_up for one in cut if one.follow_up}
+            found = {(one.offset, one.role): one for one in cut if one.around or one.follow_up}
             known = self._cut[path] = digest, found
         return known[1]

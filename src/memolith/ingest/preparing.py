@@ -27,6 +27,7 @@ class Said(NamedTuple):
 
     heading: str
     text: str
+    around: str
     follow_up: str
     sensitivity: str
 
@@ -34,7 +35,8 @@ class Said(NamedTuple):
     def by(cls, chunk: Chunk) -> Said:
         """What this chunk says."""
         text = chunk.text[:MOST_CHARS]
-        return cls(chunk.heading[:MOST_CHARS], text, chunk.follow_up, chunk.sensitivity)
+        heading = chunk.heading[:MOST_CHARS]
+        return cls(heading, text, chunk.around, chunk.follow_up, chunk.sensitivity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ class Preparer:
 
     def terms(self, chunks: Sequence[Said]) -> list[bytes]:
         """What of it needs no model."""
-        return self._vocabulary.pack([(chunk.text, chunk.heading) for chunk in chunks])
+        return self._vocabulary.pack(
+            [(chunk.text, f"{chunk.heading}\n{chunk.around}") for chunk in chunks]
+        )
 
 
 def embed(
@@ -101,5 +105,6 @@ def spell(model: WordVectors | None, chunks: Sequence[Said]) -> list[bytes]:
 
 
 def embedding_text(chunk: Said) -> str:
-    """What is embedded for a chunk: its text, under the titles above it and with its follow-up."""
-    return "\n".join(filter(None, (chunk.heading, chunk.text, chunk.follow_up)))
+    """What is embedded for a chunk: its text, under the titles above it and with what explains it."""
+    parts = (chunk.heading, chunk.text, chunk.around, chunk.follow_up)
+    return "\n".join(filter(None, parts))

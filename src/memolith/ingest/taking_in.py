@@ -204,8 +204,8 @@ class Work:
 def _identity(chunk: Chunk) -> bytes:
     """Of everything that is searched or filtered by, but not of the place in the file."""
     parts = (
-        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.follow_up, chunk.dated,
-        chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
+        chunk.kind, chunk.text, chunk.role, chunk.heading, chunk.around, chunk.follow_up,
+        chunk.dated, chunk.category, chunk.session, chunk.chat, chunk.sensitivity, chunk.channel,
         chunk.record_id, chunk.copy_of, chunk.supersedes, chunk.expires,
     )  # fmt: skip
     return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()

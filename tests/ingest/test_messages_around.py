@@ -1,4 +1,4 @@
-"""A short message of a chat is embedded again with what the user said next."""
+"""A short message of a chat is searched with those around it, and again when the next one comes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memolith import Memory
 from memolith.files.chunking import chunk_file
 from memolith.files.conversation_log import encode_turn
 from memolith.files.turn_chunks import SHORT_CHARS
-from memolith.ingest.preparing import embedding_text
+from memolith.ingest.preparing import Said, embedding_text
 from memolith.retrieval import Chunk, Turn
 from tests.ingest.test_models import sent, settings
 
@@ -32,22 +32,38 @@ def chunks_of(*said: tuple[str, str, str]) -> list[Chunk]:
     return chunk_file("conversation-history.jsonl", data, lambda _: date(2026, 11, 15))
 
 
-def test_the_next_message_of_the_same_chat_is_embedded_with_a_short_one() -> None:
-    user, assistant, other, *_ = chunks_of(
+def test_short_messages_are_searched_with_the_short_ones_around_them() -> None:
+    ask, answer, other, hi, bike, yes = chunks_of(
         ("a", "Which one?", "The second."),
         ("b", "Hello there", "Hi."),
         ("a", "So the blue bicycle", "Yes."),
     )
-    assert embedding_text(user) == "Which one?\nSo the blue bicycle"
-    assert embedding_text(assistant) == "The second.\nSo the blue bicycle"
-    assert embedding_text(other) == "Hello there"
-    assert user.text == "Which one?"
+    assert ask.around == "The second.\nSo the blue bicycle"
+    assert answer.around == "Which one?\nSo the blue bicycle\nYes."
+    assert bike.around == "Which one?\nThe second.\nYes."
+    assert yes.around == "The second.\nSo the blue bicycle"
+    assert (other.around, hi.around) == ("Hi.", "Hello there")
+    assert ask.text == "Which one?"
+    assert embedding_text(Said.by(ask)) == "Which one?\nThe second.\nSo the blue bicycle"
+    assert not any(chunk.follow_up for chunk in (ask, answer, other, hi, bike, yes))
 
 
-def test_a_long_message_speaks_for_itself_and_a_long_follow_up_is_cut() -> None:
-    long, short, *_ = chunks_of(("a", "x" * 300, "Fine."), ("a", "y" * 300, ""))
-    assert embedding_text(long) == "x" * 300
-    assert embedding_text(short) == "Fine.\n" + "y" * SHORT_CHARS
+def test_a_long_message_speaks_for_itself_and_hides_what_is_behind_it() -> None:
+    short, long, behind = chunks_of(("a", "Fine.", "y" * 300), ("a", "z" * 300, ""))
+    assert (short.around, short.follow_up) == ("", "z" * SHORT_CHARS)
+    assert embedding_text(Said.by(long)) == "y" * 300
+    assert embedding_text(Said.by(behind)) == "z" * 300
+
+
+def test_an_answer_is_found_by_the_words_of_its_question(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        for number in range(30):
+            memory.log_turn(f"Theo: The weather in week {number} was fine.", "", chat="friends")
+        memory.log_turn("Nora: How often do you see your violin teacher?", "", chat="friends")
+        memory.log_turn("Theo: Wednesdays at five, every other week.", "", chat="friends")
+        hits = memory.search("violin teacher", limit=2).hits
+    assert [hit.text[:5] for hit in hits] == ["Nora:", "Theo:"]
+    assert "Wednesdays" in hits[1].text
 
 
 class Noticing:
@@ -64,7 +80,7 @@ class Noticing:
         return np.ones((len(texts), 4), dtype=np.float32)
 
 
-def test_the_turn_before_is_embedded_again_when_its_follow_up_comes(tmp_path: Path) -> None:
+def test_the_turn_before_is_embedded_again_when_the_next_comes(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     embedder = Noticing()
     memory._open_finder()._open_embedder = lambda: embedder
@@ -75,14 +91,14 @@ def test_the_turn_before_is_embedded_again_when_its_follow_up_comes(tmp_path: Pa
     memory.log_turn("So the blue bicycle", "Yes.", chat="a")
     memory.sync()
     assert set(embedder.seen) == {
-        "Which one?\nSo the blue bicycle",
-        "The second.\nSo the blue bicycle",
-        "So the blue bicycle",
-        "Yes.",
+        "Which one?\nThe second.\nSo the blue bicycle",
+        "The second.\nWhich one?\nSo the blue bicycle\nYes.",
+        "So the blue bicycle\nWhich one?\nThe second.\nYes.",
+        "Yes.\nThe second.\nSo the blue bicycle",
     }
 
 
-def test_another_model_embeds_turns_with_their_follow_ups_too(tmp_path: Path) -> None:
+def test_another_model_embeds_turns_with_those_around_them_too(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         first = Noticing()
         memory._open_finder()._open_embedder = lambda: first
@@ -93,7 +109,7 @@ def test_another_model_embeds_turns_with_their_follow_ups_too(tmp_path: Path) ->
         embedder = Noticing("another")
         memory._open_finder()._open_embedder = lambda: embedder
         memory.sync()
-    assert "Which one?\nSo the blue bicycle" in embedder.seen
+    assert "Which one?\nThe second.\nSo the blue bicycle" in embedder.seen
 
 
 def test_a_model_is_sent_at_most_4000_characters_of_a_turn(
