@@ -370,3 +370,16 @@ def test_short_facts_are_taken_in_and_german_chats_are_read(memory: Memory) -> N
         "CI takes 9 minutes",
         "Wir haben beschlossen, das Logo blau zu machen.",
     ]
+
+
+def test_where_all_are_made_after_one_pattern_only_the_nearest_are_compared(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(
+        unique, "tells_apart", lambda one, other: compared.append(other) or tells_apart(one, other)
+    )
+    for number in range(200):
+        memory.remember(f"The invoice number {number} was paid by the office", category="learned")
+    memory.jobs.extract_experiences()
+    assert len(compared) <= 200 * 50

@@ -162,6 +162,8 @@ class _Blocks:
         return result
 
 
+# OpenBLAS at times says of finite numbers that a product is none (numpy/numpy#24067).
+@np.errstate(invalid="ignore")
 def _of_best_passage(
     question: _Question, model: WordVectors, tokens: Tokens, blocks: _Blocks
 ) -> tuple[Floats, Floats]:

@@ -49,9 +49,10 @@ def say_the_same(one: str, other: str) -> bool:
     """
     if is_near_copy(one, other):
         return True
-    one, other = plain_amounts(one), plain_amounts(other)
     mine, theirs = _telling(one), _telling(other)
-    if sorted(mine.values()) != sorted(theirs.values()) or signs(one) != signs(other):
+    if sorted(mine.values()) != sorted(theirs.values()):
+        return False
+    if signs(plain_amounts(one)) != signs(plain_amounts(other)):
         return False
     kinds = (_is_number, _is_dated, _is_when)
     if any(_only(mine, kind) != _only(theirs, kind) for kind in kinds):
@@ -85,7 +86,8 @@ def _is_bound(word: str) -> bool:
     return not (_is_number(word) or _is_dated(word) or _is_when(word))
 
 
-def _telling(text: str) -> dict[tuple[int, str], str]:
+@lru_cache(10_000)
+def _telling(text: str) -> Mapping[tuple[int, str], str]:
     """The words that are not small, by their place and as written, each as the one that stands for it."""
     found = words(plain_amounts(text))
     told = [one for one in found if one not in SMALL] or found

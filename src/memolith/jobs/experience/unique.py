@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from memolith.interfaces import Vectors
+    from memolith.text.claims import Claim
     from memolith.text.clashes import Frame
 
 _SAME_SUBJECT = 0.5
+# So many of the nearest are compared word by word: where thousands are made after one pattern, all are near.
+_NEAREST = 50
 
 
 class Stored:
@@ -54,8 +57,14 @@ class Stored:
 
     def _at_least(self, vectors: Vectors, text: str, threshold: float) -> list[str]:
         similar = vectors @ vectors[self._row[text]]
-        rows = (similar >= threshold).nonzero()[0].tolist()
-        return [name for row in {*rows, self._row[text]} for name in self._names.get(row, ())]
+        similar[self._row[text]] = 1.0
+        rows = [
+            row
+            for row in (similar >= threshold).nonzero()[0].tolist()
+            if self._names.get(row)  # others may come in, or were replaced
+        ]
+        nearest = sorted(rows, key=lambda row: -similar[row])[:_NEAREST]
+        return [name for row in nearest for name in self._names[row]]
 
     def says(self, text: str, near: Sequence[str]) -> bool:
         """Whether one of these says the same; another name, number, word or «not» is news."""
@@ -70,7 +79,7 @@ class Stored:
         Two invoices or two meetings resemble each other and both happened: they do not clash. What lasts is
         compared with all that last, however little they resemble each other.
         """
-        new = {claim.key: claim.value for claim in claims(text)}
+        new = {claim.key: claim.value for claim in _claims(text)}
         names = dict.fromkeys(near)
         if lasts:
             names |= dict.fromkeys(name for key in new for name in self._claimed.get(key, ()))
@@ -86,12 +95,12 @@ class Stored:
 
     @staticmethod
     def _claims_otherwise(new: Mapping[str, str], known: str) -> bool:
-        return any(new.get(claim.key, claim.value) != claim.value for claim in claims(known))
+        return any(new.get(claim.key, claim.value) != claim.value for claim in _claims(known))
 
     def take_in(self, name: str, text: str, instead_of: Sequence[str], *, lasts: bool) -> None:
         """Store a new experience in the place of others."""
         for gone in instead_of:
-            for claim in claims(self._texts[gone]):
+            for claim in _claims(self._texts[gone]):
                 self._claimed.get(claim.key, set()).discard(gone)
             self._names[self._row[self._texts.pop(gone)]].remove(gone)
         self._texts[name] = text
@@ -101,7 +110,7 @@ class Stored:
 
     def _note_claims(self, name: str) -> None:
         self._lasting.add(name)
-        for claim in claims(self._texts[name]):
+        for claim in _claims(self._texts[name]):
             self._claimed.setdefault(claim.key, set()).add(name)
 
     def _embed(self, texts: Sequence[str]) -> Vectors | None:
@@ -117,6 +126,11 @@ def _clash(one: str, other: str) -> bool:
     return any(
         clash(mine, theirs, str.__eq__) for mine in _frames(one) for theirs in _frames(other)
     )
+
+
+@lru_cache(10_000)
+def _claims(text: str) -> tuple[Claim, ...]:
+    return tuple(claims(text))
 
 
 @lru_cache(10_000)
