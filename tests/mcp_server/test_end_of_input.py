@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 import anyio
@@ -28,6 +29,25 @@ def test_what_was_asked_before_the_input_ended_is_answered(root: str) -> None:
         assert server.process.wait(timeout=300) == 0
         assert all(answers.values())
         assert answers.keys() == {2, 3} or time.monotonic() - ended > 1.2
+
+
+NEVER_IN_A_HURRY = (
+    sys.executable,
+    "-c",
+    "from memolith.mcp_server import stdio\n"
+    "stdio._LEAVE_SECONDS = 3600.0\n"
+    "from memolith.cli.program import program\n"
+    "program()",
+)
+
+
+def test_nothing_is_waited_for_when_everything_is_answered(root: str) -> None:
+    with Server(root, command=NEVER_IN_A_HURRY) as server:
+        server.hello()
+        server.say(call(2, "remember_this", text="Ana owns the key"))
+        server.answer_to(2)
+        server.hang_up()
+        assert server.process.wait(timeout=60) == 0
 
 
 def request(number: int) -> JSONRPCRequest:

@@ -42,6 +42,7 @@ async def _serve(server: MemoryServer) -> None:
         async with stdio_server(anyio.wrap_file(cast("IO[str]", _Lines()))) as (incoming, outgoing):
             await _speak(server, incoming, outgoing)
             _leave_soon()
+            await outgoing.aclose()  # its writer waits for more until then
         tasks.cancel_scope.cancel()
 
 
