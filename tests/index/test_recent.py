@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
+from memolith.index import segments
 from memolith.index.postings import pack_terms
 from memolith.index.recent import NEWEST, Recent
 from memolith.index.segment import COLUMNS, Row
@@ -94,3 +97,25 @@ def test_who_takes_in_change_by_change_finds_what_a_newcomer_finds(tmp_path: Pat
         newcomer.close()
     reader.close()
     writer.close()
+
+
+@pytest.mark.parametrize("in_files", [False, True])
+def test_a_short_chunk_is_worth_the_same_whenever_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_files: bool
+) -> None:
+    if in_files:
+        monkeypatch.setattr(segments, "RECENT", 20)
+    index = SqliteIndex(str(tmp_path), MODEL)
+    notes = [
+        make_chunk(f"about {number} " + "word " * 200, "notes.md", 1 + number)
+        for number in range(200)
+    ]
+    put(index, *notes, make_chunk("heron sleeps here", "old.md"))
+    index.maintain()
+    for number in range(30):
+        put(index, make_chunk("heron stays there", f"new{number}.md"))
+        index.maintain()
+    signals = index.nominate([{"heron": 1.0}], None, 100, [ALL])[0].signals
+    assert len(signals.keys) == 31
+    assert signals.words.min() > 0.95 * signals.words.max()
+    index.close()

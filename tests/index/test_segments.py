@@ -302,7 +302,7 @@ def rows_built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(
         Segment,
         "build",
-        lambda rows, dimensions: built.append(len(rows)) or build(rows, dimensions),
+        lambda rows, *given: built.append(len(rows)) or build(rows, *given),
     )
     return built
 

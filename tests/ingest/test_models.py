@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from memolith.index.postings import Lengths
     from memolith.index.segment import Row
     from memolith.interfaces import Vectors
     from tests.embed.model_server import ModelServer
@@ -212,9 +213,9 @@ def test_while_vectors_are_made_again_a_search_puts_nothing_together_anew(
     built: list[int] = []  # by searches, not by the thread that embeds
     build, searching = Segment.build, threading.current_thread()
 
-    def counted(rows: Sequence[Row], dimensions: int) -> Segment:
+    def counted(rows: Sequence[Row], dimensions: int, beside: Lengths) -> Segment:
         built.extend([len(rows)] * (threading.current_thread() is searching))
-        return build(rows, dimensions)
+        return build(rows, dimensions, beside)
 
     monkeypatch.setattr(Segment, "build", counted)
     with Memory(tmp_path, settings=settings(server)) as memory:

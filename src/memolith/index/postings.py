@@ -17,7 +17,7 @@ from memolith.text.terms import is_second_form
 from memolith.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,6 +69,34 @@ def unpack_terms(data: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8], fl
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long some rows are in all, of those that everybody may see, and how many these are."""
+
+    total: float = 0.0
+    rows: int = 0
+
+    @classmethod
+    def of(cls, lengths: NDArray[np.float32], secret: NDArray[np.int64] | None) -> Lengths:
+        """Add up those of a segment."""
+        shown = lengths if secret is None else lengths[secret == 0]
+        return cls(float(shown.sum(dtype=np.float64)), len(shown))
+
+    @classmethod
+    def together(cls, parts: Iterable[Lengths]) -> Lengths:
+        """Those of several segments."""
+        every = list(parts)
+        return cls(sum(part.total for part in every), sum(part.rows for part in every))
+
+    @property
+    def usual(self) -> float:
+        """How long a row usually is."""
+        return self.total / self.rows if self.total else 1.0
+
+
+NO_LENGTHS = Lengths()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """For each term the rows that hold it, and how much each counts."""
@@ -87,19 +115,19 @@ class Postings:
         packed: Sequence[bytes],
         grouped: NDArray[np.int64] | None = None,
         secret: NDArray[np.int64] | None = None,
+        beside: Lengths = NO_LENGTHS,
     ) -> Postings:
         """Build from the packed terms of each row, the group it belongs to, and whether it is secret.
 
-        How long a row usually is, is told by those that all may see.
+        How long a row usually is, is told by those that all may see, here and `beside`: with a measure
+        of its own a new segment of short rows would make each worth half of what an older one is.
         """
         parts = [unpack_terms(data) for data in packed]
         if not parts:
             kinds = ("<u8", "<u8", "<u4", "u1", "u1", "<f4", "<u4")
             return cls(*(np.empty(0, kind) for kind in kinds))
         lengths = np.array([length for _, _, length in parts], np.float32)
-        shown = lengths if secret is None else lengths[secret == 0]
-        average = float(shown.mean()) if len(shown) else 0.0
-        average = average or 1.0
+        average = Lengths.together([beside, Lengths.of(lengths, secret)]).usual
         sizes = [len(hashes) for hashes, _, _ in parts]
         hashes = np.concatenate([hashes for hashes, _, _ in parts])
         counts = np.concatenate([counts for _, counts, _ in parts]).astype(np.float32) * TERM_UNIT

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memolith.index.postings import NO_LENGTHS, Lengths
 from memolith.index.segment import Segment
 from memolith.values import dataclass
 
@@ -48,8 +49,8 @@ class Recent:
         """Keep nothing: what was removed is not to stay even here."""
         self._kept = None
 
-    def segments(self, first: int) -> Sequence[Segment]:
-        """All chunks from this key on; to be called within a transaction."""
+    def segments(self, first: int, beside: Lengths = NO_LENGTHS) -> Sequence[Segment]:
+        """All chunks from this key on, `beside` those of the files; to be called within a transaction."""
         kept = self._kept
         if kept is not None and not self._holds(kept, first):
             kept = self._kept = None
@@ -57,10 +58,14 @@ class Recent:
         if len(newest) > NEWEST:
             rows = newest if kept is None else self._read(first, _LAST)
             waiting = sum(row.vector is None for row in rows)
-            kept = _Part(first, rows[-1].key, waiting, Segment.build(rows, self._dimensions))
-            self._kept, newest = kept, []
+            segment = Segment.build(rows, self._dimensions, beside)
+            kept = self._kept = _Part(first, rows[-1].key, waiting, segment)
+            newest = []
         found = [] if kept is None else [kept.segment]
-        return [*found, Segment.build(newest, self._dimensions)] if newest else found
+        if not newest:
+            return found
+        beside = Lengths.together([beside, *(segment.lengths for segment in found)])
+        return [*found, Segment.build(newest, self._dimensions, beside)]
 
     def _holds(self, part: _Part, first: int) -> bool:
         """Whether a file has not taken its place, and all have the vector they had."""

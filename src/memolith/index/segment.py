@@ -16,7 +16,7 @@ import numpy as np
 from memolith.index.groups import Groups
 from memolith.index.matches import CommonTerms
 from memolith.index.nearest import Nearest, distinct
-from memolith.index.postings import Postings
+from memolith.index.postings import NO_LENGTHS, Lengths, Postings
 from memolith.index.tokens import TokenLists
 from memolith.values import dataclass, field
 
@@ -59,13 +59,12 @@ class Segment:
     nearest: Nearest
     groups: Groups
     tokens: TokenLists
-    common: CommonTerms = field(
-        default_factory=CommonTerms
-    )  # what questions have left, never saved
+    lengths: Lengths  # never saved, as what follows
+    common: CommonTerms = field(default_factory=CommonTerms)  # what questions have left
 
     @classmethod
-    def build(cls, rows: Sequence[Row], dimensions: int) -> Segment:
-        """Build the arrays from rows in ascending order of their keys."""
+    def build(cls, rows: Sequence[Row], dimensions: int, beside: Lengths = NO_LENGTHS) -> Segment:
+        """Build the arrays from rows in ascending order of their keys; `beside` are other segments."""
         vectors = np.zeros((len(rows), dimensions), np.int8)
         for at, row in enumerate(rows):
             if row.vector is not None and len(row.vector) == dimensions:
@@ -76,7 +75,7 @@ class Segment:
             for (name, kind), column in zip(COLUMNS.items(), values, strict=True)
         }
         terms = [row.terms for row in rows]
-        postings = Postings.build(terms, columns["grouped"], columns["secret"])
+        postings = Postings.build(terms, columns["grouped"], columns["secret"], beside)
         nearest = Nearest.build(vectors)
         return cls(
             keys=np.fromiter((row.key for row in rows), "<i8", len(rows)),
@@ -85,6 +84,7 @@ class Segment:
             nearest=nearest,
             groups=Groups.build(columns["grouped"], columns["role"], postings.lengths, nearest),
             tokens=TokenLists.build([row.tokens for row in rows]),
+            lengths=Lengths.of(postings.lengths, columns["secret"]),
         )
 
     def __len__(self) -> int:
@@ -154,13 +154,16 @@ class Segment:
             ).reshape(shape)
             for name, (kind, shape, offset) in json.loads(head).items()
         }
+        postings = Postings(*(arrays[f"postings.{name}"] for name in Postings.__slots__))
+        columns = {name: arrays[f"column.{name}"] for name in COLUMNS}
         return cls(
             keys=arrays["keys"],
-            columns={name: arrays[f"column.{name}"] for name in COLUMNS},
-            postings=Postings(*(arrays[f"postings.{name}"] for name in Postings.__slots__)),
+            columns=columns,
+            postings=postings,
             nearest=Nearest(*(arrays[f"nearest.{name}"] for name in Nearest.__slots__)),
             groups=Groups(*(arrays[f"groups.{name}"] for name in Groups.__slots__)),
             tokens=TokenLists(*(arrays[f"tokens.{name}"] for name in TokenLists.__slots__)),
+            lengths=Lengths.of(postings.lengths, columns["secret"]),
         )
 
     def _arrays(self) -> dict[str, Array]:

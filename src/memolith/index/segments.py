@@ -19,6 +19,7 @@ import numpy as np
 from memolith.index import generations
 from memolith.index.database import DamageError
 from memolith.index.live import LiveSegment
+from memolith.index.postings import Lengths
 from memolith.index.recent import Recent
 from memolith.index.rows import SEARCHED, Rows
 from memolith.index.segment import Segment
@@ -122,10 +123,8 @@ class Segments:
             ranges = self._ranges()
             removed = [key for (key,) in self._db.execute("SELECT key FROM removed")]
             covered = ranges[-1].last if ranges else 0
-            recent = self._recent.segments(covered + 1)
-            self._files = {
-                part.name: self._files.get(part.name) or self._open(part) for part in ranges
-            }
+            self._open_files(ranges)
+            recent = self._recent.segments(covered + 1, self._lengths_beside(()))
             expected = self._database.one("SELECT coalesce(sum(chunks), 0) FROM files")
             wrongly = self._database.one("SELECT 1 FROM removed JOIN chunks USING (key)")
         found = [*self._files.values(), *recent] or [Segment.build((), self._dimensions)]
@@ -135,6 +134,15 @@ class Segments:
             live.keep_secret(secret)
         if wrongly or expected != sum(len(live.segment) - live.gone for live in self._live):
             raise DamageError("chunks are missing, or there are too many")
+
+    def _open_files(self, ranges: Sequence[Range]) -> None:
+        self._files = {part.name: self._files.get(part.name) or self._open(part) for part in ranges}
+
+    def _lengths_beside(self, replaced: Sequence[Range]) -> Lengths:
+        """How long the chunks of all files are, but for some of these."""
+        left_out = {part.name for part in replaced}
+        files = self._files.items()
+        return Lengths.together(file.lengths for name, file in files if name not in left_out)
 
     def _open(self, part: Range) -> Segment:
         try:
@@ -178,6 +186,7 @@ class Segments:
         """Write a file in the place of others; False if another process was faster, or forgets."""
         with self._db:
             purged = self._database.one(_PURGED)
+            self._open_files(self._ranges())
             rows = self._rows(first, last)
             gone = self._database.one(
                 "SELECT max(number) FROM removed WHERE key BETWEEN ? AND ?", first, last
@@ -187,7 +196,8 @@ class Segments:
         path = os.path.join(self._database.folder, name)
         try:
             if rows:
-                Segment.build(rows, self._dimensions).save(path)
+                beside = self._lengths_beside(replaced)
+                Segment.build(rows, self._dimensions, beside).save(path)
         except FileNotFoundError:  # swept away by a purge
             return False
         faster = True
