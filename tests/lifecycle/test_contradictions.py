@@ -88,9 +88,33 @@ def test_what_happened_and_summaries_are_not_compared(memory: Memory) -> None:
     memory.remember("The garden gate has 4 hinges", category="event")
     memory.remember("The garden gate has 6 hinges", category="event")
     assert memory.jobs.scan().findings == ()
+    memory.remember("The API port is 8080", category="event")
+    memory.remember("Summary of 2026-03-01\n- The API port is 9090", category="compaction")
+    assert memory.jobs.scan().findings == ()
     memory.remember("The garden gate has 5 hinges")
     memory.remember("The garden gate has 7 hinges")
     assert [one.kind for one in memory.jobs.scan().findings] == ["contradiction"]
+
+
+@pytest.mark.parametrize(
+    ("orchid", "billing"),
+    [
+        (
+            "Met Ana about the Orchid project; the budget is 3600 euros and the deadline is 22 December.",
+            "Met Ben about the Billing project; the budget is 4250 euros and the deadline is 9 May.",
+        ),
+        ("Call with Ana about Orchid. The budget is 950.", "Call with Ana about Billing. The budget is 990."),
+        ("Ana llamó por Orchid; el alquiler es de 950 euros", "Ana llamó por Billing; el alquiler es de 990 euros"),
+        ("Anruf von Ana zu Orchid; die Miete beträgt 950 Euro", "Anruf von Ana zu Atlas; die Miete beträgt 990 Euro"),
+    ],
+)  # fmt: skip
+def test_what_is_meant_may_have_been_told_before(orchid: str, billing: str) -> None:
+    assert clashing(orchid, billing) == []
+    for value, other in (("3600", "3900"), ("950", "970")):
+        if value in orchid:
+            assert clashing(orchid, orchid.replace(value, other))
+    rent = [f"Talked to {name}. The office rent is {euros}." for name, euros in (("Ana", 950), ("Ben", 990))]  # fmt: skip
+    assert clashing(*rent), "which rent it is, is told"
 
 
 def test_without_a_model_plain_forms_are_still_compared(monkeypatch: pytest.MonkeyPatch) -> None:

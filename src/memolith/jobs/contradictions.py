@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
-from memolith.text.claims import claims
+from memolith.text.claims import claims, contradict
 from memolith.text.clashes import clash, frames
 from memolith.text.entities import entities, small_words
 from memolith.text.sentences import sentences
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from memolith.files.statements import Statement
     from memolith.interfaces import Embedder
+    from memolith.text.claims import Claim
     from memolith.text.clashes import Frame
 
     Pair = tuple[Statement, Statement]  # older, newer
@@ -40,11 +41,14 @@ def contradictions(
     """Pairs of statements that contradict each other, each once; `living` is in order of age.
 
     An older sentence that several newer ones contradict is named once, against the newest of them: that one
-    takes its place. `warn` is told what was not compared because there is too much of it.
+    takes its place. Events and summaries tell what was, and are compared with nothing. `warn` is told what was not compared because there is too much of it.
     """
     age = {id(found): number for number, found in enumerate(living)}
     found: dict[tuple[int, str], Pair] = {}
-    for older, newer, about in (*_by_form(living), *_by_meaning(living, warn)):
+    lasting = [
+        one for one in living if one.record is None or not policy(one.record.category).repeats
+    ]
+    for older, newer, about in (*_by_form(lasting), *_by_meaning(lasting, warn)):
         one_claim = len(list(sentences(older.text))) <= 1
         key = (id(older), "" if one_claim else about)
         if key not in found or age[id(found[key][1])] < age[id(newer)]:
@@ -54,14 +58,19 @@ def contradictions(
 
 def _by_form(living: Sequence[Statement]) -> Iterator[Found]:
     """The newest claim of a subject against those that say otherwise."""
-    by_key: dict[str, dict[str, int]] = {}
+    by_key: dict[str, dict[Claim, int]] = {}
     for number, found in enumerate(living):
         for claim in claims(found.text):
-            by_key.setdefault(claim.key, {})[claim.value] = number
-    for key, values in by_key.items():
-        *older, newest = sorted(set(values.values()))
-        for number in older:
-            yield living[number], living[newest], key
+            by_key.setdefault(claim.key, {})[claim] = number
+    for key, told in by_key.items():
+        newest_first = sorted(told.items(), key=lambda one: -one[1])
+        for claim, number in newest_first:
+            for other, newest in newest_first[:_MOST_NEAR]:
+                if newest <= number:
+                    break
+                if contradict(claim, other):
+                    yield living[number], living[newest], key
+                    break
 
 
 def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Iterator[Found]:
@@ -69,14 +78,9 @@ def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Ite
     if len(living) > _MOST_COMPARED:
         warn(f"Only the newest {_MOST_COMPARED:,} statements were compared by meaning.")
     small = small_words([found.text for found in living])
-    lasting = [
-        found
-        for found in living[-_MOST_COMPARED:]
-        if found.record is None or not policy(found.record.category).repeats
-    ]
     taken: list[tuple[Statement, Frame]] = [
         (found, frame)
-        for found in lasting
+        for found in living[-_MOST_COMPARED:]
         for frame in frames(found.text, lambda word: bool(entities(word, small)))
         if frame.words
     ]

@@ -7,11 +7,12 @@ lives, whether somebody likes a thing. «Ana is a doctor» and «Ana is from Mad
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memolith.text.alternatives import choice, kinds
 from memolith.text.amounts import plain_amounts
 from memolith.text.cues import Sentence, listed, one_of, says_any
+from memolith.text.entities import entities
 from memolith.text.folding import fold
 
 TYPE_CHECKING = False
@@ -32,6 +33,10 @@ def _words(section: str) -> str:
 
 
 _ARTICLE = re.compile(rf"^{_words('articles')}\s+")
+# «the budget is», and no word that tells of what.
+_THE_THING = re.compile(rf"^{_words('definite')}\s+[\w-]+\s+([^\W\d_]+)")
+_LINKS = frozenset(fold(word) for word in (*listed("is", _TABLE), *listed("links", _TABLE)))
+_LINK_ENDINGS = tuple(fold(ending) for ending in listed("link endings", _TABLE))
 # «is on 9 May» and «is 9 May» say the same.
 _BEFORE_VALUE = re.compile(rf"^{_words('before value')}\s+(?=(?:{_words('articles')}\s+)?\d)")
 _ENDS_VALUE = re.compile(rf"\s+{_words('ends value')}(?!\w).*")
@@ -68,10 +73,39 @@ _CHANGES = frozenset(fold(word) for word in listed("changes", _TABLE))
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is said of a subject; two claims with one key and different values contradict each other."""
+    """What is said of a subject; two claims of one thing with one key and other values contradict each other."""
 
     key: str
     value: str
+    of: frozenset[str] = frozenset()  # the names told before, where the subject leans on them
+
+
+def of_one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether «the budget» may be the same one: nothing was told before, or no other names."""
+    return one <= other or other <= one
+
+
+def contradict(one: Claim, other: Claim) -> bool:
+    """Whether two claims with one key cannot both hold."""
+    return one.value != other.value and of_one_thing(one.of, other.of)
+
+
+def leaning_sentences(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """The sentences of a text, each with the names told before it if it does not say what it is about.
+
+    >>> [sorted(of) for _, of in leaning_sentences("Ana called about Orchid; the budget is 950. My rent is 900")]
+    [[], ['Ana', 'Orchid'], []]
+    """
+    before = ""
+    for sentence in SENTENCE_ENDS.split(text[:2000]):
+        leans = before and _leans(sentence)
+        yield sentence, frozenset(entities(before)) if leans else frozenset()
+        before += f"{sentence}; "
+
+
+def _leans(sentence: str) -> bool:
+    match = _THE_THING.match(fold(sentence[:200]))
+    return match is not None and (match[1] in _LINKS or match[1].endswith(_LINK_ENDINGS))
 
 
 def claims(text: str) -> Iterator[Claim]:
@@ -82,14 +116,14 @@ def claims(text: str) -> Iterator[Claim]:
     >>> next(claims("Ana owns the release key")).key == next(claims("Ben owns the release key")).key
     True
     """
-    for sentence in SENTENCE_ENDS.split(text[:2000]):
+    for sentence, of in leaning_sentences(text):
         written = _TITLE_DOT.sub(r"\1", plain_amounts(sentence))
         plain = " ".join(fold(written).replace("'", "").replace("’", "").split())
         if 5 <= len(plain) <= _MOST_CHARS:
             bare = plain.rstrip(" .!;,")
             found = _claim(bare, written)
             if found is not None:
-                yield found
+                yield replace(found, of=of) if of else found
             if chosen := choice(bare):
                 who, about, what = chosen
                 yield Claim(f"{_bare(who)} chooses {about}", what)

@@ -8,10 +8,10 @@ When in doubt they do not: what happened, what holds under a condition, what has
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memolith.text.amounts import plain_amounts
-from memolith.text.claims import SENTENCE_ENDS
+from memolith.text.claims import leaning_sentences, of_one_thing
 from memolith.text.cues import listed, says_any
 from memolith.text.folding import fold
 from memolith.text.similarity import NEGATIONS
@@ -68,11 +68,12 @@ class Frame:
     one_name: bool = False  # a name in it is an answer
     said_of_subject: bool = False  # whether the last value stands behind a verb
     beside_name: frozenset[str] = frozenset()  # words that only say what is named: «the dog Cookie»
+    of: frozenset[str] = frozenset()  # the names told before, where it leans on them: «the budget is 950»
 
 
 def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
     """The sentences of a text that say how something is; what happened is left out."""
-    for written in SENTENCE_ENDS.split(text[:2000]):
+    for written, of in leaning_sentences(text):
         sentence = plain_amounts(written)
         plain = fold(sentence)
         if len(sentence) <= _MOST_CHARS and not sentence.rstrip().endswith("?"):
@@ -80,7 +81,7 @@ def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:
                 _ends_as_past(sentence) and not _NO_PAST.search(plain)
             )
             if not happened and not _CONDITION.search(plain):
-                yield _frame(sentence, plain, is_name)
+                yield replace(_frame(sentence, plain, is_name), of=of)
 
 
 def _ends_as_past(sentence: str) -> bool:
@@ -160,6 +161,8 @@ def _kind(token: str, word: str, *, names: bool) -> str:
 
 def clash(one: Frame, other: Frame, alike: Alike) -> bool:
     """Whether two sentences whose frames are near each other cannot both hold."""
+    if not of_one_thing(one.of, other.of):
+        return False
     differ = [
         kind
         for kind in {*one.values, *other.values}

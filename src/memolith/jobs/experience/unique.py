@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
-from memolith.text.claims import claims
+from memolith.text.claims import claims, contradict
 from memolith.text.clashes import clash, frames
 from memolith.text.entities import entities
 from memolith.text.same_fact import say_the_same
@@ -79,7 +79,7 @@ class Stored:
         Two invoices or two meetings resemble each other and both happened: they do not clash. What lasts is
         compared with all that last, however little they resemble each other.
         """
-        new = {claim.key: claim.value for claim in _claims(text)}
+        new = {claim.key: claim for claim in _claims(text)}
         names = dict.fromkeys(near)
         if lasts:
             names |= dict.fromkeys(name for key in new for name in self._claimed.get(key, ()))
@@ -94,8 +94,8 @@ class Stored:
         return found
 
     @staticmethod
-    def _claims_otherwise(new: Mapping[str, str], known: str) -> bool:
-        return any(new.get(claim.key, claim.value) != claim.value for claim in _claims(known))
+    def _claims_otherwise(new: Mapping[str, Claim], known: str) -> bool:
+        return any(contradict(new.get(claim.key, claim), claim) for claim in _claims(known))
 
     def take_in(self, name: str, text: str, instead_of: Sequence[str], *, lasts: bool) -> None:
         """Store a new experience in the place of others."""
