@@ -298,6 +298,18 @@ def test_what_is_no_message_among_others_is_told() -> None:
     assert read_chat("[null]").warnings[0].startswith("No message of a user")
 
 
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        ("Should I book the Hotel Lux for you?", "Yes, from 3 to 5 June."),
+        ("Soll ich das Hotel buchen?", "Ja, vom 3. bis 5. Juni."),
+        ("¿Quieres que reserve mesa?", "Sí, para cuatro personas el 5 de junio."),
+    ],
+)
+def test_what_says_something_only_behind_an_offer_is_saved_with_it(offer: str, answer: str) -> None:
+    assert said_in_turn("hi", f"Nice! {offer}", answer) == [f"{offer} {answer}"]
+
+
 def test_invoices_are_not_each_others_correction_and_questions_correct_nothing() -> None:
     bills = [f"Invoice {12 + n} costs {300 + 100 * n} euros." for n in range(4)]
     assert saved_of(*bills) == bills

@@ -105,6 +105,7 @@ def test_sentences_out_of_different_records_are_not_joined_so_that_one_can_be_fo
         "lol ok", "Muchas gracias por todo, hasta mañana.", "Latido: sin novedades.", "Se lo dije.",
         "El usuario preguntó por el tiempo en Granada.", "Ran the tests, all green.",
         "Hoy estuvimos hablando un rato del fútbol.", "hmm, interesting", "Oh, I see!", "¡Qué bien!", "Exactly.",
+        "I'm back", "I'm back :)", "hmm let me think", "Ya estoy de vuelta", "Bin wieder da!",
     ],
 )  # fmt: skip
 def test_small_talk_is_worth_nothing(chatter: str) -> None:
@@ -118,6 +119,7 @@ def test_small_talk_is_worth_nothing(chatter: str) -> None:
         "He chatted with Ana about Porto", "The washing machine leaks.", "Ran the tests on Android 11: 3 fail",
         "El usuario preguntó por el alquiler.", "Muchas gracias a Ana Ruiz por el piso de Cádiz",
         "I see the dentist tomorrow", "Entiendo alemán", "Interesting article about bees",
+        "I'm back in Lima", "Let me know by 5 May",
     ],
 )  # fmt: skip
 def test_what_tells_something_is_no_small_talk(said: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memolith.jobs.units import (
@@ -100,17 +100,37 @@ def _units(messages: Iterable[Said]) -> list[Unit]:
                 is_bare = len(sentence.split()) <= _BARE_CORRECTION and not values_of(sentence)
                 waits = corrected if is_bare else None
                 continue
-            if question and sentence == found[0] and is_answer(sentence):
-                answer(units, unit, question)
+            if sentence == found[0] and _is_answered(units, unit, question):
                 continue
-            before = units[-1] if units and units[-1].message == number else None
-            fits = before is not None and len(before.text) + len(sentence) < LONGEST_PAIR
-            if before is not None and category and fits and leans(sentence):
-                before.add(sentence, category)
-                continue
-            units.append(unit)
-        question = found[-1] if found and not said.by_user and asks(found[-1]) else ""
+            if not _goes_with_the_one_before(units, unit):
+                units.append(unit)
+        last = found[-1] if found and not said.by_user else ""
+        question = last if last.endswith("?") and len(last) < LONGEST_PAIR else ""
     return units
+
+
+def _is_answered(units: list[Unit], said: Unit, question: str) -> bool:
+    """Save a short answer with what the agent asked; with what it offered, only if it tells something."""
+    if not question or not is_answer(said.text):
+        return False
+    if asks(question):
+        answer(units, said, question)
+    elif said.category:
+        units.append(replace(said, text=f"{question} {said.text}"))  # «Yes, from 3 to 5 June.»
+    else:
+        return False
+    return True
+
+
+def _goes_with_the_one_before(units: Sequence[Unit], said: Unit) -> bool:
+    """Put a sentence that leans on the one before it in the same message to that, if there is room."""
+    before = units[-1] if units and units[-1].message == said.message else None
+    if before is None or not said.category or not leans(said.text):
+        return False
+    fits = len(before.text) + len(said.text) < LONGEST_PAIR
+    if fits:
+        before.add(said.text, said.category)
+    return fits
 
 
 def _is_secret(sentence: str, question: str) -> bool:

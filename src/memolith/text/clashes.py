@@ -68,7 +68,9 @@ class Frame:
     one_name: bool = False  # a name in it is an answer
     said_of_subject: bool = False  # whether the last value stands behind a verb
     beside_name: frozenset[str] = frozenset()  # words that only say what is named: «the dog Cookie»
-    of: frozenset[str] = frozenset()  # the names told before, where it leans on them: «the budget is 950»
+    of: frozenset[str] = (
+        frozenset()
+    )  # the names told before, where it leans on them: «the budget is 950»
 
 
 def frames(text: str, is_name: Callable[[str], bool]) -> Iterator[Frame]:

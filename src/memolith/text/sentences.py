@@ -19,7 +19,7 @@ _SMALL_TALK = re.compile(
     r"(?:hi|hello|hey|hola|good (?:morning|evening|afternoon|night)|buen[oa]s (?:dias|tardes|noches)|"
     r"thanks?(?: you)?|thx|np|ty|yw|brb|rofl|lmao|xd|k|kk|omg|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
     r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
-    r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|let me (?:check|see|think|look|know)|one moment|"
+    r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|(?:(?:h+m+|oh|ah|ok)\W+)?let me (?:check|see|think|look|know)|one moment|"
     r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|important|much|to report)|"
     r"stand-?up:? nothing|no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
     r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
@@ -32,6 +32,7 @@ _SMALL_TALK = re.compile(
     r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
     r"tschuss|wie geht\w*|(?:heute )?(?:war |gab es )?nichts (?:neues|besonderes|wichtiges|weiter)|gerne|bitte|genau|passt(?=\W*(?:danke\w*\W*)?$)|sieht gut aus|schonen (?:tag|abend)|schones wochenende|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
     r"ciao|grazie|prego|va bene|buon(?:giorno|asera)|obrigad[oa]|ola|bom dia|boa (?:tarde|noite))|"
+    r"(?:i ?a?m (?:back|here)|ya (?:he vuelto|estoy (?:aqui|de vuelta))|(?:ich )?bin (?:wieder )?(?:da|zuruck))(?: (?:now|again|jetzt))?(?=\W*$)|"
     r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
 )
 # A sentence that tells that people talked, and not what was said.
