@@ -114,9 +114,14 @@ def test_the_dispatcher_saves_lists_indexes_and_deletes(talk: Talk, agent_memory
     assert talk("memory", action="index").values["files"] == 1
     for number in range(25):
         agent_memory.remember(f"tea {number}")
-    first = talk("memory", action="list").values["records"]
-    rest = talk("memory", action="list", offset=20, limit=100).values["records"]
-    assert [len(first), len(rest)] == [20, 6]
+    first = talk("memory", action="list")
+    rest = talk("memory", action="list", offset=20, limit=100)
+    beyond = talk("memory", action="list", offset=26)
+    pages = [page.values for page in (first, rest, beyond)]
+    assert [(len(page["records"]), page["total"]) for page in pages] == [(20, 26), (6, 26), (0, 26)]
+    assert first.text.endswith("\n(6 more; offset=20 goes on)")
+    assert "goes on" not in rest.text
+    assert "26 in all" in beyond.text
     asked = talk("memory", action="delete", id=record.id)
     assert "confirm" in asked.error["hint"]
     assert len(agent_memory.records(category="fact")) == 1
@@ -230,7 +235,10 @@ def test_a_server_for_groups_is_not_talked_round(root: str, clock: Clock, tool: 
         memory.remember("Tea at four")
         talk = Talk(MemoryServer(memory), "legacy")
         kind = {"session_kind": "main"} if "session_kind" in TOOLS[tool].properties else {}
-        assert "group" in talk(tool, **kind, **ASKED[tool]).error["message"]
+        refused = talk(tool, **kind, **ASKED[tool]).error
+        assert "group" in refused["message"]
+        assert "main" not in refused["hint"]  # another argument would be refused as well
+        assert "session_start and memory_context" in refused["hint"]
 
 
 @pytest.mark.parametrize("asked", ["server", "call"])

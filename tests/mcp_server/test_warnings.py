@@ -75,3 +75,13 @@ def test_what_is_listed_in_a_warning_can_still_be_told_apart(hostile: Talk) -> N
 def test_the_names_of_resources_are_one_line(hostile: Talk) -> None:
     listed = hostile.with_client(lambda client: client.list_resources()).resources
     assert all(len(one.name.splitlines()) == 1 for one in listed)
+
+
+def test_a_list_says_which_records_could_not_be_read(talk: Talk, root: str) -> None:
+    talk("remember_this", text="Tea at four")
+    with Path(root, "MEMORY.md").open("a", encoding="utf-8") as file:
+        file.write('- {"id": "half\n')
+    said = talk("memory", action="list")
+    [warning] = said.values["warnings"]
+    assert "MEMORY.md" in warning
+    assert said.text.startswith(f"Warning: {warning}\n<memolith-memory")

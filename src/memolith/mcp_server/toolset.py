@@ -28,6 +28,10 @@ TOOLS: Mapping[str, Tool] = {
 # What an agent needs every day. Nothing here can destroy anything.
 CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")
 
+_FOR_OTHERS = f"It works in sessions of the kinds {', '.join(PRIVATE_KINDS)}."
+# No argument changes that, so none is named.
+_FOR_GROUPS = "The user has this server answer groups only: session_start and memory_context."
+
 
 def chosen(config: Config) -> dict[str, Tool]:
     """The tools that the settings ask for, by name."""
@@ -68,7 +72,7 @@ def run(memory: Memory, tool: Tool, given: Mapping[str, object], progress: Progr
     if kind == "group" and not tool.for_groups:
         raise ArgumentError(
             f"{tool.name} is not for group sessions: others would read along.",
-            hint=f"It works in sessions of the kinds {', '.join(PRIVATE_KINDS)}.",
+            hint=_FOR_GROUPS if config.session_kind == "group" else _FOR_OTHERS,
         )
     return tool.run(Call(memory=memory, arguments=arguments, progress=progress, kind=kind))
 

@@ -88,18 +88,30 @@ def _search(call: Call) -> Answer:
 
 
 def _list(call: Call) -> Answer:
-    arguments = call.arguments
-    records = call.memory.list(
-        category=arguments.text("category") or None,
-        limit=arguments.number("limit"),
-        offset=arguments.number("offset"),
-    )
+    """A page of records; who reads it learns how to get the next one."""
+    offset = call.arguments.number("offset")
+    every = call.memory.records(category=call.arguments.text("category") or None)
+    page = every[::-1][offset : offset + call.arguments.number("limit")]
+    warnings = told(every.warnings)
+    said = [f"Warning: {one}" for one in warnings]
+    said.append(fence("\n".join(map(record_line, page))) if page else _no_page(len(every)))
+    if (left := len(every) - offset - len(page)) > 0:
+        said.append(f"({left} more; offset={offset + len(page)} goes on)")
     return Answer(
-        text=fence("\n".join(map(record_line, records))) if records else "No records.",
+        text="\n".join(said),
         content=quotation(
-            {"action": "list", "records": list(map(quoted_record, short_records(records)))}
+            {
+                "action": "list",
+                "records": list(map(quoted_record, short_records(page))),
+                "total": len(every),
+                "warnings": warnings,
+            }
         ),
     )
+
+
+def _no_page(records: int) -> str:
+    return f"(No more: there are {records} in all.)" if records else "No records."
 
 
 def _index(call: Call) -> Answer:
