@@ -168,3 +168,8 @@ def test_both_files_are_named(config: Run, root: str, tmp_path: Path) -> None:
     files = {"profile": f"{root}/memolith.toml", "user": f"{tmp_path}/home/.memolith/config.toml"}
     assert json.loads(config("path", "--json")[1]) == files
     assert config("path")[1] == f"profile  {files['profile']}\nuser     {files['user']}\n"
+
+
+def test_who_sets_what_a_running_server_cannot_take_is_told(config: Run) -> None:
+    assert "started again" in config("set", "serve.port", "9999")[2]
+    assert config("set", "serve.max_body_bytes", "9999")[2] == ""

@@ -75,6 +75,8 @@ def test_changed_settings_are_obeyed_and_told(root: str) -> None:
             save(root, "[mcp\n")
             await heard.until(lambda seen: any(level == "error" for level, _ in logs(seen)))
             assert await names() == ["memory_get", "memory_search"]
+            set_tools(root, "memory_get,memory_search")
+            await heard.until(lambda seen: ("info", "Settings read: as before") in logs(seen))
             save(root, "[serve]\nport = 9999\n")
             await heard.until(lambda seen: ("warning", RESTART) in logs(seen))
 

@@ -132,12 +132,18 @@ def test_every_line_of_the_log_is_made_of_pairs_and_libraries_only_warn(root: st
         while "reloads_total{" not in (now := server.client.get("/metrics").text):
             assert time.monotonic() < deadline, now
             time.sleep(0.2)
+        Path(root, "memolith.toml").write_text("")
+        while 'reloads_total{outcome="done"}' not in (now := server.client.get("/metrics").text):
+            assert time.monotonic() < deadline, now
+            time.sleep(0.2)
         server.process.send_signal(signal.SIGTERM)
         _, log = server.process.communicate(timeout=300)
     pair = r'[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
     for line in log.splitlines():
         assert re.fullmatch(rf"{pair}(?: {pair})*", line), line
-    assert log.count("settings kept as they were") == 1
+    [kept] = [line for line in log.splitlines() if "settings kept as they were" in line]
+    assert re.search(r"is not valid TOML: .+\)\. Mend it", kept), kept
+    assert 'msg="settings read: as before"' in log
     assert not re.search(r"level=(?:info|debug) logger=(?:uvicorn|watchfiles|mcp)", log)
 
 

@@ -162,3 +162,12 @@ def test_a_chat_may_be_a_list_of_messages(client: TestClient) -> None:
         assert answer.json()["error"]["message"] == "turns must be text or a list."
     answer = client.post("/api/v1/flush", json={"turns": ["We decided"]})
     assert (answer.status_code, "an object" in answer.json()["error"]["message"]) == (422, True)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/records", "/rpc"])
+def test_a_body_that_is_no_json_is_told_where_the_right_one_is_described(
+    client: TestClient, path: str
+) -> None:
+    answer = client.post(path, content=b"{", headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert "/api/v1/openapi.json" in answer.json()["error"]["hint"]

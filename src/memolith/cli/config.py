@@ -25,6 +25,7 @@ the profile, or with --user for all of your profiles. A value is checked before 
 _RUNS_WHILE = (
     "It runs when it is due, while memolith mcp, memolith serve or memolith maintain runs."
 )
+_AFTER_A_RESTART = "A server that is running takes it when it is started again."
 EXAMPLE = """\
 memolith config show --origin
 memolith config get trim.max_records
@@ -147,6 +148,8 @@ def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
         output.note(f"There it says: {_line(now, args.key)}")
     elif value is True and args.key.removesuffix(".enabled") in SCHEDULED:
         output.note(_RUNS_WHILE)
+    elif SETTINGS[args.key].restart:
+        output.note(_AFTER_A_RESTART)
 
 
 def _unset(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:

@@ -106,6 +106,8 @@ class Notices:
             await self.log("warning", f"In effect after a restart: {', '.join(report.restart)}")
         if report.changed:
             await self.log("info", f"Settings changed: {', '.join(report.changed)}")
+        if not (report.problem or report.changed or report.restart):
+            await self.log("info", "Settings read: as before")  # also for who has just mended them
 
     async def log(self, level: types.LoggingLevel, text: str) -> None:
         """Say it to every client that wants to hear it: now, or with its next request."""

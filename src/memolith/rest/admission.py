@@ -89,7 +89,10 @@ class Admission:
         allowed = {*listed(self._memory.config.serve.origins), *self._own_origins()}
         if origin.decode("latin-1").lower() not in allowed:
             raise RequestError(
-                403, "origin", "This web page may not call the server.", hint="See serve.origins."
+                403,
+                "origin",
+                "This web page may not call the server.",
+                hint="Add it to serve.origins.",
             )
 
     def _own_origins(self) -> set[str]:

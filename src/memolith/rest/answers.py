@@ -58,6 +58,12 @@ class RequestError(Exception):
         self.hint = hint
 
 
+def not_json() -> RequestError:
+    """For a body that cannot be read at all."""
+    hint = "What to send is described at /api/v1/openapi.json"
+    return RequestError(400, "request", "The body is not JSON.", hint=hint)
+
+
 class Answer(Response):
     """JSON; what would steer a terminal is spelled, and half characters, which no encoding carries."""
 

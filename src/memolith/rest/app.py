@@ -33,7 +33,7 @@ from memolith.rest import (
     upkeep,
 )
 from memolith.rest.admission import OPEN_PATHS
-from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer
+from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, not_json
 from memolith.rest.events import Events
 from memolith.rest.guard import Guard
 from memolith.rest.living import living
@@ -153,11 +153,17 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
 
 def _log_reload(report: Reconfiguration) -> None:
     if report.problem:
-        log.warning("settings kept as they were: %s", report.problem)
+        log.warning("settings kept as they were: %s", _in_one_line(report.problem))
     if report.changed:
         log.info("settings changed: %s", ", ".join(report.changed))
     if report.restart:
         log.warning("settings changed that need a restart: %s", ", ".join(report.restart))
+    if not (report.problem or report.changed or report.restart):
+        log.info("settings read: as before")  # also by who has just mended them
+
+
+def _in_one_line(problem: str) -> str:
+    return ". ".join(line.removesuffix(".") for line in problem.splitlines()) + "."
 
 
 async def _failed(request: Request, error: Exception) -> Answer:
@@ -167,7 +173,7 @@ async def _failed(request: Request, error: Exception) -> Answer:
 async def _malformed(request: Request, error: Exception) -> Answer:
     problems = error.errors() if isinstance(error, RequestValidationError) else ()
     if any(problem["type"] == "json_invalid" for problem in problems):
-        return await _failed(request, RequestError(400, "request", "The body is not JSON."))
+        return await _failed(request, not_json())
     refusal = RequestError(422, "request", in_words(problems), hint=_taken(request))
     return await _failed(request, refusal)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from memolith.memory import Memory
-from memolith.rest.answers import RequestError
+from memolith.rest.answers import RequestError, not_json
 
 
 async def _memory_of(request: Request) -> Memory:  # not to be run in a thread of its own
@@ -23,7 +23,7 @@ async def _json_of(request: Request) -> object:
     try:
         return json.loads(await request.body() or b"null")
     except (ValueError, RecursionError):
-        raise RequestError(400, "request", "The body is not JSON.") from None
+        raise not_json() from None
 
 
 # For routes that say in their own form what is wrong with a body.

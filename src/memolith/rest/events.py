@@ -160,5 +160,5 @@ async def listen(request: Request) -> StreamingResponse:
     """Server-sent events: `change` with paths, `settings` with names, `missed` for slow readers."""
     events: Events = request.app.state.events
     if events.crowded:
-        raise RequestError(503, "busy", "Too many listeners.")
+        raise RequestError(503, "busy", "Too many listeners.", hint="Try again later.")
     return StreamingResponse(events.listen(), media_type="text/event-stream")
