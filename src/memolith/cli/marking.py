@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,6 +14,10 @@ from memolith.text.stopwords import keywords, language_of
 from memolith.text.terms import stems
 from memolith.text.tokens import words
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _MOST_CHARS = 2_000
 _MOST_WORDS = 32
 _SPACE = re.compile(r"(\s+)")
@@ -22,20 +27,29 @@ class Marker:
     """Knows the words of one question, their stems and what else they may be called."""
 
     def __init__(self, question: str) -> None:
-        """Understand the question as a search does; where nothing can be marked, not at all."""
-        self._terms = frozenset[str]()
-        if not output.is_styled():
-            return
-        text = question[:_MOST_CHARS]
-        asked = keywords(text)[:_MOST_WORDS]
-        found = choices(asked, language=language_of(words(text)))
-        self._terms = frozenset(term for word in found for term in word)
+        """The question is understood, as a search does it, when that is needed first."""
+        self._question = question[:_MOST_CHARS]
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        asked = keywords(self._question)[:_MOST_WORDS]
+        found = choices(asked, language=language_of(words(self._question)))
+        return frozenset(term for word in found for term in word)
 
     def parts(self, line: str) -> list[str]:
         """The line in parts to print, with these words marked where the output is a terminal."""
-        if not self._terms:
+        if not output.is_styled():
             return [line]
         return [marked for part in _SPACE.split(line) for marked in self._marked(part)]
+
+    def first_of_best(self, lines: Sequence[str], count: int) -> int:
+        """Where the so many lines begin that hold most of these words; the first of equals."""
+        found = [self._found_in(line) for line in lines]
+        starts = range(max(1, len(lines) - count + 1))
+        return max(starts, key=lambda start: len(set().union(*found[start : start + count])))
+
+    def _found_in(self, line: str) -> set[str]:
+        return {term for word in words(line) for term in self._terms.intersection(stems(word))}
 
     def _marked(self, stretch: str) -> list[str]:
         if not self._is_asked_for(stretch):

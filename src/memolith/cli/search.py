@@ -128,17 +128,25 @@ def _show(args: Arguments, number: int, hit: Hit, marker: Marker) -> None:
 
 
 def _show_text(args: Arguments, text: str, where: str, marker: Marker) -> None:
-    lines = clean(text).strip().splitlines()
-    for line in lines[:_SHOWN_LINES]:
+    """Of a long text the lines that were asked for."""
+    lines = [line for line in clean(text).splitlines() if line.strip()]
+    # What is cut takes a line to say so: it must be more than one.
+    first = marker.first_of_best(lines, _SHOWN_LINES) if len(lines) > _SHOWN_LINES + 1 else 0
+    shown = lines[first : first + _SHOWN_LINES] if len(lines) > _SHOWN_LINES + 1 else lines
+    if first:
+        output.say("    ", output.dim("…"))
+    for line in shown:
         output.say("    ", *marker.parts(line))
-    if len(lines) > _SHOWN_LINES:
-        rest = f"… {len(lines) - _SHOWN_LINES} more: memolith get '{where}'"
+    if len(shown) < len(lines):
+        rest = f"… {len(lines) - len(shown)} more: memolith get '{where}'"
         output.say("    ", output.dim(here(args, rest)))
 
 
 def _why(hit: Hit) -> str:
     ranks = [f"{name} #{rank}" for name, rank in hit.ranks.items()]
-    known = (hit.category, hit.role, str(hit.dated or ""), hit.past)
+    chat = f"chat {one_line(hit.chat)}" if hit.chat else ""
+    secret = "secret" if hit.sensitivity == "secret" else ""
+    known = (hit.category, chat, hit.role, secret, str(hit.dated or ""), hit.past)
     return " · ".join([*ranks, *filter(None, known)])
 
 
