@@ -45,8 +45,12 @@ def make_recap_about(
 
 
 def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> dict[int, Turn]:
-    """The turns the hits belong to, by their lines, the best first."""
-    hits = ((hit.citation.first_line, hit.text) for hit in found.hits)
+    """The turns the hits belong to, by their lines, the best first.
+
+    A search holds back what was said already; in a chat, each time it was said is a turn of its own.
+    """
+    by_score = sorted(found.hits, key=lambda hit: -hit.score)
+    hits = ((hit.citation.first_line, hit.text) for hit in by_score)
     # The lines may have moved since they were searched; the same may have been said on others.
     best = dict.fromkeys(
         line
