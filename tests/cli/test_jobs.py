@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -182,6 +183,16 @@ def test_experiences_that_hold_no_more_are_not_said_to_have_never_been(memolith:
     listed = memolith("experiences", "list")
     assert listed.out == ""
     assert "No experiences whose record still holds" in listed.err
+
+
+def test_a_report_of_experiences_is_told_in_plain_words(memolith: Run) -> None:
+    memolith("remember", "The office rent is 950 euros")
+    memolith("remember", "The office rent is 990 euros")
+    told = memolith("experiences", "extract").out
+    assert "  taken in                    1\n" in told
+    assert "  a newer one says otherwise  1\n" in told
+    assert "taken in 1, a newer one says otherwise 1" in memolith("jobs").out
+    assert json.loads(memolith("jobs", "show", "--last", "--json").out)["counts"]["outdated"] == 1
 
 
 def test_a_list_of_experiences_says_how_many_more_there_are(memolith: Run) -> None:

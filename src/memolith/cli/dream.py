@@ -118,7 +118,7 @@ def _explain(one: DreamExplanation, *, as_json: bool) -> None:
     if as_json:
         output.say_json(dream_explanation_json(one))
         return
-    verdict = "would be promoted" if one.promotes else f"is not promoted: {one.reason}"
+    verdict = "would be promoted" if one.promotes else f"would not be promoted: {one.reason}"
     output.say(output.bold(one.citation), f"  {verdict}")
     if one.snippet:
         output.say(f"  {one_line(one.snippet)}")

@@ -136,7 +136,7 @@ def _told(report: JobReport, args: Arguments, most_lines: int) -> Iterator[str]:
     if report.reason:
         yield here(args, report.reason)
     if report.status not in ("undone", "declined"):  # what was planned holds no longer
-        counts = {_LABELS.get(name, name): number for name, number in report.counts.items()}
+        counts = {_label(report.job, name): number for name, number in report.counts.items()}
         width = max(map(len, counts), default=0)
         yield from (f"{label:<{width}}  {number:,}" for label, number in counts.items())
         shown = report.lines[:most_lines] if most_lines else report.lines
@@ -166,6 +166,15 @@ _LABELS = {
     "refused_lines": "lines of the model refused, by rules instead",
     "tokens": "tokens of the model",
     "tracked": "statements tracked",
+    "dropped": "taken out to make room",
+    "outdated": "taken out, for the source no longer says it",
+}
+_LABELS_OF_EXPERIENCES = {
+    "added": "taken in",
+    "copies": "said already",
+    "outdated": "a newer one says otherwise",
+    "archived": "moved to the archive",
+    "stored": "stored now",
 }
 _COMMANDS = {"experiences": "experiences extract"}
 _HEADINGS = {
@@ -177,6 +186,12 @@ _HEADINGS = {
     "undone": "Undone",
     "declined": "Declined",
 }
+
+
+def _label(job: str, count: str) -> str:
+    """What a count is called where people read it; programs get it by its name."""
+    labels = _LABELS_OF_EXPERIENCES if job == "experiences" else _LABELS
+    return labels.get(count, count)
 
 
 def _which(args: Arguments) -> str:
@@ -229,7 +244,9 @@ def _came_of(text: str, kept: Collection[str]) -> str:
 def _in_short(report: JobReport) -> str:
     """What it did in a few words; `show` tells all."""
     counts = ", ".join(
-        f"{name} {number:,}" for name, number in report.counts.items() if name in _TOLD and number
+        f"{_label(report.job, name)} {number:,}"
+        for name, number in report.counts.items()
+        if name in _TOLD and number
     )
     text = report.reason or counts or ", ".join(report.files)
     return text if len(text) <= _SHORT else f"{text[:_SHORT].rstrip()} …"
