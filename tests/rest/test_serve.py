@@ -16,6 +16,7 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.announcing import announce
+from memolith.errors import ConfigError
 from memolith.rest.listening import listen
 from tests.cli.conftest import program
 from tests.pace import soon
@@ -76,6 +77,15 @@ def test_a_port_that_is_taken_is_said_in_words(root: str) -> None:
     outcome = program("serve", "--root", root, "--port", "0", "--host", "192.0.2.1")  # nobody's
     assert outcome.code == 3
     assert "serve.host must be an address of this machine" in outcome.err
+
+
+def test_of_two_servers_that_start_together_the_second_is_told_in_words() -> None:
+    with (
+        listen("127.0.0.1", 0) as first,
+        pytest.raises(ConfigError, match="Cannot listen") as refused,
+    ):
+        listen("127.0.0.1", first.getsockname()[1])
+    assert "--port 0" in refused.value.hint
 
 
 def test_who_opens_a_memory_to_the_network_is_told(

@@ -17,6 +17,7 @@ def listen(host: str, port: int) -> socket.socket:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))
+        sock.listen()  # until somebody does, the port can be bound by others who start now
     except OSError as error:
         sock.close()
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
