@@ -142,3 +142,12 @@ def test_a_folder_where_a_file_should_be_is_said(tmp_path: Path, name: str) -> N
     assert warnings == [f"{name} is a folder, where a file should be."]
     with Memory(tmp_path) as memory:
         assert memory.search("heron").warnings == tuple(warnings)
+
+
+def test_a_folder_may_have_any_name_where_no_file_of_ours_belongs(tmp_path: Path) -> None:
+    (tmp_path / "memory/birds.md").mkdir(parents=True)
+    (tmp_path / "memory/birds.md/heron.md").write_text("The heron is grey\n")
+    with Memory(tmp_path) as memory:
+        found = memory.search("heron")
+        assert [hit.citation.path for hit in found.hits] == ["memory/birds.md/heron.md"]
+        assert found.warnings == ()

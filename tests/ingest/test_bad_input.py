@@ -98,7 +98,7 @@ def test_an_index_that_may_not_be_opened_is_a_warning(folder: Path, closed: str)
 @pytest.mark.parametrize(
     "data",
     [
-        b"grebe \xff\xfe\x80",
+        "grebe \ufffd".encode(),
         b"\x00\x00grebe\x00",
         b"\r\r\n\x0bgrebe\x0c\n",
     ],
@@ -108,6 +108,22 @@ def test_bad_bytes_are_read_as_far_as_they_are_text(
 ) -> None:
     (folder / "memory/bad.md").write_bytes(data)
     assert searched(memory).warnings == ()
+
+
+def test_a_file_in_another_encoding_is_read_as_far_as_it_is_text_and_told(
+    memory: Memory, folder: Path
+) -> None:
+    text = "# Birds\n\nThe grebe dives\n\nEl \xf1and\xfa corre por la pampa\n"
+    (folder / "memory/latin.md").write_bytes(text.encode("latin-1"))
+    told = (
+        "memory/latin.md line 5 is not UTF-8, so its words with other letters than a to z are not found."
+        " Save the file as UTF-8 in your editor."
+    )
+    assert searched(memory).warnings == (told,)
+    assert memory.search("pampa").warnings == (told,)
+    (folder / "memory/latin.md").write_text(text, encoding="utf-8")
+    assert memory.search("\xf1and\xfa").hits[0].citation.path == "memory/latin.md"
+    assert memory.search("\xf1and\xfa").warnings == ()
 
 
 @pytest.mark.parametrize(

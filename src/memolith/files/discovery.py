@@ -150,7 +150,7 @@ def _note_files(folder: Folder, path: str, found: _Found) -> list[str]:
                 if name in NOT_NOTES:
                     continue
                 below.append(prefix + name)
-                if name.endswith(".md") or name == chats:
+                if layout.is_file_of_ours(prefix + name):
                     found.warnings.append(
                         f"{shown_path(prefix + name)} is a folder, where a file should be."
                     )

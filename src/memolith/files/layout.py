@@ -59,6 +59,11 @@ def is_daily_log(path: str) -> bool:
     )
 
 
+def is_file_of_ours(path: str) -> bool:
+    """Whether Memolith keeps a file of text under this path; no folder can stand there."""
+    return path in (*FROM_TEMPLATE, DREAM_DIARY, CONVERSATIONS) or is_daily_log(path)
+
+
 def may_be_left_out(path: str) -> bool:
     """Whether the rest of a memory can be read without it: a daily log, a note, prose, a folder of such."""
     is_memory = path.startswith(f"{DAILY_FOLDER}/") and "/." not in path

@@ -36,6 +36,7 @@ class Flaws:
     long: int = 0  # texts of which only the beginning is searched
     first_long: int = 0
     longest: int = 0
+    odd_line: int = 0  # the first that is read, but is not UTF-8 throughout
 
     @classmethod
     def spelled(cls, text: str) -> Flaws:
@@ -47,7 +48,7 @@ class Flaws:
 
     def __str__(self) -> str:
         """Empty if nothing is wrong."""
-        is_fine = not (self.utf16 or self.no_text or self.damaged or self.long)
+        is_fine = not (self.utf16 or self.no_text or self.damaged or self.long or self.odd_line)
         return "" if is_fine else " ".join(map(str, astuple(self)))
 
     def behind(self, before: Flaws) -> Flaws:
@@ -64,6 +65,7 @@ class Flaws:
             long=before.long + self.long,
             first_long=before.first_long or self.first_long,
             longest=max(before.longest, self.longest),
+            odd_line=before.odd_line or self.odd_line,
         )
 
     def told(self, path: str) -> Iterator[str]:
@@ -79,6 +81,11 @@ class Flaws:
             )
             part = some if self.is_found else "it is"
             yield f"{shown_path(path)} is no UTF-8 text; {part} left out of search."
+        if self.odd_line:
+            yield (
+                f"{shown_path(path)} line {self.odd_line} is not UTF-8, so its words with other letters"
+                " than a to z are not found. Save the file as UTF-8 in your editor."
+            )
         if self.damaged:
             yield f"{damage.told_of(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
         if self.long:
@@ -102,6 +109,7 @@ def without_noise(path: str, data: bytes, chunks: Sequence[Chunk]) -> tuple[list
         long=len(long),
         first_long=long[0].first_line if long else 0,
         longest=max((len(chunk.text) for chunk in long), default=0),
+        odd_line=_odd_line(data, readable),
     )
     return readable, replace(flaws, utf16=1) if is_utf16(data) else flaws
 
@@ -121,6 +129,24 @@ def _is_noise(text: str) -> bool:
     """Whether bytes were no text in UTF-8: a picture, a program, another encoding of Unicode."""
     odd = text.count("\ufffd") + text.count("\0")
     return odd > max(_FEW_ODD, _MOST_ODD * len(text))
+
+
+def _odd_line(data: bytes, chunks: Sequence[Chunk]) -> int:
+    """The first line of prose with bytes that are not UTF-8, as a file in Latin-1 has them; 0 is none."""
+    for chunk in chunks:
+        before, odd, _ = chunk.text.partition("\ufffd")
+        if odd and chunk.kind == "prose" and not _is_utf8(data):
+            return chunk.first_line + before.count("\n")
+    return 0
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether a sign for what cannot be read was written as such."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _damaged_records(chunks: Sequence[Chunk]) -> list[int]:
