@@ -25,6 +25,8 @@ memolith recap 42 --about "the deadline" --limit 3"""
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
     parser.add_argument("chat", metavar="CHAT", nargs="?", default="main", help="default: main")
+    # As every other command has it, where a chat is one thing among others.
+    parser.add_argument("--chat", metavar="ID", dest="named", help="the same as CHAT")
     parser.add_argument("--about", metavar="TEXT", help="the turns that answer this")
     parser.add_argument("--limit", metavar="N", type=whole_number, help="how many turns")
     parser.add_argument("--max-chars", metavar="N", type=whole_number, help="the longest text")
@@ -34,7 +36,7 @@ def run(args: Arguments) -> int:
     """Print the recap."""
     with open_memory(args) as memory:
         recap = memory.recap(
-            args.chat, about=args.about, limit=args.limit, max_chars=args.max_chars
+            args.named or args.chat, about=args.about, limit=args.limit, max_chars=args.max_chars
         )
     if args.json:
         output.say_json(recap_json(recap))
