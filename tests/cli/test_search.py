@@ -152,3 +152,10 @@ def test_a_hit_says_that_it_is_secret_and_of_which_chat_it_is(memolith: Run) -> 
     out = memolith("search", "heron", "--include-secret").out
     assert " · note · secret · 20" in out
     assert " · chat family · user · 20" in out
+
+
+@pytest.mark.parametrize("text", ["", "???", "* ((("])
+def test_a_question_without_words_is_told_so(memolith: Run, text: str) -> None:
+    memolith("remember", "Tea at five")
+    outcome = memolith("search", "--json", "--", text)
+    assert outcome.json["warnings"] == ["The question has no word that could be looked for."]

@@ -286,6 +286,13 @@ def test_a_turn_that_was_cited_is_shown_to_be_read(tmp_path: Path) -> None:
         assert memory.get("conversation-history.jsonl#L7").text == ""
 
 
+def test_of_a_turn_only_what_was_said_is_shown(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.log_turn("Wednesdays at five", "", chat="friends")
+        shown = memory.get("conversation-history.jsonl#L1").text
+    assert shown.endswith(", chat friends] user: Wednesdays at five")
+
+
 def test_what_is_no_turn_is_not_shown_and_other_files_of_turns_neither(tmp_path: Path) -> None:
     root = tmp_path / "memory"
     with Memory(str(root)) as memory:

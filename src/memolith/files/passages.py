@@ -100,8 +100,9 @@ def _turn(line: bytes) -> str:
     turn = parse_turn(line)
     if turn is None:
         return NO_TURN
-    said = f"user: {one_line(turn.user)} | assistant: {one_line(turn.assistant)}"
-    return f"[{turn.created:%Y-%m-%d %H:%M}, chat {one_line(turn.chat)}] {said}"
+    sides = (("user", turn.user), ("assistant", turn.assistant))
+    said = " | ".join(f"{role}: {one_line(text)}" for role, text in sides if text.strip())
+    return f"[{turn.created:%Y-%m-%d %H:%M}, chat {one_line(turn.chat)}] {said}".rstrip()
 
 
 def parse_citation(text: str) -> Citation | None:

@@ -97,7 +97,9 @@ def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
 
 
 def unread(question: str) -> str:
-    """What is said of a question that is longer than what is read of it; "" for most."""
+    """What is said of a question that is longer than what is read of it, or without words; "" for most."""
+    if not words(question[:MOST_CHARS]):
+        return "The question has no word that could be looked for."
     if len(question) > MOST_CHARS:
         return f"The question has {len(question):,} characters; the first {MOST_CHARS:,} were read."
     if len(question) > 2 * MOST_WORDS and (count := len(keywords(question))) > MOST_WORDS:
