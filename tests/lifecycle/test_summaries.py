@@ -155,6 +155,23 @@ def test_one_pattern_does_not_crowd_out_the_others_and_all_the_time_is_told_of()
     assert len({line.day.month for line in lines if "decided" in line.text}) >= 10
 
 
+def test_in_little_room_what_was_said_once_stands_beside_one_of_each_pattern() -> None:
+    start = date(2026, 1, 1)
+    said = [(7 * n, f"Dentist appointment moved to {1 + n} May at {n}:30") for n in range(20)]
+    said += [(7 * n + 1, f"Call with {'Ana' * (n + 1)}: they prefer Mondays") for n in range(20)]
+    said += [(7 * n + 2, f"The Atlas deadline is {1 + n} June") for n in range(20)]
+    once = ["Ben and Ana got engaged in Venice", "The landlord sold the building to Immo Nord"]
+    said += [(30, once[0]), (90, once[1])]
+    records = [
+        Statement(text=text, ids=(f"id{n}",), day=start + timedelta(days=day))
+        for n, (day, text) in enumerate(sorted(said))
+    ]
+    told = [line.text for line in RuleBased().summarise(records, 500).statements]
+    assert set(once) <= set(told)
+    for pattern in ("Dentist", "prefer", "deadline"):
+        assert sum(pattern in text for text in told) >= 1
+
+
 def test_a_unit_or_a_path_ends_a_sentence_and_a_title_does_not() -> None:
     assert list(sentences("It fell to 62 ms. Tomas was glad. Ms. Gil too. See locale/ca. Núria did.")) == [
         "It fell to 62 ms.", "Tomas was glad.", "Ms. Gil too.", "See locale/ca.", "Núria did.",

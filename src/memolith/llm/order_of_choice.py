@@ -16,7 +16,7 @@ from memolith.text.sentences import kind_of, matters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from memolith.interfaces import Statement
 
@@ -24,7 +24,8 @@ PLAIN = 1.0  # the worth of a sentence without number, name, decision or anythin
 _PARTS = 12  # the time a summary tells of is seen as so many parts
 _FAR_APART = (0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11)
 _USUAL_CHARS = 100  # of a sentence
-_MOST_OF_A_PATTERN = 4  # sentences that differ in names and numbers only, before they are usual
+_MOST_OF_A_PATTERN = 2  # sentences that differ in names and numbers only, before they are usual
+_OFTEN = 4  # … and of a pattern that comes more often, all but one are
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class Reason(IntEnum):
 
     MATTERS = 0  # a decision, a wish, something open: it must not be missing
     TELLS = 1  # an insight, or the first thing that is heard of its record
-    ONE_MORE = 2  # the same, but plain, or the fifth of its pattern
+    ONE_MORE = 2  # the same, but plain, or one more of a usual pattern
     HELPS = 3  # it is only there to understand the others by
 
 
@@ -61,14 +62,16 @@ def in_order_of_choice(candidates: Iterable[Candidate]) -> list[Candidate]:
     return chosen
 
 
-def _reasons(candidates: Iterable[Candidate]) -> dict[int, Reason]:
+def _reasons(candidates: Sequence[Candidate]) -> dict[int, Reason]:
     """The reason of each, by its place; what is looked at first is no repetition yet."""
     heard: set[str] = set()
+    in_all = Counter(one.pattern for one in candidates)
     of_pattern = Counter[tuple[str, ...]]()
     reasons = {}
     for one in candidates:
         is_first = not heard.issuperset(one.statement.ids)
-        is_usual = of_pattern[one.pattern] >= _MOST_OF_A_PATTERN
+        most = 1 if in_all[one.pattern] > _OFTEN else _MOST_OF_A_PATTERN
+        is_usual = of_pattern[one.pattern] >= most
         reasons[one.place] = _reason(one, is_first=is_first, is_usual=is_usual)
         heard.update(one.statement.ids)
         of_pattern[one.pattern] += 1
