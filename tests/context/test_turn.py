@@ -48,11 +48,11 @@ SKIPPED = {
     "it has fewer than 3 words": ["deploy it", "Ana", "ve allá"],
     "it names nothing to look for": [
         "ok do it", "no, not that one", "and the other one", "Now do the same for the other one.",
-        "pero eso no es lo mismo",
+        "pero eso no es lo mismo", "What?", "Where??", "¿Quién?", "And?", "really?",
     ],
 }  # fmt: skip
 SEARCHED = [
-    "Which port does staging use?", "port?", "¿Quién?", "where is it", "/etc/hosts has a wrong line",
+    "Which port does staging use?", "port?", "where is it", "/etc/hosts has a wrong line",
     "/tmp is full again, what did we do last time?", "/opt holds the old release", "/status is down again, what did we do?", "/usr: is it full again?",
     "数据库的端口是多少", "東京へ行く予定です", "not the port, the other one", "¿y eso?", "is it this one?", "thanks, and what did Ana say", "x" * 300,
 ]  # fmt: skip

@@ -46,6 +46,7 @@ _ASKING = frozenset(
 _LETTER = re.compile(r"\w")
 _LONGEST_LOOKED_AT = 200
 _FEWEST_WORDS = 3
+_NAMES_NOTHING = "it names nothing to look for"
 
 
 def skip_reason(message: str) -> str:
@@ -82,11 +83,11 @@ def _too_little(text: str) -> str:
     said = re.findall(r"\w+", fold(text).replace("'", ""))
     if " ".join(said) in _SMALL_TALK:
         return "it is a greeting or a short answer"
-    if _asks(text):
-        return ""
     found = words(text)
+    if _asks(text):  # "What?" alone would find whatever begins with it
+        return _NAMES_NOTHING if len(found) == 1 and is_stop_word(found[0]) else ""
     if len(found) < _FEWEST_WORDS:
         return f"it has fewer than {_FEWEST_WORDS} words"
     if _ASKING.isdisjoint(found) and all(map(is_stop_word, found)):
-        return "it names nothing to look for"
+        return _NAMES_NOTHING
     return ""
