@@ -96,7 +96,12 @@ def test_no_run_names_a_proposal_that_was_declined(memolith: Run) -> None:
     proposed = memolith("jobs", "list")
     proposal = proposed.out.split()[0]
     assert f"proposed: {proposal}" in proposed.err
+    assert (
+        "limits (compact.max_records, compact.max_chars), and a proposal to compact it waits"
+        in proposed.err
+    )
     memolith("jobs", "decline", "--last")
+    assert "by what you declined or took back" in memolith("status").out
     told = memolith("jobs", "list").err
     assert "no proposal waits" in told
     assert "declined or withdrawn since" in told
@@ -177,6 +182,7 @@ def test_without_a_newest_job_that_is_said(memolith: Run, action: str, told: str
 
 def test_experiences_that_hold_no_more_are_not_said_to_have_never_been(memolith: Run) -> None:
     memolith("remember", "The vault in the office opens with the word osprey", "--category", "fact")
+    assert "No experiences yet." in memolith("experiences", "list").err
     memolith("experiences", "extract")
     (record,) = memolith("list", "--json").json["records"]
     memolith("supersede", record["id"], "The vault in the office opens with the word kestrel")

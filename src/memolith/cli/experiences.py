@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import UsageError, whole_number
+from memolith.files.layout import EXPERIENCES
 from memolith.shapes import hit_json, record_json
 from memolith.text.cleaning import one_line
 
@@ -26,7 +29,8 @@ memolith experiences extract --dry-run
 memolith experiences query "how did the last release go?"
 memolith experiences list --limit 5"""
 
-_NONE_YET = "No experiences whose record still holds. Take some in: memolith experiences extract"
+_NONE_YET = "No experiences yet. Take some in: memolith experiences extract"
+_NONE_HOLDS = "No experiences whose record still holds. Take some in: memolith experiences extract"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -87,8 +91,7 @@ def _query(memory: Memory, text: str, args: Arguments) -> None:
     for warning in found.warnings:
         output.note("warning: ", warning)
     if not found.hits:
-        answer = "No experience answers this." if memory.experiences() else here(args, _NONE_YET)
-        output.note(answer)
+        output.note("No experience answers this." if memory.experiences() else _none(memory, args))
 
 
 def _list(memory: Memory, args: Arguments) -> None:
@@ -103,6 +106,13 @@ def _list(memory: Memory, args: Arguments) -> None:
         for record in newest
     )
     if not found:
-        output.note(here(args, _NONE_YET))
+        output.note(_none(memory, args))
     elif len(newest) < len(found):
         output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
+
+
+def _none(memory: Memory, args: Arguments) -> str:
+    """That there is none; what was taken in and holds no more is not said to have never been."""
+    return here(
+        args, _NONE_HOLDS if os.path.exists(os.path.join(memory.root, EXPERIENCES)) else _NONE_YET
+    )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"
-_TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
+TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
 _STAYS = "What is recent, protected or written by hand is over the limit alone."
 _LEFT_ALONE = (
     "What you took back or declined is left alone, and with it what must stay is over the limit."
@@ -160,7 +160,7 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     may_go = [head for head in records if scope.has(head)]
     entries = [_entry(head, day_of) for head in may_go if not scope.was_undone(head)]
     taken_back = len(entries) < len(may_go)
-    nothing = _TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
+    nothing = TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
         reason = nothing if taken_back else scope.names_no_category(records) or nothing
         return CompactPlan(skipped=reason, counts=counts)
@@ -172,7 +172,7 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
         unreachable = _STAYS if limits.passed(rest) else _LEFT_ALONE
     limits = Limits(scope.config, fixed)
     if not limits.passed(size):
-        return CompactPlan(skipped=_TAKEN_BACK if taken_back else _LITTLE, counts=counts)
+        return CompactPlan(skipped=TAKEN_BACK if taken_back else _LITTLE, counts=counts)
     groups = _reach_target(entries, size, limits)
     if not groups:
         return CompactPlan(skipped=nothing, counts=counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.files import layout
 from memolith.files.folder import Folder
 
 TYPE_CHECKING = False
@@ -44,12 +45,21 @@ def _told_of_limits(config: Config, folder: Folder) -> str:
     if stamp is None or not is_over(config, folder, stamp[1]):
         return ""
     over = f"{path} is over its limits (compact.max_records, compact.max_chars)"
+    if any(folder.walk(layout.PROPOSALS_FOLDER, suffix="-compact.json")):
+        return f"{over}, and a proposal to compact it waits for you: memolith jobs"
     if not config.compact.enabled:
         return f"{over}, and compaction is switched off (compact.enabled)"
     from memolith.jobs.schedule import last_runs  # it reads cron expressions
 
     last = last_runs(folder).get("compact")
     if last is not None and is_left(stamp[1], last.left):
-        return f"{over} by what must stay: looked at again when it has grown, or at its time (compact.cron)"
+        return f"{over} by {_what_is_left(last.came_of)}: looked at again when it has grown, or at its time (compact.cron)"
     follows = WAITS if config.compact.after_append else "it is compacted at its time (compact.cron)"
     return f"{over}: {follows}, while memolith mcp, serve or maintain runs"
+
+
+def _what_is_left(came_of: str) -> str:
+    from memolith.jobs.compact_plan import TAKEN_BACK
+
+    is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
+    return "what you declined or took back" if is_yours else "what must stay"
