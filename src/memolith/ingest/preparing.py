@@ -11,11 +11,13 @@ from memolith.index.vocabulary import Vocabulary
 from memolith.text.in_english import in_english
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memolith.interfaces import Embedder, Vectors, WordVectors
     from memolith.retrieval import Chunk
 
+# A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
+_AT_ONCE = 1_000
 # So much of a text is searched: millions of words, each met once, would fill the memory.
 MOST_CHARS = 200_000
 # So much of a text is looked through for its best passage; a chunk of a file is not longer.
@@ -67,9 +69,13 @@ class Preparer:
 
     def terms(self, chunks: Sequence[Said]) -> list[bytes]:
         """What of it needs no model."""
-        return self._vocabulary.pack(
-            [(chunk.text, f"{chunk.heading}\n{chunk.around}") for chunk in chunks]
-        )
+        return [
+            packed
+            for some in _parts(chunks)
+            for packed in self._vocabulary.pack(
+                [(chunk.text, f"{chunk.heading}\n{chunk.around}") for chunk in some]
+            )
+        ]
 
 
 def embed(
@@ -82,29 +88,41 @@ def embed(
     """
     if embedder is not None and chunks:
         try:
-            texts = [
-                "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
-                for chunk in chunks
-            ]
-            rows = list(normalised(embedder.embed(texts)))
-            if not embedder.sends:
-                return rows
-            pairs = zip(texts, rows, strict=True)
-            return [row if row.any() or not text.strip() else REFUSED for text, row in pairs]
+            return [row for some in _parts(chunks) for row in _embedded(embedder, some)]
         except EmbeddingError as error:
             told = f"{error.message} {error.hint}".rstrip()
             warnings.append(f"{told} New text is found by words only for now.")
     return [None] * len(chunks)
 
 
+def _embedded(embedder: Embedder, chunks: Sequence[Said]) -> list[Vectors]:
+    texts = [
+        "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
+        for chunk in chunks
+    ]
+    rows = list(normalised(embedder.embed(texts)))
+    if not embedder.sends:
+        return rows
+    pairs = zip(texts, rows, strict=True)
+    return [row if row.any() or not text.strip() else REFUSED for text, row in pairs]
+
+
 def spell(model: WordVectors | None, chunks: Sequence[Said]) -> list[bytes]:
     """How each text begins, in tokens: what passages are looked for in."""
     if model is None:
         return [b""] * len(chunks)
-    return model.spell([in_english(chunk.text[:SPELLED_CHARS].split()) for chunk in chunks])
+    return [
+        tokens
+        for some in _parts(chunks)
+        for tokens in model.spell([in_english(said.text[:SPELLED_CHARS].split()) for said in some])
+    ]
 
 
 def embedding_text(chunk: Said) -> str:
     """What is embedded for a chunk: its text, under the titles above it and with what explains it."""
     parts = (chunk.heading, chunk.text, chunk.around, chunk.follow_up)
     return "\n".join(filter(None, parts))
+
+
+def _parts(chunks: Sequence[Said]) -> Iterator[Sequence[Said]]:
+    return (chunks[at : at + _AT_ONCE] for at in range(0, len(chunks), _AT_ONCE))
