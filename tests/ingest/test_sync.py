@@ -162,8 +162,15 @@ def test_progress_is_told_file_by_file(memory: Memory, folder: Path) -> None:
     for number in range(5):
         write(folder / f"memory/{number}.md", "heron\n")
     told: list[tuple[int, int]] = []
-    memory.sync(lambda done, total: told.append((done, total)))
-    assert told == [(number, 5) for number in range(1, 6)]
+    stored: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+        stored.append(memory.index_status().files)
+
+    memory.sync(progress)
+    assert told == [(number, 5) for number in range(6)]
+    assert stored[-1] == 5  # that all is done is not told before it is
 
 
 class FailingModel:

@@ -97,12 +97,14 @@ class Work:
         with closing(self):
             embedder = self._embedder if self._sources.word_vectors else None
             self.helper = start_helper(new_bytes, embedder)
-            for number, (path, stamp) in enumerate(changed.items(), 1):
-                self._add(path, stamp)
-                if progress is not None:
+            for number, (path, stamp) in enumerate(changed.items()):
+                if progress is not None:  # before a file: a large one takes a minute
                     progress(number, len(changed))
+                self._add(path, stamp)
             self._store_batch()
             self._put(self._take_back())
+            if progress is not None and changed:
+                progress(len(changed), len(changed))
 
     def close(self) -> None:
         """Do without the helper from now on."""
