@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ import pytest
 
 from memolith import Memory
 from memolith.rest import guard
+from tests.cli.conftest import program
 from tests.rest.conftest import calling, running
 
 if TYPE_CHECKING:
@@ -95,3 +97,16 @@ def test_health_is_told_under_any_load(root: str, monkeypatch: pytest.MonkeyPatc
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == 200
         assert client.post("/healthz").status_code == 503
+
+
+@pytest.mark.parametrize("path", ["/api/v1/events", "/mcp"])
+def test_who_listens_with_a_token_that_was_rotated_is_let_go(root: str, path: str) -> None:
+    Memory(root).init()
+    with running(root) as server:
+        headers = {**ACCEPT, "mcp-session-id": agents(server, 1)[0]} if path == "/mcp" else ACCEPT
+        with server.client.stream("GET", path, headers=headers, timeout=60) as answer:
+            assert answer.status_code == 200
+            assert program("token", "--rotate", "--root", root).code == 0
+            deadline = time.monotonic() + 120
+            for _ in answer.iter_lines():
+                assert time.monotonic() < deadline, "it goes on"

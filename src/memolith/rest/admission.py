@@ -39,6 +39,27 @@ class Admission:
     def check(self, scope: Scope) -> None:
         """Raise RequestError for a request that must not be looked at any further."""
         headers = _headers(scope)
+        self._check_caller(scope, headers)
+        if is_open(scope) or self.asks_for_a_page(scope):
+            return
+        if not self._allowance.take(self._memory.config.serve.requests_per_second):
+            raise RequestError(
+                429,
+                "too-many",
+                "Too many requests.",
+                hint="Wait, or raise serve.requests_per_second.",
+            )
+        _check_content_type(scope, headers)
+
+    def still_lets_in(self, scope: Scope) -> bool:
+        """Whether who listens may go on: a token may have been rotated, a page taken off the list."""
+        try:
+            self._check_caller(scope, _headers(scope))
+        except RequestError:
+            return False
+        return True
+
+    def _check_caller(self, scope: Scope, headers: Headers) -> None:
         self._check_host(headers)
         self._check_origin(headers)
         if is_open(scope) or self.asks_for_a_page(scope):
@@ -50,14 +71,6 @@ class Admission:
                 "The token is missing or wrong.",
                 hint="Send the header that this prints: memolith token --header",
             )
-        if not self._allowance.take(self._memory.config.serve.requests_per_second):
-            raise RequestError(
-                429,
-                "too-many",
-                "Too many requests.",
-                hint="Wait, or raise serve.requests_per_second.",
-            )
-        _check_content_type(scope, headers)
 
     def page(self, scope: Scope) -> str:
         """The web page of another server that calls, if the user has listed it."""

@@ -30,6 +30,7 @@ _MOST_AT_ONCE = 200
 # Who listens rests most of the time: a stream for each agent that may have a session, and the listeners
 # of events. The rest of the connections that `running.py` allows is for those who ask.
 _MOST_STREAMS = 550
+_LOOK_SECONDS = 2.0  # how often a stream is held against the token, which may have been rotated
 # These stay open while there is something to tell.
 _STREAMS = ("/api/v1/events", "/mcp")
 
@@ -126,7 +127,7 @@ class Guard:
         """Run the request, at most for the time it has. A thread cannot be stopped: it goes on."""
         task = asyncio.ensure_future(self._app(scope, receive, reply))
         if _is_stream(scope):
-            await self._stream(task, listens=_listens(scope))
+            await (self._listening(task, scope) if _listens(scope) else task)
             await reply.end()
             return
         self._unfinished.add(task)
@@ -148,12 +149,18 @@ class Guard:
                 hint="Look before you send it again. See serve.timeout_seconds.",
             )
 
-    async def _stream(self, task: asyncio.Task[None], *, listens: bool) -> None:
-        """Wait as long as there is something to tell."""
-        if listens:
-            self._streams.add(task)
-            task.add_done_callback(self._streams.discard)
-        await task
+    async def _listening(self, task: asyncio.Task[None], scope: Scope) -> None:
+        """Wait as long as there is something to tell, to somebody who may hear it."""
+        self._streams.add(task)
+        task.add_done_callback(self._streams.discard)
+        try:
+            while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+                if not self._admission.still_lets_in(scope):
+                    task.cancel()
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        task.result()
 
 
 class _Load:
