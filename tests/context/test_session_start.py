@@ -201,14 +201,21 @@ def test_a_file_that_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path
     assert any("USER.md" in warning for warning in start.warnings)
 
 
+def test_what_is_left_out_is_counted_however_long_the_lines_are(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        for number in range(400):
+            memory.remember(f"{number} is told" + " at great length" * (30 if number < 300 else 0))
+        start = memory.session_start(max_chars=700)
+    assert start.left_out + start.text.count("is told") == 400
+
+
 def test_the_text_says_how_much_was_left_out_and_how_to_get_it(tmp_path: Path) -> None:
     memory = memory_at(tmp_path)
     for number in range(100):
         memory.remember(f"tea number {number}")
     start = memory.session_start(max_chars=2000)
     shown = start.text.count("tea number")
-    # Lines that were not even read are counted by their average length.
-    assert abs(start.left_out - (100 - shown)) <= 3
+    assert start.left_out == 100 - shown
     note = f"[truncated - {start.left_out} more left out; to find them: memory_search"
     assert note in start.text
 

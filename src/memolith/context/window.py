@@ -52,7 +52,7 @@ class Window:
         self.records: list[Record] = []
         self.secret: set[str] = set()  # ids of secret records, known ones too
         self.prose: list[str] = []  # paragraphs
-        self.unread = 0  # lines that were not looked at: an estimate
+        self.unread = 0  # lines that were not looked at; of a very large file an estimate
 
 
 def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[str] = ()) -> Window:
@@ -77,9 +77,10 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             _, end_of_line, whole = tail.partition(b"\n")
             start += len(tail) - len(whole)
             tail = whole if end_of_line else b""
-            head = _read_head(os.pread(fd, min(_HEAD, start), 0), path, window)
-            _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
-            window.unread = max(0, _lines_in(start - head, tail) - len(window.records))
+            head = os.pread(fd, min(_HEAD, start), 0)
+            head = head[: _read_head(head, path, window)]
+            far = _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
+            window.unread = max(0, _lines_between(head, start, far) - len(window.records))
         _read_lines(_without_template(tail, path) if not start else tail, window)
     except OSError as error:
         raise storage_error(error, path) from error
@@ -97,9 +98,15 @@ def _is_marked_secret(head: bytes) -> bool:
     return is_broken_secret(head)
 
 
-def _lines_in(size: int, tail: bytes) -> int:
-    """How many lines so many bytes are, if they are as long as those at the end."""
-    return size * max(1, tail.count(b"\n")) // max(1, len(tail))
+def _lines_between(head: bytes, end: int, far: int) -> int:
+    """How many lines stand between the head and a line, of which the far part has `far`.
+
+    Those before it are taken to be as long.
+    """
+    begin = max(0, end - _FAR)
+    if begin < len(head):
+        return far - head[begin:].count(b"\n")
+    return far + (begin - len(head)) * far // _FAR
 
 
 def _without_template(data: bytes, path: str) -> bytes:
@@ -117,14 +124,20 @@ def _read_head(data: bytes, path: str, window: Window) -> int:
     return len(data) - len(own) + end
 
 
-def _read_far(fd: int, end: int, window: Window, most: int) -> None:
-    """The newest records of protected categories before a line, without parsing others but secrets."""
+def _read_far(fd: int, end: int, window: Window, most: int) -> int:
+    """The newest records of protected categories before a line, without parsing others but secrets.
+
+    Returns how many lines there were.
+    """
     begin = max(0, end - _FAR)
     found = list[bytes]()
+    lines = 0
     cut = b""  # the end of a line that begins in the piece before it
     while end > begin:
         start = max(begin, end - _PIECE)
-        data = os.pread(fd, end - start, start) + cut
+        data = os.pread(fd, end - start, start)
+        lines += data.count(b"\n")
+        data += cut
         if start:
             cut, _, data = data.partition(b"\n")
         window.secret.update(secret_ids(data))
@@ -133,6 +146,7 @@ def _read_far(fd: int, end: int, window: Window, most: int) -> None:
         end = start
     for line in reversed(found):
         _read_record(line, window)
+    return lines
 
 
 def _protected(data: bytes) -> Iterator[bytes]:
