@@ -205,8 +205,9 @@ def test_what_is_left_out_is_counted_however_long_the_lines_are(tmp_path: Path) 
     with Memory(tmp_path) as memory:
         for number in range(400):
             memory.remember(f"{number} is told" + " at great length" * (30 if number < 300 else 0))
-        start = memory.session_start(max_chars=700)
-    assert start.left_out + start.text.count("is told") == 400
+        starts = [memory.session_start(max_chars=chars) for chars in (700, 3_000, 9_000, 30_000)]
+    for start in starts:
+        assert start.left_out + start.text.count("is told") == 400
 
 
 def test_the_text_says_how_much_was_left_out_and_how_to_get_it(tmp_path: Path) -> None:

@@ -229,7 +229,10 @@ class _Reader:
         for path in paths:
             window = self._window(path, _BYTES[name])
             if name == "memory" or not window.records:  # records of a day are counted there
-                self.unread[name] = self.unread.get(name, 0) + window.unread
+                # Those of the last days, which stand there as well, were counted with them.
+                twice = len(self._seen) - window.met if name == "memory" else 0
+                unread = max(0, window.unread - twice)
+                self.unread[name] = self.unread.get(name, 0) + unread
             if self._start.kind != "group":
                 pieces += of_prose(window.prose, newest_last=name != "memory")
             # The newest files are read first, so whatever takes a record's place is known by now.

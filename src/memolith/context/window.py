@@ -44,11 +44,12 @@ _PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if p
 class Window:
     """What was read of one file, in file order."""
 
-    __slots__ = ("known", "prose", "records", "secret", "unread")
+    __slots__ = ("known", "met", "prose", "records", "secret", "unread")
 
     def __init__(self, known: Collection[str] = ()) -> None:
         """Nothing read yet."""
         self.known = known
+        self.met = 0  # known records at the end of the file
         self.records: list[Record] = []
         self.secret: set[str] = set()  # ids of secret records, known ones too
         self.prose: list[str] = []  # paragraphs
@@ -81,6 +82,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             head = head[: _read_head(head, path, window)]
             far = _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
             window.unread = max(0, _lines_between(head, start, far) - len(window.records))
+        window.met = 0
         _read_lines(_without_template(tail, path) if not start else tail, window)
     except OSError as error:
         raise storage_error(error, path) from error
@@ -118,8 +120,8 @@ def _without_template(data: bytes, path: str) -> bytes:
 def _read_head(data: bytes, path: str, window: Window) -> int:
     """Read what stands above the records; returns how many bytes that are."""
     own = _without_template(data, path)
-    end = own.find(b"\n- {")
-    end = end + 1 if end >= 0 else own.rfind(b"\n") + 1
+    end = (b"\n" + own).find(b"\n- {")  # where the first record begins, be it at once
+    end = end if end >= 0 else own.rfind(b"\n") + 1
     _read_lines(own[:end], window)
     return len(data) - len(own) + end
 
@@ -173,6 +175,7 @@ def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
     bare = line.removeprefix(BOM)
     is_known = bare.startswith(BEGINNING) and bare[9:45].decode(errors="replace") in window.known
+    window.met += is_known
     if is_known and _SECRET not in bare:
         return True
     try:
