@@ -162,7 +162,7 @@ def encode_report(report: JobReport) -> bytes:
         "counts": dict(report.counts),
         "warnings": list(report.warnings),
         "backup": report.backup,
-        "seconds": round(report.seconds, 3),
+        "seconds": round(report.seconds, 4),
         "settings": dict(report.settings),
         "changes": [_encode_change(change) for change in report.changes],
     }

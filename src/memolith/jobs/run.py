@@ -58,7 +58,9 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
                 if not snapshot.is_current():  # a job that ended just now may have done it already
                     snapshot = snapshot.anew()
                     plan = job.plan(snapshot)
-                report = _without_stale(place, _run_alone(place, job, (plan, snapshot), report))
+                report = _without_stale(
+                    place, _run_alone(place, job, (plan, snapshot), report, started)
+                )
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
@@ -85,16 +87,20 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
 
 
 def _run_alone(
-    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport
+    place: Workplace,
+    job: Job[P],
+    planned: tuple[P, Snapshot],
+    report: JobReport,
+    started: float,
 ) -> JobReport:
-    started, attempt = clocks.monotonic(), 0
+    tried_since, attempt = clocks.monotonic(), 0
     while True:
         attempt += 1
         is_last = attempt >= _ATTEMPTS
         try:
-            return _run_once(place, job, planned, report, around_edits=is_last)
+            return _run_once(place, job, planned, report, started, around_edits=is_last)
         except FileChangedError as error:
-            patient = job.by_rules and clocks.monotonic() - started < _PATIENCE_SECONDS
+            patient = job.by_rules and clocks.monotonic() - tried_since < _PATIENCE_SECONDS
             if is_last and not patient:
                 raise _overtaken(error, attempt) from error
         snapshot = planned[1].anew()
@@ -114,6 +120,7 @@ def _run_once(
     job: Job[P],
     planned: tuple[P, Snapshot],
     report: JobReport,
+    started: float,
     *,
     around_edits: bool,
 ) -> JobReport:
@@ -127,6 +134,8 @@ def _run_once(
             if stale is not None and still_fits(folder, stale, place):
                 return replace(stale, reason="this proposal waits for your answer")
     drafted = _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
+    # What is kept of it cannot tell how long it takes to be written.
+    drafted = replace(drafted, seconds=clocks.monotonic() - started)
     place.progress(DRAFTED, DONE)
     if drafted.status == "skipped":
         return drafted
