@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
 from memolith.rest import guard
 from tests.cli.conftest import program
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
 
     from tests.rest.conftest import Running
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "idle", "version": "1"},
-    },
-}
 ACCEPT = {"accept": "application/json, text/event-stream"}
 
 

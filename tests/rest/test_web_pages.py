@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
 from tests.rest.conftest import running
 
@@ -93,18 +94,8 @@ def test_others_are_told_nothing_about_pages(server: Running) -> None:
 
 
 def test_an_agent_in_a_page_learns_the_name_of_its_session(server: Running) -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "page", "version": "1"},
-        },
-    }
     headers = {"origin": PAGE, "accept": "application/json, text/event-stream"}
-    answer = server.client.post("/mcp", json=hello, headers=headers)
+    answer = server.client.post("/mcp", json=HELLO, headers=headers)
     assert answer.headers["mcp-session-id"]
     assert "mcp-session-id" in words(answer, "access-control-expose-headers")
     asks = asked(server, "/mcp", origin=PAGE)
