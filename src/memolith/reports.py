@@ -89,11 +89,12 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """Which files a restore brought back, and the backup taken of what stood there before."""
+    """Which files a restore brought back, and the backup that it took of the files before."""
 
     backup: str
     files: tuple[str, ...]
     replaced_saved_as: str
+    appended: int = 0  # records and turns newer than the backup, which follow behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

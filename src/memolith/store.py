@@ -314,7 +314,7 @@ class Store(Opened):
             return tuple(backups(folder))
 
     def restore(self, name: str) -> reports.RestoreReport:
-        """Put the files of a backup back, byte for byte; what stands there now is saved first."""
+        """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first."""
         from memolith.jobs.restore import restore
 
         gate.check_is_text(name=name)

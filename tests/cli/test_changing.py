@@ -205,7 +205,7 @@ def test_restore_latest_undoes_and_can_be_undone(memolith: Run, root: str) -> No
     memolith("restore", undo.rpartition(" ")[2])
     assert Path(root, "MEMORY.md").read_bytes() == trimmed
     report = memolith("restore", "--latest", "--json").json
-    assert sorted(report) == ["backup", "files", "replaced_saved_as"]
+    assert sorted(report) == ["appended", "backup", "files", "replaced_saved_as"]
 
 
 def test_restore_of_what_does_not_exist_is_an_error(memolith: Run) -> None:

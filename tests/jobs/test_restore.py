@@ -1,4 +1,4 @@
-"""A backup is restored byte for byte, or refused; what stood there before is saved first."""
+"""A backup is restored byte for byte, or refused; records newer than it follow behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def backup(memory: Memory) -> str:
         memory.remember(f"number {number}")
     with Path(memory.root, "MEMORY.md").open("ab") as file:
         file.write(ODD)
-    with Memory(memory.root, settings={"trim.max_records": 1}) as small:
+    settings = {"trim.max_records": 1}
+    with Memory(memory.root, settings=settings, clock=memory._clock) as small:
         return small.trim().backup
 
 
@@ -45,7 +46,7 @@ def test_what_stood_there_is_saved_first_and_can_be_brought_back(
     memory.remember("written after the backup")
     now = Path(memory.root, "MEMORY.md").read_bytes()
     report = memory.restore(backup)
-    assert "written after the backup" not in [record.text for record in memory.records()]
+    assert "written after the backup" in [record.text for record in memory.records()]
     memory.restore(report.replaced_saved_as)
     assert Path(memory.root, "MEMORY.md").read_bytes() == now
 
@@ -118,3 +119,54 @@ def test_after_a_restore_the_next_record_goes_to_the_end(memory: Memory, backup:
     data = Path(memory.root, "MEMORY.md").read_bytes()
     assert ODD + b"\n" in data
     assert [record.text for record in memory.records()][-1] == "the next one"
+
+
+def test_restore_never_loses_what_was_acknowledged_after_the_backup(
+    memory: Memory, backup: str
+) -> None:
+    old = (files_of(memory, backup) / "MEMORY.md").read_bytes()
+    newer = [memory.remember(f"newer {number}") for number in range(3)]
+    report = memory.restore(backup)
+    data = Path(memory.root, "MEMORY.md").read_bytes()
+    assert data.startswith(old + b"\n")
+    assert [record.id for record in memory.records()][-3:] == [record.id for record in newer]
+    assert report.appended == 3
+    again = memory.restore(backup)
+    assert (again.appended, Path(memory.root, "MEMORY.md").read_bytes()) == (3, data)
+
+
+def test_a_restore_that_takes_back_another_appends_nothing_that_was_removed_before(
+    memory: Memory, backup: str
+) -> None:
+    trimmed = Path(memory.root, "MEMORY.md").read_bytes()
+    report = memory.restore(backup)
+    back = memory.restore(report.replaced_saved_as)
+    assert (back.appended, Path(memory.root, "MEMORY.md").read_bytes()) == (0, trimmed)
+
+
+def test_a_restored_chat_keeps_the_turns_said_since(root: str) -> None:
+    with Memory(root, settings={"chat.max_entries": 20}) as memory:
+        number = 0
+        while not memory.backups():  # the history is rotated when it is well over its limit
+            memory.log_turn(f"question {number}", "answer")
+            number += 1
+        memory.log_turn("the newest question", "answer")
+        report = memory.restore(memory.backups()[0].name)
+        assert report.appended == 1
+        history = Path(root, "conversation-history.jsonl").read_text().splitlines()
+        assert (len(history), "the newest question" in history[-1]) == (number + 1, True)
+
+
+def test_a_summary_goes_when_the_records_it_was_made_of_come_back(root: str) -> None:
+    with Memory(root, settings={"compact.max_records": 5, "compact.min_age_days": 0}) as memory:
+        for number in range(60):
+            memory.remember(f"event number {number} happened in the office", category="event")
+        before = Path(root, "MEMORY.md").read_bytes()
+        report = memory.jobs.compact()
+        assert report.status == "done"
+        newer = memory.remember("written after the compaction")
+        memory.restore(report.backup)
+        data = Path(root, "MEMORY.md").read_bytes()
+        assert data.startswith(before)
+        (appended,) = data[len(before) :].splitlines()
+        assert newer.id.encode() in appended

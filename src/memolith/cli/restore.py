@@ -7,6 +7,7 @@ from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import UsageError
 from memolith.errors import BackupNotFoundError
 from memolith.shapes import iso
+from memolith.text.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 List the backups, newest last; with a name, put the files of that backup back, byte for byte.
-What stands there now is saved first, so a restore can be undone by another."""
+Records written since the backup are appended to them. The current files are saved first, so a
+restore can be undone by another."""
 EXAMPLE = """\
 memolith restore
 memolith restore 20261115T120000.000Z-trim
@@ -50,6 +52,8 @@ def run(args: Arguments) -> int:
     output.say(output.bold("Restored"), f"  {report.backup}")
     for path in report.files:
         output.say("  ", path)
+    if report.appended:
+        output.say("  kept  ", f"{counted(report.appended, 'newer record')}, appended at the end")
     output.say("  undo  ", again(args, f"restore {report.replaced_saved_as}"))
     return 0
 

@@ -88,6 +88,16 @@ def newest_copy(folder: Folder, path: str) -> bytes | None:
     return None
 
 
+def older_copies(folder: Folder, name: str, path: str) -> Iterator[bytes]:
+    """The copies of a file in the backups taken before this one; damaged ones are left out."""
+    for backup in backups(folder):
+        if backup.name == name:
+            return
+        if path in backup.files:
+            with suppress(BackupDamagedError):
+                yield _read_checked(folder, backup.name, path, backup.files[path])
+
+
 def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
     """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there.
 

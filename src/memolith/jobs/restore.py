@@ -1,31 +1,86 @@
-"""Put the files of a backup back, byte for byte."""
+"""Put the files of a backup back; records written since the backup follow behind them."""
 
 from __future__ import annotations
 
-from memolith.files.backup import prune_backups, read_backup, save_backup
+from memolith.files import layout
+from memolith.files.backup import older_copies, prune_backups, read_backup, save_backup
+from memolith.files.document import Document
+from memolith.jobs.kept import kept_jobs
 from memolith.reports import RestoreReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
+    from memolith.files.folder import Folder
     from memolith.files.transaction import Transaction
 
 
 def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) -> RestoreReport:
-    """Check the backup, save what stands there now, then replace; all files or none."""
+    """Check the backup, save the current files, then replace them; all files or none."""
     folder = transaction.folder
     files = read_backup(folder, name)
     stamps = {path: folder.stamp(path) for path in files}  # before they are read
-    standing = {path: folder.read(path) for path in files}
+    current = {path: folder.read(path) for path in files}
+    newer = {
+        path: _newer_lines(folder, name, path, data, current[path] or b"")
+        for path, data in files.items()
+    }
     saved = save_backup(
         folder,
-        {path: data for path, data in standing.items() if data is not None},
+        {path: data for path, data in current.items() if data is not None},
         reason="restore",
         now=now,
     )
     for path, data in files.items():
-        transaction.replace(path, data, stamps[path])
+        glue = b"\n" if newer[path] and data and not data.endswith(b"\n") else b""
+        transaction.replace(path, data + glue + b"".join(newer[path]), stamps[path])
     transaction.commit()
     prune_backups(folder, keep)
-    return RestoreReport(backup=name, files=tuple(files), replaced_saved_as=saved)
+    return RestoreReport(
+        backup=name,
+        files=tuple(files),
+        replaced_saved_as=saved,
+        appended=sum(map(len, newer.values())),
+    )
+
+
+def _newer_lines(
+    folder: Folder, name: str, path: str, restored: bytes, current: bytes
+) -> list[bytes]:
+    """The lines of records and turns that were acknowledged after the backup.
+
+    The time of a record does not tell: it may be of the past. A record that an older backup holds was
+    removed before this one was taken, as when one restore takes back another.
+    """
+    back = dict(_entries(path, restored))
+    newer = {key: line for key, line in _entries(path, current) if key not in back}
+    if newer:
+        for copy in older_copies(folder, name, path):
+            for key, _ in _entries(path, copy):
+                newer.pop(key, None)
+    for key in _written_by_jobs(folder, path, set(back)):
+        newer.pop(key, None)
+    return list(newer.values())
+
+
+def _entries(path: str, data: bytes) -> Iterator[tuple[str | bytes, bytes]]:
+    """What stands for a record or a turn in the file, and its whole line."""
+    if path == layout.CONVERSATIONS:
+        yield from ((line, line + b"\n") for line in data.split(b"\n") if line.strip())
+    elif path.endswith(".md"):
+        for line, record in Document.parse(path, data).records():
+            yield record.id, line.data.rstrip(b"\r\n") + b"\n"
+
+
+def _written_by_jobs(folder: Folder, path: str, back: set[str | bytes]) -> Iterator[str | bytes]:
+    """The records that jobs made of others, where all of these come back: summaries of them go."""
+    for job in kept_jobs(folder):
+        for change in job.changes:
+            if job.status != "done" or change.path != path:
+                continue
+            removed = {key for hunk in change.hunks for key, _ in _entries(path, hunk.removed)}
+            if removed <= back:
+                for hunk in change.hunks:
+                    yield from (key for key, _ in _entries(path, hunk.inserted))

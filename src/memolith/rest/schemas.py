@@ -230,11 +230,12 @@ class BackupsAnswer(BaseModel):
 
 
 class RestoreAnswer(BaseModel):
-    """What was brought back, and the backup of what stood there before."""
+    """Which files came back, the backup of the files before, and how many newer records were appended."""
 
     backup: str
     files: list[str]
     replaced_saved_as: str
+    appended: int
 
 
 class SyncAnswer(BaseModel):
