@@ -20,9 +20,7 @@ from memolith.index.place import IndexPlace
 from memolith.index_reports import told_of_refused
 from memolith.ingest.background import Background
 from memolith.ingest.embedding import embed_waiting
-from memolith.ingest.looking import Looking
 from memolith.ingest.model import Model
-from memolith.ingest.settling import Settling
 from memolith.ingest.sources import Days, Sources, as_doubtful
 from memolith.ingest.status import index_status
 from memolith.ingest.sync import sync
@@ -65,11 +63,7 @@ class KeptIndex:
         self._model = self._new_model()
         self._background = Background(self._embed_in_background)
         self._word_vectors: WordVectors | None = None
-        self._embedded = False  # whether no chunk waits for a vector, as far as is known
-        self._flaws: tuple[str, ...] = ()  # what of the files cannot be found, as of the last look
         self._asked = _NEVER
-        self._looking = Looking()
-        self._settling = Settling()
         self._place = IndexPlace(os.path.join(root, INDEX_FOLDER))
         self._closing = False
 
@@ -77,19 +71,9 @@ class KeptIndex:
         """Use other settings from the next search on."""
         with self._guard:
             before, self._config, self._clock = self._config, config, clock
-            if config.index != before.index or config.profile != before.profile:
-                self.look_everywhere()
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
                 self._model = self._new_model()
-
-    def look_again(self) -> None:
-        """Something is about to be written: what was seen on the disk a moment ago counts no more."""
-        self._looking.forget()
-
-    def look_everywhere(self) -> None:
-        """Somebody has looked at the disk, and may have seen what the kernel has not told us."""
-        self._looking.forget_everything()
 
     def close(self) -> None:
         """Let go of the index: at once, or when what still is at work with it ends."""
@@ -114,7 +98,6 @@ class KeptIndex:
     def _close(self) -> None:
         self._closing = False
         self._background.stop()
-        self._looking.close()
         self._model.close()
         if self._index is not None:
             self._index.close()
@@ -126,7 +109,6 @@ class KeptIndex:
         from memolith.files.not_followed import not_followed  # searches do without it
 
         with self._at_work():
-            self._looking.forget_everything()
             report = self._again_if_replaced(lambda: self._sync(progress))
             with self._roots() as roots:
                 links = not_followed(roots.own)
@@ -140,14 +122,13 @@ class KeptIndex:
         if clocks.monotonic() - self._asked < _CLOSE_SECONDS:
             return False
         with self._at_work(), suppress(MemolithError):
-            if self._index is not None and not self._looking.is_quiet():
+            if self._index is not None:
                 self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
         return True
 
     def follow(self) -> None:
         """Files were changed by us: index them now. As a search, it does not wait for vectors for long."""
         with self._at_work():
-            self._looking.forget_everything()
             self._again_if_replaced(lambda: self._sync(None, _EMBEDDING_SECONDS))
 
     def reindex(self, progress: Progress | None = None) -> SyncReport:
@@ -218,8 +199,6 @@ class KeptIndex:
             forget_all(self._cache_path)
 
     def _sync(self, progress: Progress | None, embedding_seconds: float = math.inf) -> SyncReport:
-        self._looking.forget()  # until the look that follows has come to its end
-        self._embedded = False
         embedder = self._open_embedder()
         is_search = embedding_seconds < math.inf
         if self._model.is_slow and is_search:
@@ -228,19 +207,14 @@ class KeptIndex:
             self._background.stop()  # two would embed the same chunks
         with self._roots() as roots:
             report = sync(
-                replace(
-                    self._sources(roots, self._open_word_vectors()),
-                    seen=self._looking.seen,
-                    settling=self._settling,
-                ),
+                self._sources(roots, self._open_word_vectors()),
                 self._open_index(),
                 embedder,
                 progress,
                 embedding_seconds=None if self._background.is_at_work else embedding_seconds,
             )
-        self._looking.note(report)
-        self._flaws = self._tell_flaws()
-        return replace(report, warnings=report.warnings + self._flaws) if self._flaws else report
+        flaws = self._tell_flaws()
+        return replace(report, warnings=report.warnings + flaws) if flaws else report
 
     def _tell_flaws(self) -> tuple[str, ...]:
         flawed = self._open_index().flaws()
@@ -251,9 +225,7 @@ class KeptIndex:
         return told_of(flawed)
 
     def _look(self) -> tuple[str, ...]:
-        """Index what has changed on the disk, if anything may have; says what could not be done."""
-        if not self._looking.is_due():
-            return self._flaws
+        """Index what has changed on the disk; returns warnings."""
         try:
             return self._sync(None, _EMBEDDING_SECONDS).warnings
         except IndexReplacedError:
@@ -277,7 +249,6 @@ class KeptIndex:
             raise
         except IndexUnavailableError:
             return False
-        self.look_everywhere()
         return bool(doubtful)
 
     def _go_elsewhere(self, why: str) -> None:
@@ -315,8 +286,7 @@ class KeptIndex:
         if self._indexed_by is None:
             return ()
         # Who embeds in the background also puts in what is done: until then words alone find that.
-        if self._embedded or not (index.without_vector(1) or self._background.is_at_work):
-            self._embedded = True  # until the disk is looked at again
+        if not (index.without_vector(1) or self._background.is_at_work):
             refused = index.refused() if self._model.is_slow else 0
             return (f"{told_of_refused(refused)}.",) if refused else ()
         waiting = index.stats().without_vector

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from memolith import context_types, labels, lifecycle, reports, retrieval
     from memolith.context.recall import Recaller
-    from memolith.files.transaction import Transaction
     from memolith.finding import Finder
     from memolith.wanted import Wanted
 
@@ -55,8 +54,6 @@ class Memory(TrackedStore):
     def close(self) -> None:
         """Let go of files, index and model; a later call opens them again."""
         super().close()
-        if self._recaller is not None:
-            self._recaller.close()
         if self._finder is not None:
             self._finder.close()
 
@@ -324,9 +321,7 @@ class Memory(TrackedStore):
         self._journal = Journal(self._clock, self.config.profile.primary)
         if self._finder is not None:
             self._finder.configure(self.config, self._clock)
-        if self._recaller is not None:
-            self._recaller.close()
-            self._recaller = None  # its answers were those of the settings before
+        self._recaller = None  # its answers were those of the settings before
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
     def _behind(self) -> tuple[str, ...]:
@@ -340,12 +335,6 @@ class Memory(TrackedStore):
     def _sync_if_indexed(self) -> None:
         if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
             self._open_finder().follow()
-
-    def _writing(self) -> Transaction:
-        """Take the writer lock; the next search looks at the disk, whatever it saw a moment ago."""
-        if self._finder is not None:
-            self._finder.look_again()
-        return super()._writing()
 
     @property
     def _wanted(self) -> Wanted:
@@ -363,9 +352,7 @@ class Memory(TrackedStore):
         if not self.profile.exists:
             nothing = retrieval.SearchResult(hits=(), warnings=self.profile.missing)
             return work(lambda *_: nothing)
-        finder = self._open_finder()
-        finder.look_everywhere()
-        return finder.ask(question, kinds, most, work)
+        return self._open_finder().ask(question, kinds, most, work)
 
     def _open_recaller(self) -> Recaller:
         from memolith.context.recall import Recaller
@@ -375,8 +362,6 @@ class Memory(TrackedStore):
             old = self._recaller
             if old is not None and old.config is self.config.context:
                 return old
-            if old is not None:
-                old.close()
             config = self.config
             self._recaller = Recaller(
                 StoreVersion(self.root, config.index.extra_paths, config.search.synonyms_path),

@@ -24,7 +24,6 @@ from memolith.context.cache import AnswerCache
 from memolith.context.recall import Recaller
 from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
-from memolith.files.change_hint import ChangeHint
 from memolith.retrieval import Filters, SearchResult
 from memolith.values import fields, replace
 from tests.conftest import StoppedTime
@@ -177,15 +176,10 @@ def test_a_renewal_that_fails_is_seen_by_whoever_asks_next(moment: list[float]) 
         cache.answer("a", fail, always)
 
 
-def test_what_only_a_look_at_the_files_can_tell_is_in_the_answer_that_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As when another machine writes to a shared disk."""
+def test_a_file_written_after_the_last_search_is_in_the_cached_answer(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Tea at four")
         assert len(memory.recall("tea").hits) == 1
-        monkeypatch.setattr(ChangeHint, "is_quiet", lambda self: True)
-        monkeypatch.setattr(ChangeHint, "take", lambda self: set())
         (tmp_path / "memory/note.md").write_text("Tea is in the kitchen.")
         assert len(memory.recall("tea").hits) == 2
 

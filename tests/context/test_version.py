@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from memolith import Memory
 from memolith import clock as clocks
-from memolith.context import version as versions
 from memolith.context.version import StoreVersion
 
 TICK = 0.06  # after this a change gets another time stamp
@@ -60,44 +58,6 @@ def test_whatever_changes_the_files_changes_the_version(
     assert before == version() == version() == (before[0], True)
     change(tmp_path)
     assert version()[0] != before[0]
-    version.close()
-    assert version()[0] != before[0]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-def test_of_many_files_only_those_that_were_touched_are_looked_at_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(versions, "_BELIEVED_SECONDS", 1e9)  # however slow the machine is
-    (tmp_path / "memory").mkdir()
-    for number in range(400):
-        (tmp_path / f"memory/{number}.md").touch()
-    version = StoreVersion(str(tmp_path))
-    version()
-    version()
-    looked_at: list[str] = []
-    real = os.lstat
-
-    def lstat(path: str) -> os.stat_result:
-        looked_at.append(path)
-        return real(path)
-
-    monkeypatch.setattr(versions.os, "lstat", lstat)
-    before = version()[0]
-    assert looked_at == []
-    (tmp_path / "memory/7.md").write_text("tea")
-    after = version()[0]
-    assert after != before
-    assert looked_at == [str(tmp_path / "memory/7.md")]
-    assert version()[0] == after
-    assert len(looked_at) == 1
-    (tmp_path / "memory/new").mkdir()
-    seen = version()[0]
-    (tmp_path / "memory/new/one.md").write_text("tea")
-    assert version()[0] != seen
-    (tmp_path / "memory/new/one.md").unlink()
-    assert version()[0] == seen
-    version.close()
 
 
 def test_right_after_a_change_the_version_is_not_settled(
@@ -112,38 +72,14 @@ def test_right_after_a_change_the_version_is_not_settled(
     assert version()[1]
 
 
-def test_a_folder_that_appears_while_a_file_is_looked_at_is_seen(tmp_path: Path) -> None:
-    version = version_of_many(tmp_path)
-    touched = version._hint.take
-
-    def take() -> set[str] | None:
-        found = touched()
-        (tmp_path / "memory/new").mkdir()
-        return found
-
-    (tmp_path / "memory/0.md").unlink()  # this changes the time of the folder, too
-    version._hint.take = take  # type: ignore[method-assign]
-    version()
-    version._hint.take = touched  # type: ignore[method-assign]
-    time.sleep(TICK)
-    (tmp_path / "memory/new/coffee.md").write_text("coffee")
-    before = version()
-    time.sleep(TICK)
-    assert version()[0] == before[0]
-    (tmp_path / "memory/new/coffee.md").write_text("tea")
-    assert version()[0] != before[0]
-
-
-def version_of_many(root: Path) -> StoreVersion:
-    """A version that believes the kernel, having looked at everything."""
-    (root / "memory").mkdir()
-    for number in range(400):
-        (root / f"memory/{number}.md").touch()
-    time.sleep(TICK)
-    version = StoreVersion(str(root))
-    version()
-    version()
-    return version
+def test_a_file_in_a_folder_made_a_moment_ago_changes_the_version(tmp_path: Path) -> None:
+    version = StoreVersion(str(tmp_path))
+    (tmp_path / "memory/new").mkdir(parents=True)
+    empty = version()[0]
+    (tmp_path / "memory/new/one.md").write_text("tea")
+    assert version()[0] != empty
+    (tmp_path / "memory/new/one.md").unlink()
+    assert version()[0] == empty
 
 
 def test_a_link_to_another_folder_that_leads_elsewhere_changes_the_version(tmp_path: Path) -> None:

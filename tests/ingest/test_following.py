@@ -11,7 +11,6 @@ import pytest
 
 from memolith import Memory, kept_index
 from memolith.following import follow_files
-from memolith.ingest import looking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,24 +126,17 @@ def test_an_index_that_cannot_be_used_does_not_end_the_following(server: Memory)
     )
 
 
-def test_what_a_search_has_just_looked_at_is_not_looked_at_again(
+def test_right_after_a_search_nothing_is_indexed_ahead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "BELIEVED_SECONDS", 3600.0)
     with Memory(tmp_path) as memory:
         memory.remember("a heron")
         memory.search("heron")
         finder = memory._open_finder()
-        if not finder._looking.seen.hint.works:
-            pytest.skip("the kernel does not tell of changes here")
-        looks = list[object]()
-        sync = finder._sync
-        monkeypatch.setattr(finder, "_sync", lambda *args: looks.append(sync(*args)))
         (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
         monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 3600.0)
-        assert not finder.keep_up()  # the next search is near, and looks for itself
+        assert not finder.keep_up()  # the next search is near, and syncs itself
+        assert "memory/grebe.md" not in indexed(memory)
         monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 0.0)
         assert finder.keep_up()
-        assert len(looks) == 1
-        assert finder.keep_up()
-        assert len(looks) == 1
+        assert "memory/grebe.md" in indexed(memory)

@@ -53,10 +53,6 @@ class Recaller:
             *limits, lambda found: _chars(found.hits) + _chars(found.experiences) + len(found.text)
         )
 
-    def close(self) -> None:
-        """Let go of what is held open."""
-        self._version.close()
-
     def recall(self, question: str, limit: int, filters: Filters) -> SearchResult:
         """A search whose answer may be a moment old, but never older than the last write."""
 

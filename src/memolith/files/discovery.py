@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import stat
 
-from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import DEEPEST, SECOND_NAME, change_stamp_of, storage_error
 from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from memolith.files.folder import Folder
     from memolith.types import Stamp
 
@@ -41,69 +38,24 @@ class _Found:
         return [*self.warnings, *(f"{named} It is left out of search." for named in linked)]
 
 
-def discover(
-    folder: Folder,
-    about_to_look: Callable[[str], None] | None = None,
-    second_names: list[str] | None = None,
-) -> tuple[dict[str, Stamp], list[str]]:
+def discover(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
     """Every file that is searched, with its stamp; and warnings about what could not be looked at.
 
     That is the Markdown at the top and below `memory/`, without hidden files, and the chat history.
     The dream diary is left out: it tells of recalls, and would answer questions with them.
-    `about_to_look` is told the path of every folder just before it is looked at; `second_names` gets
-    the files that are left out because they have another name too.
     """
     found = _Found()
     waiting = [layout.DAILY_FOLDER, ""]
     while waiting:
         path = waiting.pop()
-        if about_to_look is not None:
-            about_to_look(path)
         below = _look(folder, path, found, path or folder.root)
         if path:
             waiting += below
-    if second_names is not None:
-        second_names += found.second_names
     return found.files, found.told()
 
 
-def have_second_names(folder: Folder, paths: Iterable[str]) -> bool:
-    """Whether all these files still have another name too; where that was, nobody may watch."""
-    try:
-        for path in paths:
-            parent, name = folder.parent(path)
-            if os.stat(name, dir_fd=parent, follow_symlinks=False).st_nlink == 1:
-                return False
-    except (OSError, MemolithError):
-        return False
-    return True
-
-
-def look_again(folder: Folder, found: dict[str, Stamp], paths: Iterable[str]) -> bool:
-    """Bring what `discover` found in line with files that were touched since; False if in doubt."""
-    for path in paths:
-        try:
-            parent, name = folder.parent(path)
-            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-        except FileNotFoundError:
-            found.pop(path, None)
-            continue
-        except (OSError, MemolithError):
-            return False
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            return False  # it may be a second name of a file that was found
-        if (name.endswith(".md") or path == layout.CONVERSATIONS) and not _is_left_out(path):
-            found[path] = change_stamp_of(status)
-    return True
-
-
-def discover_below(
-    folder: Folder, about_to_look: Callable[[str], None] | None = None
-) -> tuple[dict[str, Stamp], list[str]]:
-    """The visible Markdown anywhere below a folder that is not a profile, and warnings.
-
-    `about_to_look` is told paths in full.
-    """
+def discover_below(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
+    """The visible Markdown anywhere below a folder that is not a profile, and warnings."""
     found = _Found()
     waiting = [""]
     looked_at = 0
@@ -116,10 +68,7 @@ def discover_below(
             )
             break
         path = waiting.pop()
-        place = os.path.join(folder.root, path)
-        if about_to_look is not None:
-            about_to_look(place)
-        waiting += _look(folder, path, found, place)
+        waiting += _look(folder, path, found, os.path.join(folder.root, path))
     notes = {path: stamp for path, stamp in found.files.items() if path.endswith(".md")}
     return notes, found.told()
 

@@ -18,8 +18,6 @@ from memolith.text.cleaning import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memolith.types import Stamp
 
 MARK = "@"
@@ -46,11 +44,6 @@ class Roots:
         for folder in (self._extra or {}).values():
             folder.close()
 
-    @property
-    def has_others(self) -> bool:
-        """Whether there are folders besides the profile's."""
-        return bool(self._named)
-
     def open(self, path: str) -> tuple[int, os.stat_result]:
         """Open an ordinary file; see `Folder.open`."""
         folder, inside = self._place(path)
@@ -61,22 +54,15 @@ class Roots:
         folder, inside = self._place(path)
         return folder.read(inside, single_name=single_name)
 
-    def discover(
-        self,
-        about_to_look: Callable[[str], None] | None = None,
-        second_names: list[str] | None = None,
-    ) -> tuple[dict[str, Stamp], list[str]]:
-        """Every file that is searched, each once, with its stamp; and warnings.
-
-        `about_to_look` is told the path of every folder, for the others in full; see `discover`.
-        """
-        found, warnings = discover(self.own, about_to_look, second_names)
+    def discover(self) -> tuple[dict[str, Stamp], list[str]]:
+        """Every file that is searched, each once, with its stamp; and warnings."""
+        found, warnings = discover(self.own)
         if not self._named:
             return found, warnings
         own = os.path.realpath(self.own.root)
         seen = {os.path.join(own, path) for path in (*found, layout.DREAM_DIARY)}
         for root_id, folder in self._others().items():
-            below, problems = discover_below(folder, about_to_look)
+            below, problems = discover_below(folder)
             warnings += problems
             for path, stamp in below.items():
                 place = os.path.join(folder.root, path)

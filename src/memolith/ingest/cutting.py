@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memolith import clock
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.ingest.flaws import Flaws, without_noise
-from memolith.ingest.settling import settled
+from memolith.ingest.sources import RACY
 from memolith.interfaces import FileState
 from memolith.text.digests import blake2b
 
@@ -41,7 +42,7 @@ def cut_file(
     digest = blake2b(view[:before], digest_size=16)
     grew = known is not None and len(data) > before and days.mark(digest) == known.digest
     digest.update(view[before:])
-    state = FileState(settled(stamp), days.mark(digest))
+    state = FileState(_lasting_stamp(stamp), days.mark(digest))
     if known is not None and known.digest == state.digest:
         return Cut(replace(state, flaws=known.flaws), None)
     appended = chunk_appended(path, data, before, days.of) if grew else None
@@ -51,3 +52,11 @@ def cut_file(
         flaws = flaws.behind(Flaws.spelled(known.flaws))
     state = replace(state, flaws=str(flaws))
     return Cut(state, readable, is_appended=appended is not None)
+
+
+def _lasting_stamp(stamp: Stamp) -> Stamp:
+    """The stamp to compare with later; a racy one equals no other, so that the file is read again.
+
+    Racy as git calls it: a change within the same tick of the file system's clock would get the same stamp.
+    """
+    return stamp if stamp[2] < clock.file_time() - clock.FILE_TICK else (*stamp[:2], RACY)

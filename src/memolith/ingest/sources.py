@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.files.chunking import CUT
-from memolith.ingest.settling import UNCERTAIN, Settling
 from memolith.interfaces import FileChange, FileState
 from memolith.text.digests import blake2b
-from memolith.values import dataclass, field
+from memolith.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from memolith.files.roots import Roots
-    from memolith.files.seen import SeenFiles
     from memolith.interfaces import IndexedChunk, WordVectors
     from memolith.retrieval import Turn
     from memolith.types import Record
+
+RACY = -1  # the time in the stamp of a file that was indexed too soon after it was written
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,6 @@ class Sources:
 
     roots: Roots
     days: Days
-    seen: SeenFiles | None = None  # what was seen before, kept by whoever syncs again and again
-    settling: Settling = field(default_factory=Settling)
     word_vectors: WordVectors | None = None
 
 
@@ -73,7 +71,7 @@ def as_seen(
 def as_doubtful(known: Mapping[str, FileState], path: str) -> FileChange:
     """A change after which a file is read and cut again: what the index holds of it is not so."""
     state = known[path]
-    return as_seen(known, path, FileState((*state.stamp[:2], UNCERTAIN), ""), None)
+    return as_seen(known, path, FileState((*state.stamp[:2], RACY), ""), None)
 
 
 def text_digest(text: str) -> bytes:

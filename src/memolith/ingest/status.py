@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memolith.index.choose import has_index, look_at_index
 from memolith.index_reports import IndexStatus
-from memolith.ingest.settling import UNCERTAIN
+from memolith.ingest.sources import RACY
 from memolith.interfaces import IndexDamagedError
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ def index_status(roots: Roots, folder: str) -> IndexStatus:
             changed=len(on_disk),
             warnings=tuple(warnings),
         )
-    # Files that were indexed just after they were written have no certain stamp; see `sync`.
     changed = sum(
-        known.get(path) not in (stamp, (*stamp[:2], UNCERTAIN)) for path, stamp in on_disk.items()
+        known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
     )
     return IndexStatus(
         folder=folder,

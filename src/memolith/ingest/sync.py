@@ -103,9 +103,7 @@ class _Seen:
     def now(cls, sources: Sources, index: Index) -> _Seen:
         """Look; at the index first: what another process indexes meanwhile is not taken for gone."""
         known = index.files()
-        on_disk, warnings = (
-            sources.roots.discover() if sources.seen is None else sources.seen.now(sources.roots)
-        )
+        on_disk, warnings = sources.roots.discover()
         gone = [path for path in known if path not in on_disk]
         return cls(known, len(on_disk), gone, _unlike(known, on_disk, sources), warnings)
 
@@ -128,16 +126,11 @@ class _Seen:
 def _unlike(
     known: Mapping[str, FileState], on_disk: Mapping[str, Stamp], sources: Sources
 ) -> dict[str, Stamp]:
-    """The files that the index does not hold as they are. Every search waits for the first loop."""
+    """The files that the index does not hold as they are. Every search waits for this loop."""
     ending, no_file = sources.days.ending, FileState((0, 0, 0), "")
     held = known.get
-    unlike = {
+    return {
         path: stamp
         for path, stamp in on_disk.items()
         if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
-    }
-    return {
-        path: stamp
-        for path, stamp in unlike.items()
-        if not sources.settling.is_as_held(sources, path, stamp, held(path))
     }

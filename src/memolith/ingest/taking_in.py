@@ -117,6 +117,8 @@ class Work:
         if data is None:
             return
         cut = cut_file(path, data, stamp, self._known.get(path), self._sources.days)
+        if cut.chunks is None and cut.state == self._known.get(path):
+            return  # still racy: a write would only have other processes read the index again
         if cut.chunks is None:
             self._touched.append(as_seen(self._known, path, cut.state, None))
         else:
