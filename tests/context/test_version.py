@@ -82,6 +82,16 @@ def test_a_file_in_a_folder_made_a_moment_ago_changes_the_version(tmp_path: Path
     assert version()[0] == empty
 
 
+def test_a_memory_that_does_not_exist_yet_has_a_version_that_is_never_settled(
+    tmp_path: Path,
+) -> None:
+    version = StoreVersion(str(tmp_path / "missing"))
+    before, settled = version()
+    assert not settled
+    Memory(tmp_path / "missing").remember("tea")
+    assert version()[0] != before
+
+
 def test_a_link_to_another_folder_that_leads_elsewhere_changes_the_version(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memolith import clock
+from memolith.errors import MemolithError
 from memolith.files.folder import Folder, change_stamp_of, close_quietly
 from memolith.files.locks import LOCK_PATH
 from memolith.files.roots import Roots
@@ -27,8 +28,11 @@ class StoreVersion:
         """The version now, and whether it is settled, so that any later change would show in it."""
         now = clock.file_time()
         written = _last_write(self.root)
-        with Folder(self.root) as folder, Roots(folder, self._extra_paths) as roots:
-            stamps, warnings = roots.discover()
+        try:
+            with Folder(self.root) as folder, Roots(folder, self._extra_paths) as roots:
+                stamps, warnings = roots.discover()
+        except MemolithError as error:  # a memory that does not exist yet
+            return error.message, False
         if self._synonyms:  # not searched, but other synonyms give other answers
             with suppress(OSError, ValueError):
                 stamps[self._synonyms] = change_stamp_of(os.lstat(self._synonyms))
