@@ -107,7 +107,6 @@ def test_a_record_knows_where_it_was_read_and_is_still_the_same() -> None:
         b"# Title\n",
         b"- a list item\n",
         b"- {braces} are fine\n",
-        b"* " + EXAMPLE[2:],
         b"-" + EXAMPLE[1:].lstrip(),
         b'{"id":"x"}',
     ],

@@ -7,15 +7,16 @@ lines of protected categories are read, and of the beginning what a person wrote
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import islice, takewhile
 
 from memolith.files.byte_marks import BOM, is_utf16, not_utf8
+from memolith.files.document import Document
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
-    BEGINNING,
     RecordFormatError,
     claims_to_be_record,
+    json_part,
     parse_line,
 )
 from memolith.files.secret_marks import secret_ids
@@ -35,6 +36,7 @@ _FAR = 2_097_152
 _PIECE = 131_072  # of that, read at once: small enough to stay in the processor's cache
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
+_ID = b'{"id":"'
 _CATEGORY = b'"category":"'
 _SECRET = b'"secret"'
 _STAND_IN = HIDDEN.encode()
@@ -83,7 +85,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             far = _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
             window.unread = max(0, _lines_between(head, start, far) - len(window.records))
         window.met = 0
-        _read_lines(_without_template(tail, path) if not start else tail, window)
+        _read_lines(_without_template(tail, path) if not start else tail, window, whole=not start)
     except OSError as error:
         raise storage_error(error, path) from error
     finally:
@@ -120,9 +122,10 @@ def _without_template(data: bytes, path: str) -> bytes:
 def _read_head(data: bytes, path: str, window: Window) -> int:
     """Read what stands above the records; returns how many bytes that are."""
     own = _without_template(data, path)
-    end = (b"\n" + own).find(b"\n- {")  # where the first record begins, be it at once
-    end = end if end >= 0 else own.rfind(b"\n") + 1
-    _read_lines(own[:end], window)
+    lines = Document.parse(path, own[: own.rfind(b"\n") + 1]).lines
+    above = takewhile(lambda line: not line.looks_like_record, lines)
+    end = sum(len(line.data) for line in above)
+    _read_lines(own[:end], window, whole=True)
     return len(data) - len(own) + end
 
 
@@ -159,12 +162,14 @@ def _protected(data: bytes) -> Iterator[bytes]:
             yield line
 
 
-def _read_lines(data: bytes, window: Window) -> None:
+def _read_lines(data: bytes, window: Window, *, whole: bool) -> None:
+    """Read records and prose; in the middle of a file nobody knows where a code fence begins."""
     prose = list[bytes]()
-    for line in data.split(b"\n"):
+    for line in Document.parse("", data).lines:
+        is_record = not (whole and line.fenced) and _read_record(line.data, window)
         # A record that is broken may have been meant to be secret.
-        if not _read_record(line, window) and not claims_to_be_record(line):
-            prose.append(line)
+        if not is_record and not claims_to_be_record(line.data):
+            prose.append(line.data)
     shown = [line for line in prose if line.strip() != _STAND_IN]
     window.prose += _paragraphs(shown)
     if hidden := len(prose) - len(shown):  # somebody pasted what was shown: one line tells it
@@ -173,13 +178,13 @@ def _read_lines(data: bytes, window: Window) -> None:
 
 def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
-    bare = line.removeprefix(BOM)
-    is_known = bare.startswith(BEGINNING) and bare[9:45].decode(errors="replace") in window.known
+    content = json_part(line) or b""
+    is_known = content.startswith(_ID) and content[7:43].decode(errors="replace") in window.known
     window.met += is_known
-    if is_known and _SECRET not in bare:
+    if is_known and _SECRET not in content:
         return True
     try:
-        record = parse_line(bare)
+        record = parse_line(line)
     except RecordFormatError:
         return False
     if record is not None and record.sensitivity == "secret":

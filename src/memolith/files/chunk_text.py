@@ -6,7 +6,6 @@ import errno
 import os
 
 from memolith.errors import MemolithError
-from memolith.files.byte_marks import BOM
 from memolith.files.conversation_log import parse_turn
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
@@ -76,7 +75,7 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
     if chunk.kind == "turn":
         return _side(data, chunk.role)
     try:
-        record = parse_line(data.removeprefix(BOM))
+        record = parse_line(data)
     except RecordFormatError:
         return None
     if record is None:

@@ -12,12 +12,12 @@ from datetime import date
 
 from memolith.files import layout
 from memolith.files.byte_marks import BOM, is_utf16
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
 from memolith.files.outline import Outline, may_have_titles
 from memolith.files.promoted import TRAILER, generated_lines
-from memolith.files.record_format import RecordFormatError, claims_to_be_record
+from memolith.files.record_format import RecordFormatError
 from memolith.files.turn_chunks import turn_chunks
 from memolith.retrieval import Chunk
 from memolith.text.promoted_line import read_promoted
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
 # Part of every file's mark in the index: another number, and what was cut before is cut again.
-CUT = 6
+CUT = 7
 
 # Around what jobs write.
 _MARK = re.compile(
@@ -74,6 +74,8 @@ def chunk_appended(
         return None
     if not list(Document.parse(path, last).records()) or _lines_of_template(path, tail):
         return None
+    if any(fence in data for fence in (b"```", b"~~~")):
+        return None
     found = list(_markdown_chunks(path, tail, day_of))
     above = data[:before].split(b"\n", _lines_of_template(path, data))[-1]
     if may_have_titles(above) and any(chunk.kind == "prose" for chunk in found):
@@ -106,6 +108,7 @@ class _Line:
     number: int
     offset: int
     data: bytes  # without its line ending
+    may_be_secret: bool = False
 
     @property
     def text(self) -> str:
@@ -127,11 +130,11 @@ def _markdown_chunks(
         if line.number <= boilerplate:
             pass
         elif record is None and line.number not in generated:
-            prose.append(_line(line.number, offset, line.data))
+            prose.append(_line(line, offset))
         else:
             yield from _prose_chunks(path, prose, outline)
             prose = []
-            whole = _line(line.number, offset, line.data)
+            whole = _line(line, offset)
             if record is None:
                 yield from _promoted_chunk(path, whole)
             else:
@@ -154,9 +157,9 @@ def _lines_of_template(path: str, data: bytes) -> int:
     return template.count(b"\n") if template and data.startswith(template) else 0
 
 
-def _line(number: int, offset: int, data: bytes) -> _Line:
-    mark = len(BOM) if number == 1 and data.startswith(BOM) else 0
-    return _Line(number, offset + mark, data[mark:].rstrip(b"\r\n"))
+def _line(line: Line, offset: int) -> _Line:
+    mark = len(BOM) if line.number == 1 and line.data.startswith(BOM) else 0
+    return _Line(line.number, offset + mark, line.data[mark:].rstrip(b"\r\n"), line.may_be_secret)
 
 
 def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
@@ -232,11 +235,11 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> list[Chunk]
     parts = split_note(data)
     body = parts[1] if parts else b""
     offset = len(data) - len(body)
-    number = data[:offset].count(b"\n") + 1
+    above = data[:offset].count(b"\n")
     lines = []
-    for line in body.split(b"\n"):
-        lines.append(_line(number, offset, line))
-        number, offset = number + 1, offset + len(line) + 1
+    for line in Document.parse(path, body).lines:
+        lines.append(replace(_line(line, offset), number=above + line.number))
+        offset += len(line.data)
     whole = _record_chunk(path, _Line(1, 0, b""), note, day)
     return [
         replace(
@@ -294,7 +297,7 @@ def _apart(section: list[_Line]) -> Iterator[tuple[list[_Line], bool]]:
     """The lines of a section, each broken record apart, so that it hides nothing but itself."""
     start = at = 0
     while at < len(section):
-        if claims_to_be_record(section[at].data):
+        if section[at].may_be_secret:
             if start < at:
                 yield section[start:at], False
             start = _end_of_broken(section, at)

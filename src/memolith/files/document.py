@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from memolith.files.byte_marks import BOM
 from memolith.files.damage import Damage
-from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.record_format import (
+    RecordFormatError,
+    claims_to_be_record,
+    json_part,
+    parse_line,
+)
 from memolith.types import Citation, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+_FENCE = re.compile(rb"^[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE)
+
+
+def fenced_lines(data: bytes) -> frozenset[int]:
+    """The numbers of the lines inside code fences: what looks like a record there is an example.
+
+    A fence that is not closed is none, or whatever is appended later would be lost in it.
+
+    >>> sorted(fenced_lines(b"a\\n```\\nb\\n```\\n~~~\\nc"))
+    [3]
+    """
+    if b"```" not in data and b"~~~" not in data:
+        return frozenset()
+    found: set[int] = set()
+    opened, begin = b"", 0
+    line, counted = 1, 0
+    for fence in _FENCE.finditer(data):
+        line += data.count(b"\n", counted, fence.start())
+        counted = fence.start()
+        mark, info = fence["mark"], fence["info"].strip()
+        if not opened:
+            opened, begin = (mark, line) if b"`" not in info else (b"", 0)
+        elif mark.startswith(opened) and not info:
+            found.update(range(begin + 1, line))
+            opened = b""
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +52,20 @@ class Line:
 
     number: int
     data: bytes
+    fenced: bool = False  # inside a code fence
 
     @property
     def looks_like_record(self) -> bool:
-        """Whether the line starts as a record does."""
-        return self.data.removeprefix(BOM).lstrip(b" \t").startswith(PREFIX)
+        """Whether the line starts as a record does, and no code fence makes an example of it."""
+        return not self.fenced and json_part(self.data) is not None
+
+    @property
+    def may_be_secret(self) -> bool:
+        """Whether the line, if it is not a record, was meant to be one: then it may be a secret one.
+
+        A fence shows what is inside, but not if that speaks of a secret.
+        """
+        return claims_to_be_record(self.data) and (not self.fenced or b"secret" in self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +84,10 @@ class Document:
         """Split at b"\\n" alone: every other "line break" belongs to somebody's text."""
         pieces = data.split(b"\n")
         last = pieces.pop()
-        lines = [Line(number, piece + b"\n") for number, piece in enumerate(pieces, 1)]
+        fenced = fenced_lines(data)
+        lines = [
+            Line(number, piece + b"\n", number in fenced) for number, piece in enumerate(pieces, 1)
+        ]
         if last:
             lines.append(Line(len(lines) + 1, last))
         return cls(path, tuple(lines))
@@ -92,12 +136,9 @@ class Document:
             return None
 
     def _parse(self, line: Line) -> Record | None:
-        if not line.looks_like_record:
+        if line.fenced:
             return None
-        # A byte order mark may have got into the middle when files were joined.
-        return parse_line(
-            line.data.removeprefix(BOM), Citation(self.path, line.number, line.number)
-        )
+        return parse_line(line.data, Citation(self.path, line.number, line.number))
 
     def _is_unfinished(self, line: Line) -> bool:
         """A last line without newline may be a write that is happening right now: not yet a line."""

@@ -7,14 +7,9 @@ import re
 from memolith.errors import RefusedError
 from memolith.files import layout
 from memolith.files.damage import Damage
+from memolith.files.document import Document
 from memolith.files.front_matter import encode_note, parse_header, split_note, why_no_note
-from memolith.files.record_format import (
-    RecordFormatError,
-    claims_to_be_record,
-    encode_time,
-    parse_line,
-    parse_time,
-)
+from memolith.files.record_format import RecordFormatError, encode_time, parse_line, parse_time
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 from memolith.values import replace
 
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from memolith.clock import Clock
+    from memolith.files.document import Line
     from memolith.files.folder import Folder
     from memolith.files.front_matter import HeaderValue
     from memolith.files.transaction import Transaction
@@ -106,7 +102,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
         return None
     header = parse_header(parts[0])
     sensitivity = sensitivity_in(header)
-    if any(map(_may_be_secret, parts[1].split(b"\n"))):
+    if any(map(_may_be_secret, Document.parse(path, parts[1]).lines)):
         sensitivity = "secret"  # the text of a note is shown as a whole or not at all
     expires = header.get("expires")
     keywords = header.get("keywords")
@@ -195,12 +191,12 @@ def sensitivity_in(header: dict[str, object]) -> Sensitivity:
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
 
 
-def _may_be_secret(line: bytes) -> bool:
+def _may_be_secret(line: Line) -> bool:
     """Whether a line inside a note is a secret record, or a damaged one that may have been."""
-    if not claims_to_be_record(line):
+    if not line.may_be_secret:
         return False
     try:
-        record = parse_line(line)
+        record = parse_line(line.data)
     except RecordFormatError:
         return True
     return record is None or record.sensitivity == "secret"

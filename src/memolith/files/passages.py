@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.byte_marks import BOM, is_utf16, not_utf8
+from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.folder import split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.notes import parse_note
-from memolith.files.record_format import RecordFormatError, claims_to_be_record
+from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.files.retold import retold_by, secrets_retold
 from memolith.files.secret_marks import marked_secret
 from memolith.retrieval import Passage
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memolith.files.document import Line
     from memolith.files.folder import Folder
     from memolith.files.roots import Roots
+    from memolith.types import Record
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 DAMAGED = "(a damaged record stands here; it may be secret)"
@@ -78,8 +79,7 @@ def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set
 
 
 def _stand_in(line: Line) -> str:
-    is_record = any(Document.parse("", line.data).records())
-    return DAMAGED if _may_be_secret(line) and not is_record else HIDDEN
+    return DAMAGED if line.may_be_secret and _record(line) is None else HIDDEN
 
 
 def _said(data: bytes, first: int, lines: int) -> Passage:
@@ -151,7 +151,7 @@ def is_secret_note(document: Document) -> bool:
 
 def marked_in(folder: Folder, document: Document) -> set[str]:
     """The ids of records in a document, or copied into it, that one of their files marks secret."""
-    marked = marked_secret(folder, (record for _, record in document.records()))
+    marked = marked_secret(folder, filter(None, map(_record, document.lines)))
     return marked | secrets_retold(folder, (line.data for line in document.lines))
 
 
@@ -166,20 +166,21 @@ def secret_lines(document: Document, marked: Collection[str] = ()) -> set[int]:
 
 
 def _secret_among(document: Document, marked: Collection[str]) -> set[int]:
-    labelled = {
-        line.number: record.sensitivity == "secret" or record.id in marked
-        for line, record in document.records()
-    }
-    labelled |= {
-        line.number: True
-        for line in document.lines
-        if marked and not retold_by(line.data).names.isdisjoint(marked)
-    }
-    return {
-        line.number for line in document.lines if labelled.get(line.number, _may_be_secret(line))
-    }
+    return {line.number for line in document.lines if _is_secret(line, marked)}
 
 
-def _may_be_secret(line: Line) -> bool:
-    """A line that looks like a record and is not one: what it was meant to be cannot be known."""
-    return line.looks_like_record and claims_to_be_record(line.data.removeprefix(BOM))
+def _is_secret(line: Line, marked: Collection[str]) -> bool:
+    """Whether a line must not be shown; a code fence around a secret record does not publish it."""
+    if marked and not retold_by(line.data).names.isdisjoint(marked):
+        return True
+    record = _record(line)
+    if record is None:
+        return line.may_be_secret
+    return record.sensitivity == "secret" or record.id in marked
+
+
+def _record(line: Line) -> Record | None:
+    try:
+        return parse_line(line.data)
+    except RecordFormatError:
+        return None

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from memolith.files.byte_marks import BOM
 from memolith.files.damage import Damage
-from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.document import fenced_lines
+from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.types import SENSITIVITIES
 
 _WORD = rb'[^"\\\x00-\x1f]'
@@ -29,11 +29,13 @@ _SENSITIVITIES = {name.encode() for name in SENSITIVITIES}
 def count_records(path: str, data: bytes, damages: list[Damage]) -> int:
     """How many records a file has; lines that are broken do not count, and are put in a list."""
     lines = data.split(b"\n")
+    for number in fenced_lines(data):
+        lines[number - 1] = b""
     others = [number for number, line in enumerate(lines, 1) if not _is_plain(line)]
     count = len(lines) - len(others)
     for number in others:
         try:
-            count += _is_record(lines[number - 1])
+            count += parse_line(lines[number - 1]) is not None
         except RecordFormatError as error:
             if number < len(lines):  # else it may be a write that is happening right now
                 damages.append(Damage(path, number, error.message))
@@ -50,8 +52,3 @@ def _is_plain(line: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_record(line: bytes) -> bool:
-    line = line.removeprefix(BOM).lstrip(b" \t")
-    return line.startswith(PREFIX) and parse_line(line) is not None

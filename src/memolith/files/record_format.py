@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from json.encoder import encode_basestring as _quoted
 
 from memolith.errors import MemolithError
+from memolith.files.byte_marks import BOM
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 
 PREFIX = b"- {"
+# A formatter may rewrite the bullet of a list item, indent or quote it, or make a task of it. A byte
+# order mark gets into the middle when files are joined.
+_BULLET = re.compile(
+    rb"(?:%s)?[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\{)" % BOM
+)
 BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
@@ -86,9 +93,19 @@ def _bytes(text: str) -> bytes:
 
 
 def claims_to_be_record(line: bytes) -> bool:
-    """Whether a line that is no record was meant to be one: it begins as ours do, or has our keys."""
-    line = line.lstrip(b" \t")
-    return begins_as_record(line) or (line.startswith(PREFIX) and b'"text"' in line)
+    """Whether a line that is not a record was meant to be one: it begins as ours do, or has our keys."""
+    content = json_part(line)
+    if content is not None:
+        return content.startswith(BEGINNING[2:]) or b'"text"' in content
+    return begins_as_record(line.lstrip(b" \t"))
+
+
+def json_part(line: bytes) -> bytes | None:
+    """What follows the bullet of a record line, whoever rewrote the bullet; None for other lines."""
+    if line.startswith(PREFIX):
+        return line[2:]
+    bullet = _BULLET.match(line)
+    return None if bullet is None else line[bullet.end() :]
 
 
 def begins_as_record(line: bytes) -> bool:
@@ -98,14 +115,12 @@ def begins_as_record(line: bytes) -> bool:
 
 def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
     """The record on this line; None for prose; RecordFormatError for a record that is broken."""
-    line = line.strip(b" \t\r\n")
-    if not line.startswith(PREFIX):
-        return None
-    if b'"id"' not in line and b'"text"' not in line:
+    part = json_part(line)
+    if part is None or (b'"id"' not in part and b'"text"' not in part):
         return (
             None  # braces in a list item are fine prose; only what claims to be a record is judged
         )
-    content = parse_json(line[2:])
+    content = parse_json(part.rstrip(b" \t\r\n"))
     if not isinstance(content, dict):
         raise RecordFormatError("not a JSON object")
     return _record(content, citation)

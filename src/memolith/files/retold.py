@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import every_archive
-from memolith.files.byte_marks import BOM
 from memolith.files.lookup import memory_files, past_in
 from memolith.files.notes import readable_note
-from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.record_format import RecordFormatError, json_part, parse_line
 from memolith.files.secret_marks import daily_logs, secret_in, secret_sources
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line, short_id
@@ -47,8 +46,8 @@ _NOTHING = Retold(frozenset())
 
 def retold_by(line: bytes) -> Retold:
     """What this line tells again; most lines tell nothing again, and are not parsed."""
-    data = line.removeprefix(BOM).strip()
-    if data.startswith(PREFIX):
+    data = line.strip()
+    if json_part(data) is not None:
         return _by_record(data) if any(word in data for word in _MADE_BY_JOBS) else _NOTHING
     if _TRAILER in data:
         fact = read_promoted(data.decode(errors="replace"))

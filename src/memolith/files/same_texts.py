@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memolith.files.archives import known_archives
 from memolith.files.lookup import memory_files, successors
-from memolith.files.record_format import PREFIX, RecordFormatError, encode_json, parse_line
+from memolith.files.record_format import RecordFormatError, encode_json, json_part, parse_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def find_texts(
 
 def _saying(data: bytes, wanted: frozenset[bytes]) -> Iterator[Record]:
     for line in data.split(b"\n"):
-        if not line.startswith(PREFIX):
+        if json_part(line) is None:
             continue
         start = line.find(_TEXT) + len(_TEXT)
         if line[start : line.find(_BEHIND_TEXT, start)] in wanted:

@@ -13,7 +13,6 @@ from datetime import timedelta
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import every_archive
-from memolith.files.byte_marks import BOM
 from memolith.files.folder import close_quietly
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.text.promoted_line import TRAILER, read_promoted
@@ -144,7 +143,7 @@ def secret_ids(data: bytes) -> Iterator[str]:
         end = data.find(b"\n", at)
         end = end if end >= 0 else len(data)
         with suppress(RecordFormatError):
-            record = parse_line(data[data.rfind(b"\n", 0, at) + 1 : end].removeprefix(BOM))
+            record = parse_line(data[data.rfind(b"\n", 0, at) + 1 : end])
             if record is not None and record.sensitivity == "secret":
                 yield record.id
         at = data.find(_SECRET, end)

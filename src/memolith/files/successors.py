@@ -6,7 +6,7 @@ from memolith.errors import RefusedError
 from memolith.files.document import Document
 from memolith.files.front_matter import split_note
 from memolith.files.lookup import find_newest, find_record, memory_files
-from memolith.files.record_format import PREFIX, encode_json, parse_json
+from memolith.files.record_format import encode_json, json_part, parse_json
 from memolith.values import replace
 
 TYPE_CHECKING = False
@@ -76,9 +76,9 @@ def _with_mark(path: str, data: bytes, new: Record, old_id: str) -> bytes:
 
 def _marked(line: Line, old_id: str) -> bytes:
     """The line with one key more; whatever else stands in it stays."""
-    before, mark, content = line.data.partition(PREFIX)
-    told = parse_json(PREFIX[-1:] + content)
+    content = json_part(line.data) or b""
+    bullet, end = line.data[: -len(content)], content[len(content.rstrip()) :]
+    told = parse_json(content.rstrip())
     if not isinstance(told, dict):
         return line.data
-    end = line.data[len(line.data.rstrip(b"\r\n")) :]
-    return before + mark[:-1] + encode_json({**told, "supersedes": old_id}) + end
+    return bullet + encode_json({**told, "supersedes": old_id}) + end

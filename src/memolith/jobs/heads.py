@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from memolith.files.byte_marks import BOM
+from memolith.files.document import fenced_lines
 from memolith.files.plain_lines import PLAIN_LINE
-from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
+from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.types import SENSITIVITIES
 
 TYPE_CHECKING = False
@@ -48,10 +48,13 @@ class Head(NamedTuple):
 
 def heads(data: bytes) -> Iterator[Head]:
     """The records of a file, in file order; prose and broken lines are left out."""
+    fenced = fenced_lines(data)
     for number, line in enumerate(data.split(b"\n"), 1):
+        if number in fenced:
+            continue
         plain = PLAIN_LINE.fullmatch(line)
         head = _read_off(number, line, plain) if plain is not None else None
-        if head is None and line.removeprefix(BOM).lstrip(b" \t").startswith(PREFIX):
+        if head is None:
             head = _parsed(number, line)
         if head is not None:
             yield head
@@ -75,7 +78,7 @@ def _read_off(number: int, line: bytes, plain: re.Match[bytes]) -> Head | None:
 
 def _parsed(number: int, line: bytes) -> Head | None:
     try:
-        record = parse_line(line.removeprefix(BOM))
+        record = parse_line(line)
     except RecordFormatError:
         return None
     if record is None:

@@ -32,6 +32,11 @@ class Findings:
         if self._count[status] <= MOST_SHOWN:
             self._found.append(self._check(status, message, hint))
 
+    @property
+    def found(self) -> list[Check]:
+        """What was found, and nothing if nothing was."""
+        return self.checks("") if self._found else []
+
     def checks(self, otherwise: str, status: CheckStatus = "ok") -> list[Check]:
         """What was found; if nothing was, that all is well, in the words of `otherwise`."""
         if not self._found:

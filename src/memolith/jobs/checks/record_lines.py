@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memolith.files.byte_marks import BOM
 from memolith.files.document import Document
-from memolith.files.record_format import PREFIX
+from memolith.files.layout import is_file_of_ours
+from memolith.files.record_format import PREFIX, claims_to_be_record
 from memolith.files.tombstones import digest
 from memolith.files.torn import is_torn
 from memolith.jobs.checks.findings import Findings, shown
@@ -29,6 +30,7 @@ class RecordLines:
         restore = ", or put a backup back: memolith restore" if has_backups else "."
         self._advice = f"Mend the line{restore}"
         self._damaged = Findings("records", "Records")
+        self._formatted = Findings("formatting", "Formatting")
         self._twins = Findings("ids", "Ids")
         self._returned = Findings("forgotten", "Forgotten records")
         self._copies = NearCopies()
@@ -41,7 +43,7 @@ class RecordLines:
     def look_at(self, path: str, data: bytes) -> None:
         """Look at one file."""
         document = Document.parse(path, data)
-        alike = [line for line in document.lines if line.looks_like_record or _is_marked(line)]
+        alike = [line for line in document.lines if line.looks_like_record]
         # Most lines stand in two files, and parsing them is most of the work.
         new = [line for line in alike if hash(line.data) not in self._known]
         good = len(alike) - len(new)
@@ -52,11 +54,27 @@ class RecordLines:
         self._lines += good
         if good != len(alike):
             self._name_damages(document)
+        if rewritten := [line.number for line in alike if _is_rewritten(line)]:
+            self._formatted.add(
+                "info",
+                f"{shown(path)} has {counted(len(rewritten), 'record')} whose list mark a formatter"
+                f" has rewritten, the first in line {rewritten[0]}.",
+                "They are read as they are; nothing needs to be done.",
+            )
+        fenced = [line.number for line in document.lines if line.fenced and _is_ours(line)]
+        if fenced and is_file_of_ours(path):
+            self._formatted.add(
+                "warn",
+                f"{shown(path)} has {counted(len(fenced), 'record')} inside a code fence, the first"
+                f" in line {fenced[0]}: what is inside a fence is not read as records.",
+                "If they are no examples, remove the lines of the fence.",
+            )
 
     def checks(self) -> list[Check]:
         """What was found."""
         return [
             *self._damaged.checks(f"{counted(self._lines, 'record line')}, all readable"),
+            *self._formatted.found,
             *self._twins.checks(counted(len(self._places), "id")),
             *self._returned.checks(counted(len(self._forgotten_ids), "tombstone")),
             *self._copies.checks(),
@@ -109,6 +127,10 @@ class RecordLines:
         return False
 
 
-def _is_marked(line: Line) -> bool:
-    """A record may stand behind a byte order mark."""
-    return line.number == 1 and line.data.startswith(BOM + PREFIX)
+def _is_rewritten(line: Line) -> bool:
+    bare = line.data.removeprefix(BOM).lstrip(b" \t")
+    return not bare.startswith(PREFIX) and _is_ours(line)
+
+
+def _is_ours(line: Line) -> bool:
+    return claims_to_be_record(line.data)
