@@ -106,13 +106,9 @@ class KeptIndex:
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Bring the index in line with the files."""
-        from memolith.files.not_followed import not_followed  # searches do without it
-
         with self._at_work():
             report = self._again_if_replaced(lambda: self._sync(progress))
-            with self._roots() as roots:
-                links = not_followed(roots.own)
-            return replace(report, warnings=(*report.warnings, *links, *self._left_undone()))
+            return replace(report, warnings=(*report.warnings, *self._left_undone()))
 
     def keep_up(self) -> bool:
         """Files may have changed: index them now, unless a search just did or none ever was; never fails.

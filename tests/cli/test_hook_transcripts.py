@@ -10,7 +10,7 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.hook import of_hook
-from memolith.files.started import note_started, was_started
+from memolith.cli.session_marks import is_marked, mark_session
 from tests.cli.test_hooks import ASKED, CLAUDE, FACT, called
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def test_the_first_message_brings_nothing_that_the_session_started_with(
 def test_names_of_sessions_are_kept_for_a_while_and_harm_nothing(root: str) -> None:
     Memory(root).remember(FACT)
     for number in range(900):
-        note_started(root, f"session-{number}\n\ud800")
-    assert was_started(root, "session-899\n\ud800")
-    assert not was_started(root, "session-0\n\ud800")
-    assert not was_started(root, "session-899")
-    assert not was_started(root, "")
-    assert not was_started(f"{root}/nowhere", "session-899")
-    note_started(f"{root}/nowhere", "session-1")
+        mark_session(root, f"session-{number}\n\ud800")
+    assert is_marked(root, "session-899\n\ud800")
+    assert not is_marked(root, "session-0\n\ud800")
+    assert not is_marked(root, "session-899")
+    assert not is_marked(root, "")
+    assert not is_marked(f"{root}/nowhere", "session-899")
+    mark_session(f"{root}/nowhere", "session-1")
     assert not Path(root, "nowhere").exists()
     size = sum(path.stat().st_size for path in Path(root, ".memolith").glob("sessions-started*"))
     assert size < 20_000

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.files.server_token import TOKEN, server_token
 from memolith.jobs.checks.hosts import servers
+from memolith.jobs.server_files import TOKEN, server_token
 from tests.jobs.damage import findings
 
 if TYPE_CHECKING:

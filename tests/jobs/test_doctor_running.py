@@ -10,10 +10,9 @@ from pytest_httpserver import HTTPServer
 
 from memolith import Memory
 from memolith.errors import EmbeddingError
-from memolith.files.server_address import ADDRESS
-from memolith.files.server_token import TOKEN, server_token
 from memolith.jobs.run import run_unattended
 from memolith.jobs.schedule import Run
+from memolith.jobs.server_files import ADDRESS, TOKEN, server_token
 from tests.jobs.damage import findings
 
 if TYPE_CHECKING:

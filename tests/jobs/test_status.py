@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.files.damage import Damage
-from memolith.files.document import Document
-from memolith.files.plain_lines import count_records
 from memolith.files.record_format import encode_line
 from memolith.version import __version__
 
@@ -69,18 +64,3 @@ def test_damaged_lines_are_no_records(memory: Memory, damage: str) -> None:
     with Path(memory.root, "MEMORY.md").open("ab") as file:
         file.write(DAMAGES[damage](encode_line(record).replace(b"kept", b"heron")))
     assert memory.status().records == len(memory.records()) == 3
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.integers(0, 300), st.binary(max_size=4))
-def test_however_a_line_is_damaged_status_counts_what_is_listed(at: int, bytes_: bytes) -> None:
-    line = (
-        b'- {"id":"1","sessionId":"main","category":"note","text":"a \\"b\\" c",'
-        b'"provenance":{"sourceChannel":"cli","confidence":1,'
-        b'"timestamp":"2026-11-15T10:00:00.000Z","sensitivity":"public"}}\n'
-    )
-    at = min(at, len(line))
-    spoilt = line[:at] + bytes_ + line[at + len(bytes_) :]
-    document, damages = Document.parse("MEMORY.md", spoilt), list[Damage]()
-    assert count_records("MEMORY.md", spoilt, damages) == len(list(document.records()))
-    assert damages == document.damages()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memolith import Memory
-from memolith.files.server_token import server_token
+from memolith.jobs.server_files import server_token
 from memolith.mcp_server.http import http_app
 from memolith.mcp_server.toolset import CORE
 from memolith.rest.guard import Guard

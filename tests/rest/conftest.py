@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memolith import Memory
-from memolith.files.server_token import server_token
+from memolith.jobs.server_files import server_token
 from memolith.rest.app import build_app
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ import os
 import sys
 
 from memolith.cli import output
-from memolith.files.server_address import note_address
-from memolith.files.server_token import TOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
 
 def announce(memory: Memory, sock: socket.socket, *, as_json: bool, path: str = "") -> None:
     """Say where `memory` is served; people are warned if that is not this machine alone."""
+    from memolith.jobs.server_files import TOKEN, note_address
+
     host, port = sock.getsockname()[:2]
     note_address(memory.root, host, port)
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"

@@ -155,11 +155,11 @@ def _has_only_its_start(memory: Memory, hook: Hook, known: Sequence[str]) -> boo
 
     Claude Code writes its transcript after the first message. Cursor may lose the start of a session.
     """
+    from memolith.cli.session_marks import is_marked
     from memolith.cli.transcript import is_begun
-    from memolith.files.started import was_started
 
     is_first = not hook.in_cursor and not any(map(is_begun, known))
-    return is_first and was_started(memory.root, hook.session)
+    return is_first and is_marked(memory.root, hook.session)
 
 
 def _tell_beside(found: TurnContext) -> None:

@@ -65,7 +65,7 @@ def run(args: Arguments) -> int:
 
 def _serve_http(memory: Memory, *, as_json: bool) -> None:
     from memolith.cli.announcing import announce
-    from memolith.files.server_token import server_token
+    from memolith.jobs.server_files import server_token
     from memolith.rest.listening import listen
 
     sock = listen(memory.config.serve.host, memory.config.serve.port)

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Serve until we are told to stop."""
     from memolith.cli.announcing import announce
-    from memolith.files.server_token import server_token
+    from memolith.jobs.server_files import server_token
     from memolith.rest.listening import listen
 
     options = {"serve.port": args.port, "serve.host": args.host}

@@ -84,11 +84,11 @@ def _asking() -> Hook | None:
 
 
 def _for_host(args: Arguments, hook: Hook) -> Answer:
-    from memolith.files.started import note_started
+    from memolith.cli.session_marks import mark_session
 
     root, context = _start(args, hook.folder)
     if context.text and hook.session:
-        note_started(root, hook.session)
+        mark_session(root, hook.session)
     return context.text, " ".join(context.warnings)
 
 

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the token."""
-    from memolith.files.server_token import TOKEN, server_token
+    from memolith.jobs.server_files import TOKEN, server_token
 
     with open_memory(args) as memory:
         token = server_token(memory.root, memory.config.store, rotate=args.rotate)

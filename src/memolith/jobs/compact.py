@@ -197,7 +197,7 @@ class CompactJob:
         return [one for _, one in sorted(found.items()) if one.records]
 
     def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
-        parsed = {entry: record for entry in group.entries if (record := entry.head.parse())}
+        parsed = {entry: record for entry in group.entries if (record := entry.head.record)}
         group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
         statements = statements_of(
             records, self._now, self._clock.day_of, self._corrected, self._secret

@@ -9,7 +9,6 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.handles import Handles
 from memolith.files.locks import LOCK_PATH
-from memolith.files.server_token import TOKEN, server_token
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
 from memolith.jobs.checks.findings import WORST_FIRST, shown
@@ -41,6 +40,7 @@ from memolith.jobs.checks.writer import (
     check_staging,
     staged_files,
 )
+from memolith.jobs.server_files import TOKEN, server_token
 from memolith.reports import Check, DoctorReport
 from memolith.text.wording import counted
 

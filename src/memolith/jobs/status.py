@@ -1,12 +1,12 @@
-"""Count what stands in a profile, parsing as little of it as possible."""
+"""Count what a profile holds."""
 
 from __future__ import annotations
 
 from memolith.files import layout
 from memolith.files.byte_marks import is_utf16
 from memolith.files.damage import damage_warnings
+from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.plain_lines import count_records
 from memolith.text.cleaning import shown_path
 from memolith.values import dataclass
 from memolith.version import __version__
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What stands in a profile right now."""
+    """What a profile holds right now."""
 
     version: str
     profile: str
@@ -35,7 +35,7 @@ class Status:
     archived: int = 0
     backups: int = 0
     forgotten: int = 0
-    warnings: tuple[str, ...] = ()  # what may not be read, and lines that are no records any more
+    warnings: tuple[str, ...] = ()  # unreadable files and damaged record lines
 
 
 def read_status(profile: Profile) -> Status:
@@ -52,7 +52,7 @@ def read_status(profile: Profile) -> Status:
         ]
         damages: list[Damage] = []
         records, archived = (
-            sum(count_records(path, folder.read(path) or b"", damages) for path in those)
+            sum(_count_records(folder, path, damages) for path in those)
             for those in (paths, folder.walk(layout.ARCHIVE_FOLDER))
         )
         return Status(
@@ -70,6 +70,11 @@ def read_status(profile: Profile) -> Status:
             forgotten=(folder.read(layout.TOMBSTONES) or b"").count(b"\n"),
             warnings=(*closed.values(), *_in_utf16(folder, paths), *damage_warnings(damages)),
         )
+
+
+def _count_records(folder: Folder, path: str, damages: list[Damage]) -> int:
+    document = Document.parse(path, folder.read(path) or b"")
+    return sum(1 for _ in document.records(damages))
 
 
 def _in_utf16(folder: Folder, paths: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import os
 from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
-from memolith.files.server_token import TOKEN, read_token
+from memolith.jobs.server_files import TOKEN, read_token
 
 log = logging.getLogger("memolith.rest")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from memolith.errors import StorageError
 from memolith.files.folder import Folder
-from memolith.files.server_address import last_address
-from memolith.files.server_token import read_token
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.server_files import last_address, read_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
-"""The token that callers of the server show: made on first start, readable by the user alone."""
+"""What a server leaves in `.memolith/`: the token its callers show, and the address it was started at."""
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
-from memolith.errors import StorageError
+from memolith.errors import MemolithError, StorageError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.handles import Handles
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from memolith.config import StoreConfig
 
 TOKEN = f"{STATE_FOLDER}/server-token"
-_LONGEST = 1000
+ADDRESS = f"{STATE_FOLDER}/server-address"
+_MAX_BYTES = 1000
+_MAX_PORT = 65_535
 
 
 def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:
@@ -39,7 +42,7 @@ def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:
 
 
 def read_token(folder: Folder) -> str:
-    """The token as it stands in its file, or ""; one that others could read is refused."""
+    """The token in its file, or ""; refused if other users could have read it."""
     try:
         parent, name = folder.parent(TOKEN)
         mode = stat.S_IMODE(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
@@ -52,5 +55,24 @@ def read_token(folder: Folder) -> str:
             errno=0,
             hint="Make a new one: memolith token --rotate",
         )
-    data = folder.read(TOKEN, limit=_LONGEST, single_name=True) or b""
+    return _read_line(folder, TOKEN)
+
+
+def note_address(root: str, host: str, port: int) -> None:
+    """Write down where the memory in `root` is served; a hint, so a failure is ignored."""
+    with suppress(OSError, MemolithError), Folder(root) as folder:
+        atomic_write.write_private_file(folder, ADDRESS, f"{host} {port}\n".encode())
+
+
+def last_address(folder: Folder) -> tuple[str, int] | None:
+    """Host and port of the server that started last; it may have stopped since."""
+    with suppress(MemolithError):
+        host, _, port = _read_line(folder, ADDRESS).rpartition(" ")
+        if host and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
+            return host, int(port)
+    return None
+
+
+def _read_line(folder: Folder, path: str) -> str:
+    data = folder.read(path, limit=_MAX_BYTES, single_name=True) or b""
     return data.decode("ascii", "replace").strip()
