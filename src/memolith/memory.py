@@ -299,7 +299,7 @@ class Memory(TrackedStore):
         from dataclasses import replace  # what a report is made with
 
         report = super().write_file(path, content, version)
-        return replace(report, warnings=self._behind())
+        return replace(report, warnings=(*report.warnings, *self._behind()))
 
     @property
     def origins(self) -> Mapping[str, str]:

@@ -65,7 +65,7 @@ class EditReport:
     path: str
     version: str
     backup: str = ""
-    warnings: tuple[str, ...] = ()  # why the index is not in line with it yet
+    warnings: tuple[str, ...] = ()  # keys in the open; why the index is not in line with it yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

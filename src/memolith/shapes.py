@@ -53,6 +53,15 @@ def record_json(record: Record) -> Json:
     }
 
 
+def written_json(record: Record) -> Json:
+    """A record that was written, with what its writer should know."""
+    return {
+        **record_json(record),
+        "reused": record.reused,
+        "warnings": list(record.warnings),
+    }
+
+
 def _to_a_depth(value: object, levels: int) -> object:
     """The value; what lies deeper than we would write is left out, because few programs can read it."""
     if not isinstance(value, dict | list):

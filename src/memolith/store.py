@@ -85,7 +85,8 @@ class Store(Opened):
 
         def successor(folder: Folder) -> Record:
             old = find_newest(folder, record_id, self.config.trim.archive_path)
-            draft = self._draft(text, old.category, old.session, sensitivity or old.sensitivity)
+            mark = gate.mark_after(old, sensitivity, by_user=self._by_user)
+            draft = self._draft(text, old.category, old.session, mark)
             if self._reuses and is_same(old, draft, self._clock.now()):
                 return old
             keywords = gate.keywords_for(draft, old)
@@ -137,12 +138,13 @@ class Store(Opened):
         )
         gate.check_record(draft, self.config.store.max_record_bytes)
         check_category(draft)
+        draft = gate.mark_keys(draft, title)
         with self._writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             archive = self.config.trim.archive_path
             known = find_same_note(transaction.folder, draft, archive) if self._reuses else None
             if known is not None:
-                return replace(known, reused=True)
+                return replace(known, reused=True, warnings=draft.warnings)
             return write_note(transaction, draft, self._clock, title)
 
     def records(
@@ -354,6 +356,7 @@ class Store(Opened):
     def _append(self, draft: Record, final: Callable[[Folder], Record] | None = None) -> Record:
         """Write a record; `final` makes it under the lock, of what nobody can change meanwhile."""
         gate.check_record(draft, self.config.store.max_record_bytes)
+        draft = gate.mark_keys(draft)
         entry = Entry(draft)
         with self._writing() as transaction:
             if final is not None:
@@ -361,6 +364,7 @@ class Store(Opened):
                 if draft.citation is not None:  # it stands there already
                     return self._journal.confirmed(transaction, draft, draft.citation)
                 gate.check_record(draft, self.config.store.max_record_bytes)
+                draft = gate.mark_keys(draft)
                 entry = Entry(draft)
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
             record = self._journal.append(transaction, entry, reuse=self._reuses)
@@ -368,7 +372,7 @@ class Store(Opened):
         if trim_is_due:
             with suppress(MemolithError):  # the record is safe, and the next append tries again
                 self.trim()
-        return record
+        return replace(record, warnings=draft.warnings) if draft.warnings else record
 
     def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""

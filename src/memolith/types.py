@@ -67,6 +67,7 @@ class Record:
     # Where the record was read or written. Not part of what the record is: it moves with the file.
     citation: Citation | None = field(default=None, compare=False)
     reused: bool = field(default=False, compare=False)  # it was already there when it was written
+    warnings: tuple[str, ...] = field(default=(), compare=False)  # what its writer should know
 
     def __hash__(self) -> int:
         """By id: metadata may hold anything, and equal records have one id."""

@@ -57,6 +57,15 @@ def test_a_cost_of_which_only_the_parts_are_named_is_their_sum() -> None:
     assert (checked.problem, checked.summary.tokens) == ("", 321)
 
 
+def test_no_password_told_in_words_is_sent() -> None:
+    told = [*NOTES, replace(NOTES[0], text="The wifi password is heron-guest")]
+    with Endpoint("good").running() as endpoint:
+        model(endpoint).summarise(told, 600)
+    (asked,) = endpoint.asked
+    assert "Ana decided" in str(asked)
+    assert "heron-guest" not in str(asked)
+
+
 MANY = [
     Statement(
         text=f"Ana decided to pay {n} euros to the shop in street number {n}",

@@ -56,15 +56,18 @@ def test_a_correction_takes_the_place_of_the_older_record(talk: Talk, agent_memo
     assert [record.id for record in agent_memory.records()] == [new]
 
 
-def test_a_correction_is_as_secret_as_what_it_corrects_though_a_client_fills_in_what_is_usual(
+def test_a_correction_is_as_secret_as_what_it_corrects_and_only_the_user_lowers_it(
     talk: Talk, agent_memory: Memory
 ) -> None:
     old = agent_memory.remember("The door code is 4711", sensitivity="secret").id
-    for number, given in enumerate(({}, {"sensitivity": "private-user"})):
+    for number, given in enumerate(
+        ({}, {"sensitivity": "private-user"}, {"sensitivity": "public"})
+    ):
         talk("remember_this", text=f"The door code is 471{number}", supersedes=old, **given)
         assert not agent_memory.records()
-    talk("remember_this", text="The door has no code", supersedes=old, sensitivity="public")
-    assert [record.sensitivity for record in agent_memory.records()] == ["public"]
+    with Memory(agent_memory.root) as users:
+        users.supersede(old, "The door has no code", sensitivity="public")
+        assert [record.sensitivity for record in users.records()] == ["public"]
 
 
 def test_the_same_text_again_is_not_written_twice(talk: Talk) -> None:

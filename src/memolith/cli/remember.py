@@ -6,7 +6,7 @@ from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
-from memolith.shapes import record_json
+from memolith.shapes import written_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def run(args: Arguments) -> int:
 def say_remembered(record: Record, memory: Memory, *, as_json: bool) -> None:
     """Print where a record was written, or where it already stood."""
     if as_json:
-        output.say_json(
-            {**record_json(record), "files": _files(record, memory), "reused": record.reused}
-        )
+        output.say_json({**written_json(record), "files": _files(record, memory)})
         return
     done = "Already remembered" if record.reused else "Remembered"
     output.say(output.bold(done), f"  {record.citation}")
+    for warning in record.warnings:
+        output.note(f"warning: {warning}")
     if record.sensitivity == "secret":
         for open_one in _open_copies(record, memory):
             output.note(

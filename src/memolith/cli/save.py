@@ -6,7 +6,7 @@ from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
-from memolith.shapes import record_json
+from memolith.shapes import written_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def run(args: Arguments) -> int:
         )
     path = record.citation.path if record.citation else ""
     if args.json:
-        output.say_json({**record_json(record), "files": [path], "reused": record.reused})
+        output.say_json({**written_json(record), "files": [path]})
         return 0
     output.say(output.bold("Already saved" if record.reused else "Saved"), f"  {path}")
+    for warning in record.warnings:
+        output.note(f"warning: {warning}")
     return 0

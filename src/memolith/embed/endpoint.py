@@ -12,6 +12,7 @@ import numpy as np
 from memolith import clock
 from memolith.errors import EmbeddingError
 from memolith.http_post import NoAnswerError, Server, TooLargeError
+from memolith.text.open_secrets import holds_secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +68,15 @@ class EndpointEmbedder(ABC):
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, of length 1; zeros for a blank text and for one that was refused."""
-        asked = [(at, text[:_LONGEST_TEXT]) for at, text in enumerate(texts) if text.strip()]
+        """One row per text, of length 1; zeros for a blank text and for one that was refused.
+
+        A text that holds a key, password or PIN is never sent: its row is zeros too.
+        """
+        asked = [
+            (at, text[:_LONGEST_TEXT])
+            for at, text in enumerate(texts)
+            if text.strip() and not holds_secret(text)
+        ]
         found: dict[int, Vectors] = {}
         for first in range(0, len(asked), self._config.batch_size):
             batch = asked[first : first + self._config.batch_size]

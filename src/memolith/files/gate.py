@@ -11,11 +11,13 @@ from memolith.files import layout
 from memolith.files.record_format import (
     MAX_LINE_BYTES,
     RecordFormatError,
+    encode_json,
     encode_line,
     parse_line,
 )
 from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, has_nothing_to_see
 from memolith.types import SENSITIVITIES
+from memolith.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from memolith.files.tombstones import Tombstone
     from memolith.files.transaction import Transaction
+    from memolith.labels import Sensitivity
     from memolith.types import Record
 
 _MAX_NAME = 200
@@ -121,6 +124,36 @@ def check_record(record: Record, max_bytes: int) -> None:
         raise RefusedError("The confidence must lie between 0 and 1.")
     check_name("category", record.category)
     check_name("session", record.session)
+
+
+def mark_after(old: Record, mark: Sensitivity | None, *, by_user: bool) -> Sensitivity:
+    """The mark of a successor. Only the user may lower one: what follows a secret stays secret."""
+    if mark is None or (old.sensitivity == "secret" and not by_user):
+        return old.sensitivity
+    return mark
+
+
+def mark_keys(draft: Record, title: str = "") -> Record:
+    """The record as a secret if it holds a key or token known by its form; its `warnings` say so.
+
+    A password told in words is only a guess: it is not raised, but its writer is warned.
+    """
+    from memolith.text.open_secrets import key_kinds, open_secrets
+
+    if draft.sensitivity == "secret":
+        return draft
+    parts = [draft.text, title, *draft.keywords]
+    if draft.metadata:
+        parts.append(encode_json(draft.metadata).decode(errors="replace"))
+    text = "\n".join(parts)
+    if kinds := key_kinds(text):
+        provenance = replace(draft.provenance, sensitivity="secret")
+        warning = f"Saved as secret, because it holds {' and '.join(kinds)}."
+        return replace(draft, provenance=provenance, warnings=(*draft.warnings, warning))
+    if kinds := tuple(open_secrets(text)):
+        warning = f"It seems to hold {' and '.join(kinds)}; --sensitivity secret would hide it."
+        return replace(draft, warnings=(*draft.warnings, warning))
+    return draft
 
 
 def _is_blank(text: str) -> bool:

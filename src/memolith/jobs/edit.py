@@ -18,7 +18,9 @@ from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import marked_in, secret_lines
+from memolith.files.record_format import with_values
 from memolith.reports import EditReport, FileText
+from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
 from memolith.visibility import trust_in_file
 
@@ -91,13 +93,16 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
     _check_records(transaction, before, after, edit)
+    after, warnings = _with_keys_marked(before, after)
     backup = ""
     if data is not None:
         backup = save_backup(folder, {edit.path: data}, reason="edit", now=now)
     transaction.replace(edit.path, after.data, stamp)
     transaction.commit()
     prune_backups(folder, keep)
-    return EditReport(path=edit.path, version=version_of(after.data), backup=backup)
+    return EditReport(
+        path=edit.path, version=version_of(after.data), backup=backup, warnings=warnings
+    )
 
 
 def check_path(path: str) -> None:
@@ -210,3 +215,26 @@ def _check_records(transaction: Transaction, before: Document, after: Document, 
                 hint='Leave records as they are; a new one comes from "rest", or is remembered.',
             )
         gate.admit_forgotten(transaction, record, by_user=False)
+
+
+def _with_keys_marked(before: Document, after: Document) -> tuple[Document, tuple[str, ...]]:
+    """The document with each new record that holds a key marked secret, and what its editor should know."""
+    known = {line.data.strip() for line in before.lines}
+    records = {line.number: record for line, record in after.records()}
+    data, warnings = b"", []
+    for line in after.lines:
+        record, content = records.get(line.number), line.data
+        place = f"{after.path}#L{line.number}"
+        if line.data.strip() in known:
+            pass
+        elif record is not None:
+            marked = gate.mark_keys(record)
+            warnings += [f"{place}: {warning}" for warning in marked.warnings]
+            if marked.sensitivity != record.sensitivity:
+                content = with_values(line.data, provenance={"sensitivity": "secret"})
+        elif kinds := key_kinds(line.data.decode(errors="replace")):
+            warnings.append(
+                f"{place} holds {' and '.join(kinds)} outside of a record, where everybody sees it."
+            )
+        data += content
+    return Document.parse(after.path, data), tuple(warnings)

@@ -15,6 +15,7 @@ from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
 from memolith.llm.refusals import refusal
 from memolith.llm.rule_based import RuleBased
+from memolith.text.open_secrets import holds_secret
 from memolith.text.summary_text import read_lines, summary_lines
 
 if TYPE_CHECKING:
@@ -52,10 +53,14 @@ class OpenAiCompatible:
         return self._config.model
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
-        """Ask once, or part by part if there is too much for one question, and then for the whole."""
+        """Ask once, or part by part if there is too much for one question, and then for the whole.
+
+        A statement that holds a key, password or PIN is never sent.
+        """
         self._tokens = 0
+        harmless = [one for one in statements if not holds_secret(one.text)]
         try:
-            lines = self._lines(statements, max_chars)
+            lines = self._lines(harmless, max_chars)
         except SummariserError as error:  # what was answered before it is paid all the same
             raise SummariserError(error.message, hint=error.hint, tokens=self._tokens) from error
         return Summary(statements=lines, tokens=self._tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.mcp_server.arguments import ArgumentError
-from memolith.mcp_server.finding_tools import QUERY, TEXT, found
+from memolith.mcp_server.finding_tools import QUERY, TEXT, WARNINGS, found
 from memolith.mcp_server.quoting import quotation, quoted_record, record_line, short_records, told
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
 from memolith.text.cleaning import shown_path
@@ -44,9 +44,15 @@ def remember_this(call: Call) -> Answer:
 
 
 def _written(done: str, record: Record) -> Answer:
+    warnings = told(record.warnings)
     return Answer(
-        text=f"{done}: {record.citation} (id {record.id})",
-        content={"ok": True, "id": record.id, "citation": str(record.citation)},
+        text="\n".join((f"{done}: {record.citation} (id {record.id})", *warnings)),
+        content={
+            "ok": True,
+            "id": record.id,
+            "citation": str(record.citation),
+            "warnings": warnings,
+        },
     )
 
 
@@ -169,7 +175,7 @@ WRITING_TOOLS = (
             "session_kind": SESSION_KIND,
         },
         required=("text",),
-        output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT},
+        output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT, "warnings": WARNINGS},
         idempotent=True,
         reuses=True,
     ),

@@ -87,4 +87,5 @@ def _written(record: Record) -> Answer:
     if record.supersedes and record.sensitivity == "secret":
         # Taken over from the secret record before it, which this caller did not ask to see.
         content["keywords"] = []
-    return Answer({"record": content, "reused": record.reused}, 200 if record.reused else 201)
+    answer = {"record": content, "reused": record.reused, "warnings": list(record.warnings)}
+    return Answer(answer, 200 if record.reused else 201)

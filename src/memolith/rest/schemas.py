@@ -30,6 +30,7 @@ class WrittenAnswer(BaseModel):
 
     record: RecordAnswer
     reused: bool
+    warnings: list[str]
 
 
 class RecordsAnswer(BaseModel):

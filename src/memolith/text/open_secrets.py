@@ -1,12 +1,12 @@
-"""Keys, tokens and passwords that stand in the open. A helper for people, not a wall.
+"""Keys, tokens and passwords that are in the open.
 
-What they look like is told by `open_secrets.tsv`; whoever misses a kind adds a line there.
+`open_secrets.tsv` says what they look like; a kind that is missing is one more line there. Keys are known
+by their form, which hardly anything else has; a password told in words is a guess.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.tables import read_table
@@ -17,29 +17,40 @@ if TYPE_CHECKING:
 
     from memolith.text.tables import Table
 
-_MOST_CHARS = 100_000
-# Soon seen: in most texts there is nothing that could be a key.
-_LIKE_A_KEY = re.compile(r"\S{14}|-----BEGIN|curl ")
+_MAX_CHARS = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """One line of the table, ready to be looked for."""
+    """One line of the table. It is compiled when a text has one of its words: most texts have none."""
 
-    name: str
-    looks: re.Pattern[str]
-    words: tuple[str, ...] = ()  # one of them stands in every text that has one of this kind
-    value: re.Pattern[str] | None = None  # what is taken for a value behind a word
-    unlinked: re.Pattern[str] | None = None  # the same where nothing stands between
+    def __init__(self, name: str, words: Iterable[str], like: str = "", pattern: str = "") -> None:
+        self.name = name
+        self.words = tuple(words)
+        self.like = like  # what its value is like; "" for a key
+        self.pattern = pattern
 
 
 def open_secrets(text: str) -> Iterator[str]:
-    """What kinds of secrets stand in a text, each once; the secret itself is not given back.
+    """The kinds of secrets in a text, each once; the secret itself is not returned.
 
     >>> list(open_secrets("the password is hunter22")), list(open_secrets("the password is on the fridge"))
     (['a password'], [])
     """
-    yield from dict.fromkeys(name for name, _ in _found(text))
+    yield from dict.fromkeys(kind.name for kind, _ in _found(text))
+
+
+def key_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of keys and tokens in a text that are known by their form, each once.
+
+    >>> key_kinds("the key is AKIAIOSFODNN7EXAMPLE"), key_kinds("the password is hunter22")
+    (('an AWS access key',), ())
+    """
+    return tuple(dict.fromkeys(kind.name for kind, _ in _found(text) if not kind.like))
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text holds a key, or a password or PIN told in words: then it stays on this machine."""
+    return next(_found(text), None) is not None
 
 
 def surely_holds_secret(text: str) -> bool:
@@ -51,15 +62,15 @@ def surely_holds_secret(text: str) -> bool:
     return any(not value.isalpha() for _, value in _found(text))
 
 
-def _found(text: str) -> Iterator[tuple[str, str]]:
-    """Each secret once, under the first kind that fits, and what is secret of it."""
-    text = text[:_MOST_CHARS]
-    small = text.lower()
+def _found(text: str) -> Iterator[tuple[_Kind, str]]:
+    """Each secret once, under the first kind that fits, and its value."""
+    text = text[:_MAX_CHARS]
+    lower = text.lower()
     taken: list[tuple[int, int]] = []
-    for kind in _kinds(with_keys=bool(_LIKE_A_KEY.search(text))):
-        if kind.words and not any(word in small for word in kind.words):
+    for kind in _kinds():
+        if not any(word in lower for word in kind.words):
             continue
-        for match in kind.looks.finditer(text):
+        for match in _expression(kind).finditer(text):
             group = "value" if "value" in match.groupdict() else 0
             start, end = match.span(group)
             value = match[group] if group == 0 else match[group].rstrip(".!?)")
@@ -67,46 +78,53 @@ def _found(text: str) -> Iterator[tuple[str, str]]:
                 continue
             if group == 0 or _is_secret(kind, match, value):
                 taken.append((start, end))
-                yield kind.name, value
+                yield kind, value
 
 
 def _is_secret(kind: _Kind, match: re.Match[str], value: str) -> bool:
     """Whether what follows the word is a password; «the password is stored there» is only a sentence."""
     if _harmless().fullmatch(value):
         return False
-    if kind.value is None:
+    if not kind.like:
         return True
     if not match["link"]:
-        return kind.unlinked is not None and bool(kind.unlinked.fullmatch(value))
+        return kind.like == "any" and bool(_value("nothing").fullmatch(value))
     if value.isalpha() and (match["of"] or match["more"]):
         return False  # a sentence goes on: the pin of the map is red
-    return bool(kind.value.fullmatch(value))
+    return bool(_value(kind.like).fullmatch(value))
 
 
 @cache
-def _kinds(*, with_keys: bool) -> tuple[_Kind, ...]:
-    table = read_table("open_secrets.tsv")
-    if with_keys:
-        keys = [_Kind(name=name, looks=re.compile(pattern)) for name, pattern in table["keys"]]
-        return (*keys, *_kinds(with_keys=False))
-    values = {name: re.compile(pattern, re.DOTALL) for name, pattern in table["values"]}
-    return tuple(
-        _Kind(
-            name=name,
-            # Passwords are named by compounds too: Masterpasswort.
-            looks=_behind(words, table, begins="" if like == "any" else r"(?<![^\W_])"),
-            words=tuple({word.split()[0] for word in _listed([(words,)])}),
-            value=values[like],
-            unlinked=values["nothing"] if like == "any" else None,
-        )
-        for name, like, words in table["names"]
+def _table() -> Table:
+    return read_table("open_secrets.tsv")
+
+
+@cache
+def _kinds() -> tuple[_Kind, ...]:
+    keys = (_Kind(name, words.split(", "), "", form) for name, words, form in _table()["keys"])
+    told = (
+        _Kind(name, {word.split()[0] for word in words.split(", ")}, like, words)
+        for name, like, words in _table()["names"]
     )
+    return (*keys, *told)
 
 
-def _behind(words: str, table: Table, *, begins: str) -> re.Pattern[str]:
+@cache
+def _value(like: str) -> re.Pattern[str]:
+    values = {name: expression for name, expression in _table()["values"]}  # noqa: C416 - tuples of any length
+    return re.compile(values[like], re.DOTALL)
+
+
+@cache
+def _expression(kind: _Kind) -> re.Pattern[str]:
+    if not kind.like:
+        return re.compile(kind.pattern)
+    table = _table()
+    # Passwords are named by compounds too: Masterpasswort.
+    begins = "" if kind.like == "any" else r"(?<![^\W_])"
     names = "|".join(
         re.escape(word).replace(r"\ ", "[ _-]?")
-        for word in sorted(_listed([(words,)]), key=len, reverse=True)
+        for word in sorted(kind.pattern.split(", "), key=len, reverse=True)
     )
     said = sorted(_listed(table["links"]), key=len, reverse=True)
     signs = "|".join(re.escape(link) for link in said if not link[0].isalpha())
@@ -125,7 +143,7 @@ def _behind(words: str, table: Table, *, begins: str) -> re.Pattern[str]:
 
 @cache
 def _harmless() -> re.Pattern[str]:
-    return re.compile("|".join(_listed(read_table("open_secrets.tsv")["harmless"])), re.IGNORECASE)
+    return re.compile("|".join(_listed(_table()["harmless"])), re.IGNORECASE)
 
 
 def _listed(rows: Iterable[tuple[str, ...]]) -> list[str]:
