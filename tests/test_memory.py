@@ -366,3 +366,19 @@ def test_keeping_up_makes_no_index_before_the_first_search(memory: Memory) -> No
     memory.remember("Tea at four")
     assert memory.keep_up()
     assert not memory.index_status().exists
+
+
+@pytest.mark.parametrize("copy", ["tea at four", "Tea at four.", " Tea  at\nfour", "TEA AT FOUR."])
+def test_a_near_copy_is_not_written_again_and_the_answer_says_which_it_equals(
+    memory: Memory, copy: str
+) -> None:
+    first = memory.remember("Tea at four")
+    again = memory.remember(copy)
+    assert (again.id, again.reused, again.text) == (first.id, True, "Tea at four")
+    assert again.warnings == (
+        f"Not written again: {again.citation} says the same (id {first.id}).",
+    )
+    assert not memory.remember("Tea at five").reused
+    assert not memory.remember("Tea at four", session="other").reused
+    newer = memory.supersede(first.id, copy)
+    assert newer.text == copy

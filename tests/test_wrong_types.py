@@ -78,3 +78,35 @@ def test_the_argument_is_named(root: str, argument: dict[str, object], told: str
         with pytest.raises(RefusedError) as refused:
             memory.search("release", **argument)  # type: ignore[arg-type]
     assert refused.value.message == told
+
+
+@pytest.mark.parametrize("seconds", [1e30, 10**30, float("inf")])
+def test_a_deadline_beyond_what_the_system_can_count_is_no_overflow(
+    root: str, seconds: float
+) -> None:
+    with Memory(root, settings={"search.meaning": False}) as memory:
+        memory.remember("Ana owns the release key")
+        context = memory.context("Who owns the release key?", deadline_seconds=seconds)
+    assert "Ana" in context.text
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), "3", b"x", True])
+def test_a_deadline_that_is_no_number_is_refused(root: str, seconds: object) -> None:
+    with Memory(root) as memory:
+        memory.remember("Ana owns the release key")
+        with pytest.raises(RefusedError, match="deadline_seconds"):
+            memory.context("Who owns it?", deadline_seconds=seconds)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["remember", "save_note"])
+def test_a_category_that_is_none_is_refused(root: str, method: str) -> None:
+    with Memory(root) as memory, pytest.raises(RefusedError, match="category"):
+        getattr(memory, method)("Tea at four", category=None)
+
+
+@pytest.mark.parametrize("line", [0, -1])
+def test_lines_are_counted_from_one(root: str, line: int) -> None:
+    with Memory(root) as memory:
+        memory.remember("Tea at four")
+        with pytest.raises(RefusedError, match="first line is 1"):
+            memory.get("MEMORY.md", line)

@@ -153,6 +153,7 @@ class Memory(TrackedStore):
         gate.check_is_text(message=message, session=session, kind=kind)
         gate.check_is_text_or_none(chat=chat)
         gate.check_is_number_or_none(max_tokens=max_tokens, limit=limit)
+        gate.check_seconds(deadline_seconds=deadline_seconds)
         turn = Turn(
             message=message,
             session=session,

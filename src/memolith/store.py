@@ -224,7 +224,7 @@ class Store(Opened):
         from memolith.files.roots import Roots
 
         gate.check_is_text(path=path)
-        gate.check_is_number(first_line=first_line)
+        gate.check_line_number(first_line=first_line)
         gate.check_is_number_or_none(lines=lines)
         with self._existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)
@@ -372,7 +372,10 @@ class Store(Opened):
         if trim_is_due:
             with suppress(MemolithError):  # the record is safe, and the next append tries again
                 self.trim()
-        return replace(record, warnings=draft.warnings) if draft.warnings else record
+        warnings = draft.warnings
+        if record.reused and record.text != draft.text:
+            warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
+        return replace(record, warnings=warnings) if warnings else record
 
     def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""

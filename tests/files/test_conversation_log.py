@@ -238,3 +238,25 @@ def test_the_same_words_twice_in_a_millisecond_are_two_turns_in_the_archive(root
         for _ in range(30):
             memory.log_turn("yes", "ok", said=now)
     assert len(lines_of(root, ARCHIVE, HISTORY)) == 30
+
+
+@pytest.mark.parametrize(
+    ("chat", "user", "assistant"),
+    [
+        ("chat_id", "user_message", "bot_response"),
+        ("chatId", "userMessage", "botResponse"),
+        ("chatId", "userMessage", "assistantMessage"),
+        ("chat_id", "user_message", "assistant_message"),
+    ],
+)
+def test_both_spellings_of_a_turn_are_read(chat: str, user: str, assistant: str) -> None:
+    content = {
+        "timestamp": "2026-02-17T04:12:09.551Z",
+        chat: "123",
+        user: "When is the deadline?",
+        assistant: "Friday.",
+        "platform": "telegram",
+    }
+    turn = parse_turn(json.dumps(content).encode())
+    assert turn is not None
+    assert (turn.chat, turn.user, turn.assistant) == ("123", "When is the deadline?", "Friday.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.errors import NotFoundError, PathOutsideProfileError
+from memolith.errors import MemolithError, NotFoundError, PathOutsideProfileError
 from memolith.files.record_format import encode_line
 from tests.files.samples import make_record
 
@@ -32,7 +32,7 @@ def test_a_whole_file_without_a_range(memory: Memory, poem: str) -> None:
 
 RANGES = {
     (1, 1): "one", (2, 2): "two\nthree", (4, 9): "\nfive", (5, None): "five", (6, 2): "",
-    (1, 0): "", (3, -1): "", (0, 1): "one", (-5, 2): "one\ntwo", (10**9, 10**9): "",
+    (1, 0): "", (3, -1): "", (10**9, 10**9): "",
 }  # fmt: skip
 
 
@@ -302,3 +302,26 @@ def test_what_is_no_turn_is_not_shown_and_other_files_of_turns_neither(tmp_path:
         assert memory.get("conversation-history.jsonl#L1").text == "(no turn stands here)"
         with pytest.raises(PathOutsideProfileError):
             memory.get("other.jsonl#L1")
+
+
+def test_a_full_path_and_one_with_a_tilde_name_a_file_of_the_memory(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Tea at four")
+    full = str(Path(memory.root, "MEMORY.md"))
+    assert memory.get(full).citation.path == "MEMORY.md"
+    assert "Tea at four" in memory.get(f"{full}#L1-L99").text
+    monkeypatch.setenv("HOME", str(Path(memory.root).parent))
+    assert "Tea at four" in memory.get(f"~/{Path(memory.root).name}/MEMORY.md").text
+    outside = tmp_path / "elsewhere.md"
+    outside.write_text("not ours", "utf-8")
+    for path in (str(outside), "/etc/hosts.md", "~/elsewhere.md"):
+        with pytest.raises(MemolithError):
+            memory.get(path)
+
+
+def test_the_memory_file_below_answers_where_there_is_none_above(memory: Memory) -> None:
+    Path(memory.root, "memory").mkdir(parents=True)
+    Path(memory.root, "memory", "MEMORY.md").write_text("# Old\n\nTea at four\n", "utf-8")
+    passage = memory.get("MEMORY.md")
+    assert (passage.citation.path, "Tea at four" in passage.text) == ("memory/MEMORY.md", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from typing import TYPE_CHECKING
 
@@ -167,3 +168,34 @@ def test_where_a_host_is_told_by_hand_is_said(
     hints = [found.hint for found in findings(Memory(files), "hosts")]
     assert ["mcpServers in ~/.cursor/mcp.json" in hint for hint in hints] == [True, False]
     assert "mcp.servers in ~/.openclaw/openclaw.json" in hints[1]
+
+
+def test_doctor_connects_to_no_host_but_loopback(
+    root: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def connect(_: object, address: object, *more: object) -> None:
+        asked.append(address)
+        raise ConnectionRefusedError
+
+    def look_up(host: object, *more: object, **options: object) -> list[object]:
+        asked.append(host)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    settings = {
+        "embed.kind": "openai",
+        "embed.url": "https://models.example.com/v1",
+        "embed.model": "m",
+        "llm.url": "https://models.example.com/v1",
+        "serve.host": "192.0.2.7",
+    }
+    with Memory(root, settings=settings) as memory:
+        server_token(root, memory.config.store)
+        report = memory.doctor()
+    loopback = {"localhost", "127.0.0.1", "::1"}
+    assert {one[0] if isinstance(one, tuple) else one for one in asked} <= loopback
+    (model,) = [check for check in report.checks if check.id == "model"]
+    assert (model.status, "is not asked" in model.message) == ("info", True)

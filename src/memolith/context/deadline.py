@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Work that goes on although nobody waits for it any more must not pile up while an index is rebuilt.
 MOST_AT_ONCE = 32
+_MAX_SECONDS = 86_400.0  # a wait of longer than the system can count raises OverflowError
 _room = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
@@ -22,6 +23,7 @@ def in_time(work: Callable[[], None], seconds: float) -> bool:
     What it finds before the deadline is for `work` to put where its caller looks; how it fails before
     the deadline is raised here. Where too much goes on already, it is not begun.
     """
+    seconds = min(seconds, _MAX_SECONDS)
     deadline = clock.monotonic() + seconds
     if not _room.acquire(timeout=seconds):
         return False

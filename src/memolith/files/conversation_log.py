@@ -131,10 +131,22 @@ def encode_turn(turn: Turn) -> bytes:
     return encode_json(content) + b"\n"
 
 
+# Other programs that keep such a history spell its keys so.
+_SPELLINGS = {
+    "chatId": "chat_id",
+    "userMessage": "user_message",
+    "botResponse": "bot_response",
+    "assistantMessage": "bot_response",
+    "assistant_message": "bot_response",
+}
+
+
 def parse_turn(line: bytes) -> Turn | None:
     """The turn on this line, or None: whatever else stands there is left alone."""
     try:
         content = parse_json(line) if line.strip() else None
+        if isinstance(content, dict):
+            content = {_SPELLINGS.get(key, key): value for key, value in content.items()}
         match content:
             case {
                 "timestamp": str(timestamp),

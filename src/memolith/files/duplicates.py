@@ -13,6 +13,7 @@ from contextlib import suppress
 from memolith.files.fingerprints import FingerprintTable
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
 from memolith.types import Citation, policy
+from memolith.values import replace
 from memolith.visibility import may_stand_for
 
 TYPE_CHECKING = False
@@ -24,12 +25,25 @@ if TYPE_CHECKING:
 
 
 def fingerprint(line: bytes) -> int:
-    """What two equal records have in common: session, category and text, as they are spelled.
+    """What two equal records have in common: session, category and text, and what near copies have.
 
     The line may end before the time when the record was created.
     """
-    content = line[line.find(b'"sessionId":') : line.find(b',"provenance":{')]
+    start, end = line.find(b'"sessionId":'), line.find(b'"provenance":{')
+    head, _, text = line[start:end].decode(errors="replace").partition('"text":"')
+    for escaped in ("\\r", "\\n", "\\t"):
+        text = text.replace(escaped, " ")
+    content = (head + near_text(text.rstrip('", '))).encode(errors="replace")
     return (crc32(content) << 32 | len(content) & 0xFFFFFFFF) or 1
+
+
+def near_text(text: str) -> str:
+    """What texts have in common that differ in case, spacing or a full stop alone.
+
+    >>> near_text("Tea  at four. ")
+    'tea at four'
+    """
+    return " ".join(text.casefold().split()).rstrip(".").rstrip()
 
 
 class Duplicates:
@@ -57,7 +71,7 @@ class Duplicates:
         for number, candidate in enumerate(data.split(b"\n"), 1):
             if candidate.startswith(PREFIX) and fingerprint(candidate) == wanted:
                 found = self._parse(candidate, number)
-                if found and is_same(found, record, now) and not _is_superseded(found, data):
+                if found and is_near(found, record, now) and not _is_superseded(found, data):
                     return found
         return None
 
@@ -107,6 +121,13 @@ def is_same(found: Record, record: Record, now: datetime) -> bool:
     )
     holds = found.expires is None or found.expires > now
     return same and holds and may_stand_for(found, record)
+
+
+def is_near(found: Record, record: Record, now: datetime) -> bool:
+    """The same, also where the texts differ in case, spacing or a full stop alone."""
+    if near_text(found.text) != near_text(record.text):
+        return False
+    return is_same(found, replace(record, text=found.text), now)
 
 
 def _is_superseded(found: Record, data: bytes) -> bool:

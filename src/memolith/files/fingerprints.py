@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATH = f"{STATE_FOLDER}/fingerprints"
 # magic, number of slots, slots in use, then inode, size and mtime of the file they cover
 _HEADER = struct.Struct("<8sQQQQQ")
-_MAGIC = b"memofp01"
+_MAGIC = b"memofp02"
 _SLOT = 8
 _PROBE = 32  # slots read at once
 _SMALLEST = 1024

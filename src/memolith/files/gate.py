@@ -202,6 +202,22 @@ def check_is_number_or_none(**values: object) -> None:
     check_is_number(**{name: value for name, value in values.items() if value is not None})
 
 
+def check_seconds(**values: object) -> None:
+    """Raise RefusedError for what is not a span of time, by the name of its argument; None is one."""
+    for name, value in values.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (is_number and value == value):  # noqa: PLR0124 - not NaN
+            raise RefusedError(f"{name} is not a number of seconds but {value!r:.60}.")
+
+
+def check_line_number(**values: int) -> None:
+    """Raise RefusedError for what is not the number of a line: the first one is 1."""
+    check_is_number(**values)
+    for name, value in values.items():
+        if value < 1:
+            raise RefusedError(f"{name} is {value}, and the first line is 1.")
+
+
 def check_question(question: object, limit: object) -> None:
     """Raise RefusedError for what cannot be asked."""
     check_is_text(question=question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
@@ -10,7 +11,7 @@ from memolith.files.conversation_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.folder import split_path
 from memolith.files.front_matter import is_broken_secret
-from memolith.files.layout import CONVERSATIONS
+from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.files.retold import retold_by, secrets_retold
@@ -50,6 +51,7 @@ def read_passage(
     if cited:
         path, first_line = cited.path, cited.first_line
         lines = cited.last_line - first_line + 1
+    path = _own_name(roots, path)
     first = max(1, first_line)
     if path == CONVERSATIONS and lines is not None:
         return _said(_data(roots, path), first, lines)
@@ -68,6 +70,16 @@ def read_passage(
         total_lines=len(document.lines),
         hidden=sum(line.number in hidden for line in chosen),
     )
+
+
+def _own_name(roots: Roots, path: str) -> str:
+    """The path as it is called here: of a full path or one with `~`, and of the MEMORY.md there is."""
+    if path.startswith(("/", "~/")):
+        path = roots.called(os.path.expanduser(path)) or path
+    own = roots.own
+    if path == ROOT_MEMORY and own.stamp(path) is None and own.stamp(NESTED_MEMORY) is not None:
+        return NESTED_MEMORY
+    return path
 
 
 def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set[int]:

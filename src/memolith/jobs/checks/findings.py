@@ -65,3 +65,19 @@ def named(names: list[str]) -> str:
     """
     first = ", ".join(map(shown, names[:3]))
     return first if len(names) <= 3 else f"{first} and {len(names) - 3:,} more"
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a name or address is this machine's own, by its spelling alone: nothing is looked up.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("127.0.0.1.example.com")
+    (True, False)
+    """
+    from ipaddress import ip_address
+
+    if host is None or host.lower() == "localhost":
+        return host is not None
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from memolith.errors import ConfigError, EmbeddingError
-from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.findings import Findings, is_loopback, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def check_model(subject: Subject) -> list[Check]:
-    """Whether the model answers: the default one is loaded, a server is asked for one word."""
+    """Whether the model answers: the default one is loaded, a server on this machine asked for one word.
+
+    Doctor connects to no other host.
+    """
     from memolith.config_loading import key_from
     from memolith.embed.choose import try_embedder
 
@@ -20,6 +25,13 @@ def check_model(subject: Subject) -> list[Check]:
     if not subject.config.search.meaning:
         return found.checks("search.meaning is off: search goes by words only", "off")
     name, config = "", subject.config.embed
+    if config.kind != "default" and config.url and not is_loopback(urlsplit(config.url).hostname):
+        found.add(
+            "info",
+            f"{shown(config.url)} is not asked: doctor connects to no host but this one.",
+            "To try it: memolith index status",
+        )
+        return found.checks(shown(config.model))
     try:
         name = try_embedder(config, key_from(config.key, "embed.key"))
     except (EmbeddingError, ConfigError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memolith.errors import StorageError
 from memolith.files.folder import Folder
-from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.findings import Findings, is_loopback, shown
 from memolith.jobs.server_files import last_address, read_token
 
 TYPE_CHECKING = False
@@ -43,6 +43,8 @@ def check_server(subject: Subject) -> list[Check]:
             "If it is another program, choose another port: memolith config set serve.port N",
         )
     running = f"a server answers at {place}" if answer else f"no server runs at {place}"
+    if not _may_ask(serve.host):
+        running = f"{place} is not asked, because it is not this machine"
     return found.checks(f"only you can read it; {running}")
 
 
@@ -50,10 +52,17 @@ def _place(host: str, port: int) -> str:
     return f"port {port} of {shown(host)}"
 
 
+def _may_ask(host: str) -> bool:
+    """Doctor connects to no host but this one."""
+    return host in _EVERYWHERE or is_loopback(host)
+
+
 def _answer(host: str, port: int) -> str:
     """What is answered when we ask whether the server is well; "" when nobody is there."""
     if not port:
         return ""  # any free one: nobody knows which
+    if not _may_ask(host):
+        return ""
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(
