@@ -16,8 +16,7 @@ from pathlib import Path
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.files import recall_log
-from memolith.retrieval import Hit
-from memolith.types import Citation
+from memolith.types import Citation, Hit
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 _SUBJECTS = ("release", "garden", "pipeline", "office", "budget", "trumpet", "harbour", "server")

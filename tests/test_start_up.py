@@ -12,13 +12,10 @@ import pytest
 
 MEMOLITH = str(Path(sys.executable).with_name("memolith"))
 
-# Servers, models and numbers must never be loaded here; the rest is slow for what it gives.
+# Servers, models and numbers: each takes longer to load than the command takes in all.
 NEVER_IMPORTED = {
-    "apsw", "fastapi", "httpx", "httpx2", "mcp", "numpy", "onnxruntime", "pydantic", "sqlite3",
-    "starlette", "uvicorn",
-    "asyncio", "click", "concurrent", "difflib", "email", "http", "jinja2", "logging", "msgspec",
-    "multiprocessing", "pathlib", "portalocker", "random", "rich", "shtab", "shutil", "socket",
-    "subprocess", "tempfile", "tomllib", "typing", "unittest", "urllib", "uuid", "yaml", "zoneinfo",
+    "apsw", "asyncio", "fastapi", "httpx", "httpx2", "mcp", "numpy", "pydantic", "rich", "sqlite3",
+    "starlette", "tokenizers", "uvicorn", "wordllama", "yaml",
 }  # fmt: skip
 
 COMMANDS = {
@@ -53,20 +50,6 @@ def test_the_command_imports_nothing_slow(name: str, root: str) -> None:
     imported = imported_by(*COMMANDS[name], "--root", root)
     assert "memolith" in imported
     assert imported & NEVER_IMPORTED == set()
-
-
-def test_a_session_start_imports_nothing_that_writes(root: str) -> None:
-    imported_by("init", "--root", root)
-    modules = modules_of(*COMMANDS["session-start"], "--root", root)
-    assert "memolith.context.session_start" in modules
-    assert modules & {"memolith.memory", "memolith.store", "memolith.files.transaction"} == set()
-
-
-def test_a_settings_file_costs_its_parser_and_nothing_else(root: str) -> None:
-    imported_by("init", "--root", root)
-    Path(root, "memolith.toml").write_text("", encoding="utf-8")
-    imported = imported_by("status", "--root", root)
-    assert imported & NEVER_IMPORTED <= {"tomllib"}
 
 
 @pytest.mark.parametrize("server", [["serve"], ["mcp", "--http"]], ids=" ".join)

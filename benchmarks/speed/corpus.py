@@ -18,8 +18,7 @@ import numpy as np
 from memolith.embed.model_files import tokenizer_path
 from memolith.files.conversation_log import encode_turn
 from memolith.files.record_format import encode_line
-from memolith.retrieval import Turn
-from memolith.types import Record
+from memolith.types import Record, Turn
 
 _WORDS_OF_A_CHUNK = (40, 140)
 _TOPIC_WORDS = 55

@@ -6,16 +6,14 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from memolith.clock import Clock
+from memolith.config import Config
 from memolith.lifecycle import Jobs
 from memolith.memory import Memory
+from memolith.profile import Profile
 from memolith.settings import Value
-
-if TYPE_CHECKING:
-    from memolith.config import Config
-    from memolith.profile import Profile
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,20 +10,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from multiprocessing.connection import Connection, Pipe
 from subprocess import DEVNULL, Popen
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 from memolith.errors import JobFailedError, MemolithError
 from memolith.memory import Memory
 from memolith.opened import open_with
 from memolith.own_program import can_start, command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from memolith.types import Progress
+from memolith.types import Progress
 
 T = TypeVar("T")
 # Who waits for a job waits for seconds; who waits for a search, for milliseconds.

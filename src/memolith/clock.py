@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # Nanoseconds within which two changes of a file may get the same time, and by which that may lag behind.
 FILE_TICK = 50_000_000

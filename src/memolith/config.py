@@ -7,6 +7,7 @@ environment variable, `--set`, documentation and checks follow from that line.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from memolith.config_context import ContextConfig
 from memolith.config_index import EmbedConfig, IndexConfig
@@ -18,13 +19,7 @@ from memolith.config_jobs import (
     LlmConfig,
     LongMemoryConfig,
 )
-from memolith.settings import Limit, Section, Setting, at_least, between, one_of, setting
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.settings import Value
+from memolith.settings import Limit, Section, Setting, Value, at_least, between, one_of, setting
 
 
 def _is_zone(value: Value) -> bool:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 from memolith.errors import ConfigError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # tomllib needs time quadratic in the dots of one key: 64 kB of `a.a.a…` took 23 s. With both caps
 # the worst file takes half a second, and no settings file of a person comes near them.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from memolith.settings import Limit, Section, at_least, between, one_of, setting
+from datetime import UTC, datetime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.settings import Value
+from memolith.settings import Limit, Section, Value, at_least, between, one_of, setting
 
 
 def _is_cron(value: Value) -> bool:
     if value == "0 3 * * *":
         return True  # the default, without the import
-    from datetime import UTC, datetime
 
     from cronsim import CronSim, CronSimError
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 
-from memolith.config import DEFAULTS, SECTIONS, SETTINGS, value_of, with_values
+from memolith.config import DEFAULTS, SECTIONS, SETTINGS, Config, value_of, with_values
 from memolith.config_file import line_of, read_toml
 from memolith.config_values import (
     ARGUMENT,
@@ -18,19 +19,11 @@ from memolith.config_values import (
     shown_name,
 )
 from memolith.errors import ConfigError
-from memolith.profile import Surroundings, resolve
-from memolith.settings import ENVIRONMENT_PREFIX
+from memolith.profile import Profile, Surroundings, resolve
+from memolith.settings import ENVIRONMENT_PREFIX, Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memolith.config import Config
-    from memolith.profile import Profile
-    from memolith.settings import Value
-
-    Origins = Mapping[str, str]
-    RawValues = Iterator[tuple[str, object]]
+Origins = Mapping[str, str]
+RawValues = Iterator[tuple[str, object]]
 
 DEFAULT = "default"
 

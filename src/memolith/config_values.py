@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
+import reprlib  # cuts what is long or deep, which a hostile file may be
+from collections.abc import Iterable
+from typing import TypeGuard
 
 from memolith.config import SETTINGS
 from memolith.errors import ConfigError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypeGuard
-
-    from memolith.profile import Profile
-    from memolith.settings import Setting, Value
+from memolith.profile import Profile
+from memolith.settings import Setting, Value
 
 ARGUMENT = "argument"  # --set on the command line, or Memory(settings=…)
 ENVIRONMENT = "environment"
@@ -120,7 +117,6 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
 
 def shown(value: object) -> str:
     """A value as an error quotes it."""
-    import reprlib  # cuts what is long or deep, which a hostile file may be
 
     short = reprlib.Repr()
     short.maxstring = short.maxother = short.maxlong = 80

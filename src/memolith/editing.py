@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memolith.files import gate
-from memolith.late import late
 from memolith.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith import reports
-else:
-    reports = late("memolith.reports")
+    from memolith.reports import EditReport, FileText
 
 
 class EditableStore(Store):
@@ -22,7 +20,7 @@ class EditableStore(Store):
 
         return daily_logs(self.profile)
 
-    def read_file(self, path: str, *, include_secret: bool = False) -> reports.FileText:
+    def read_file(self, path: str, *, include_secret: bool = False) -> FileText:
         """MEMORY.md or a daily log as a whole, to be edited; a missing file is empty.
 
         A line stands for each secret record, unless asked for.
@@ -32,7 +30,7 @@ class EditableStore(Store):
         gate.check_is_text(path=path)
         return read_file(self.profile, path, include_secret=include_secret)
 
-    def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
+    def write_file(self, path: str, content: str, version: str) -> EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
 
         What stood there is saved as a backup, and lines that stand for secret records become those

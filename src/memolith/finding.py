@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from memolith import clock as clocks
+from memolith.clock import Clock
+from memolith.config import Config
 from memolith.errors import IndexUnavailableError
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.sources import text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.kept_index import KeptIndex
-from memolith.retrieval import Filters, SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan, unread
 from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
 from memolith.text.cleaning import shown_name, shown_path
-from memolith.values import replace
+from memolith.types import Filters, SearchResult
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from memolith.clock import Clock
-    from memolith.config import Config
-
-    Answer = Callable[[Filters, int], SearchResult]
+Answer = Callable[[Filters, int], SearchResult]
 
 # What is said if nothing has the name that was asked for, and how many others are named then.
 _NOTHING = {

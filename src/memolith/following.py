@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memolith.files import layout
 from memolith.files.roots import is_too_wide, split_paths
-from memolith.files.watch import watch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memolith.files.watch import Changed, Watch
-    from memolith.memory import Memory
+from memolith.files.watch import Changed, Watch, watch
+from memolith.memory import Memory
 
 # Somebody who writes a lot is not followed line by line: each look costs a walk over all files.
 DEBOUNCE_SECONDS = 1.0

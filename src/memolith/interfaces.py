@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memolith.errors import IndexUnavailableError
-from memolith.values import dataclass
+from memolith.types import Chunk, Filters, Stamp
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import date
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from memolith.retrieval import Chunk, Filters
-    from memolith.types import Stamp
-
-    Vectors = NDArray[np.float32]
-    Tokens = NDArray[np.uint16]
-    Column = NDArray[Any]
-    Picked = Column | slice
+Vectors: TypeAlias = "NDArray[np.float32]"
+Tokens: TypeAlias = "NDArray[np.uint16]"
+Column: TypeAlias = "NDArray[Any]"
+Picked: TypeAlias = "Column | slice"
 
 
 class IndexReplacedError(IndexUnavailableError):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from memolith import clock as clocks
+from memolith.clock import Clock
+from memolith.config import Config
 from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.folder import Folder
@@ -17,24 +21,16 @@ from memolith.files.locks import make_state_folder
 from memolith.files.roots import Roots
 from memolith.index.choose import open_index
 from memolith.index.place import IndexPlace
-from memolith.index_reports import told_of_refused
 from memolith.ingest.background import Background
 from memolith.ingest.embedding import embed_waiting
+from memolith.ingest.flaws import told_of  # a memory without flaws need not load it
 from memolith.ingest.model import Model
 from memolith.ingest.sources import Days, Sources, as_doubtful
 from memolith.ingest.status import index_status
 from memolith.ingest.sync import sync
-from memolith.interfaces import IndexReplacedError
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from memolith.clock import Clock
-    from memolith.config import Config
-    from memolith.index_reports import IndexStatus, SyncReport
-    from memolith.interfaces import Embedder, Index, WordVectors
-    from memolith.types import Progress
+from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
+from memolith.reports import IndexStatus, SyncReport, told_of_refused
+from memolith.types import Progress
 
 # Who closes waits so long for a search that runs; a search that is late must not hold up its caller.
 _PATIENCE_SECONDS = 0.3
@@ -216,7 +212,6 @@ class KeptIndex:
         flawed = self._open_index().flaws()
         if not flawed:
             return ()
-        from memolith.ingest.flaws import told_of  # a memory without flaws need not load it
 
         return told_of(flawed)
 

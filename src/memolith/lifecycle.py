@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from memolith.clock import Clock
 from memolith.config_loading import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.passages import marked_in
-from memolith.files.tombstones import digest, tombstones
+from memolith.files.tombstones import Tombstone, digest, tombstones
 from memolith.jobs import apply, diffs, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -17,32 +18,30 @@ from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
-from memolith.jobs.flush import extract
+from memolith.jobs.flush import Finding, extract
 from memolith.jobs.integrity import scan
+from memolith.jobs.job import Job, P, Workplace
 from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
-from memolith.jobs.schedule import last_runs, note_run
+from memolith.jobs.schedule import Run, last_runs, note_run
 from memolith.jobs.told_before import told_before
 from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
 from memolith.opened import open_with
-from memolith.reports import Flushed, FlushReport
+from memolith.reports import (
+    DreamExplanation,
+    DreamStatus,
+    Flushed,
+    FlushReport,
+    JobReport,
+    ScanReport,
+)
 from memolith.store import Store
+from memolith.types import Progress
 from memolith.visibility import trust
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memolith.clock import Clock
-    from memolith.files.tombstones import Tombstone
-    from memolith.jobs.flush import Finding
-    from memolith.jobs.job import Job, P, Workplace
-    from memolith.jobs.schedule import Run
-    from memolith.reports import DreamExplanation, DreamStatus, JobReport, ScanReport
-    from memolith.types import Progress
 
 
 class Jobs:

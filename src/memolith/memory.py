@@ -6,33 +6,35 @@ import os
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace  # what a report is made with
 from datetime import date
+from typing import TYPE_CHECKING, TypeVar
 
 from memolith.clock import Clock
+from memolith.config_loading import reload_settings
+from memolith.context.session_start import Start, session_start
 from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
 from memolith.files import gate
 from memolith.files.journal import Journal
 from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
-from memolith.late import late
 from memolith.tracking import TrackedStore
-from memolith.values import replace
+from memolith.types import Filters, Recap, SearchResult, SessionContext, SessionKind, TurnContext
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from memolith import context_types, labels, lifecycle, reports, retrieval
     from memolith.context.recall import Recaller
     from memolith.finding import Finder
+    from memolith.lifecycle import Jobs
+    from memolith.reports import (
+        DoctorReport,
+        EditReport,
+        ForgetReport,
+        IndexStatus,
+        Reconfiguration,
+        SyncReport,
+    )
     from memolith.wanted import Wanted
 
-    T = TypeVar("T")
-else:
-    context_types = late("memolith.context_types")
-    labels = late("memolith.labels")
-    lifecycle = late("memolith.lifecycle")
-    reports = late("memolith.reports")
-    retrieval = late("memolith.retrieval")
+T = TypeVar("T")
 
 # Two threads that search first at the same moment share one index.
 _opening = allocate_lock()
@@ -78,7 +80,7 @@ class Memory(TrackedStore):
         include_secret: bool = False,
         as_of: date | str | None = None,
         explain: bool = False,
-    ) -> retrieval.SearchResult:
+    ) -> SearchResult:
         """Find what answers `text`, by words and by meaning, best first.
 
         Files that changed since the last search are looked at first. `as_of` sees the memory as it
@@ -88,7 +90,7 @@ class Memory(TrackedStore):
 
         gate.check_question(text, limit)
         if not self.profile.exists:
-            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+            return SearchResult(hits=(), warnings=self.profile.missing)
         filters = self._wanted.filters(
             category=category,
             session=session,
@@ -112,17 +114,16 @@ class Memory(TrackedStore):
         self,
         *,
         session: str = "main",
-        kind: labels.SessionKind = "main",
+        kind: SessionKind = "main",
         max_chars: int | None = None,
         max_tokens: int | None = None,
         hook: bool = False,
-    ) -> context_types.SessionContext:
+    ) -> SessionContext:
         """What a session starts with: the layers of memory in one fenced text, from files alone.
 
         `hook` keeps it under 9,500 characters, because hosts cut what a hook prints. A session of
         the kind `group` gets only what is public. Secrets are in no text.
         """
-        from memolith.context.session_start import Start, session_start
 
         gate.check_is_text(session=session, kind=kind)
         gate.check_is_number_or_none(max_chars=max_chars, max_tokens=max_tokens)
@@ -136,13 +137,13 @@ class Memory(TrackedStore):
         message: str,
         *,
         session: str = "main",
-        kind: labels.SessionKind = "main",
+        kind: SessionKind = "main",
         chat: str | None = None,
         known: Iterable[str] = (),
         max_tokens: int | None = None,
         limit: int | None = None,
         deadline_seconds: float | None = None,
-    ) -> context_types.TurnContext:
+    ) -> TurnContext:
         """What is worth knowing before `message` is answered, as one fenced text, or nothing.
 
         `known` is what the agent has in its context already: texts, citations or record ids; it is
@@ -197,7 +198,7 @@ class Memory(TrackedStore):
         session: str | None = None,
         chat: str | None = None,
         path: str | os.PathLike[str] | None = None,
-    ) -> retrieval.SearchResult:
+    ) -> SearchResult:
         """A search that answers a repeated question from memory, as long as nothing was written."""
         gate.check_question(question, limit)
         filters = self._wanted.filters(category=category, session=session, chat=chat, path=path)
@@ -205,11 +206,11 @@ class Memory(TrackedStore):
 
     def query_experiences(
         self, text: str, limit: int = 5, *, session: str | None = None
-    ) -> retrieval.SearchResult:
+    ) -> SearchResult:
         """Find past experiences that bear on `text`, best first; of one session, or of all."""
         gate.check_question(text, limit)
         if not self.profile.exists:
-            return retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+            return SearchResult(hits=(), warnings=self.profile.missing)
         filters = self._wanted.filters(category="experience", session=session)
         wanted, finder = max(0, limit), self._open_finder()
         found = finder.search(text, wanted, filters)
@@ -227,7 +228,7 @@ class Memory(TrackedStore):
         limit: int | None = None,
         max_chars: int | None = None,
         sources: bool = True,
-    ) -> context_types.Recap:
+    ) -> Recap:
         """The newest turns of a chat in the order they were said, as one fenced text.
 
         With `about`, the turns that answer that question instead: `limit` of them. Where not all fit
@@ -251,12 +252,11 @@ class Memory(TrackedStore):
             return make_recap_about(best, room, show, found.warnings)
         return make_recap(self.turns(chat, limit=limit), room, show)
 
-    def forget(self, record_id: str) -> reports.ForgetReport:
+    def forget(self, record_id: str) -> ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
 
         The id may be shortened to its first characters. This cannot be undone.
         """
-        from dataclasses import replace  # what a report is made with
 
         report = super().forget(record_id)
         kept = (os.path.join(self.root, kept) for kept in (INDEX_FOLDER, EMBEDDINGS))
@@ -264,26 +264,26 @@ class Memory(TrackedStore):
         return replace(report, warnings=(*report.warnings, *told))
 
     @property
-    def jobs(self) -> lifecycle.Jobs:
+    def jobs(self) -> Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
-        return lifecycle.Jobs(self, self._workplace(), self._behind)
+        return Jobs(self, self._workplace(), self._behind)
 
-    def sync(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index in line with the files; `progress` is told files done and in all."""
         self._existing().close()
         return self._open_finder().sync(progress)
 
-    def reindex(self, progress: Callable[[int, int], None] | None = None) -> reports.SyncReport:
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Throw the index away and make it again from the files."""
         self._existing().close()
         return self._open_finder().reindex(progress)
 
-    def index_status(self) -> reports.IndexStatus:
+    def index_status(self) -> IndexStatus:
         """How the index stands to the files; nothing is made or changed."""
         self._existing().close()
         return self._open_finder().status()
 
-    def doctor(self, *, fix: bool = False) -> reports.DoctorReport:
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
         from memolith.jobs.doctor import examine
 
@@ -291,13 +291,12 @@ class Memory(TrackedStore):
         index = (lambda: self._open_finder().status(ask_model=False)), self.reindex
         return examine(self.profile, self._loaded, fix=fix, index=index)
 
-    def write_file(self, path: str, content: str, version: str) -> reports.EditReport:
+    def write_file(self, path: str, content: str, version: str) -> EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
 
         What stood there is saved as a backup, and lines that stand for secret records become those
         records again.
         """
-        from dataclasses import replace  # what a report is made with
 
         report = super().write_file(path, content, version)
         return replace(report, warnings=(*report.warnings, *self._behind()))
@@ -307,9 +306,8 @@ class Memory(TrackedStore):
         """Where the value of each setting came from, by its full name."""
         return self._loaded.origins
 
-    def reconfigure(self) -> reports.Reconfiguration:
+    def reconfigure(self) -> Reconfiguration:
         """Read the settings anew; calls from now on obey them. Broken ones leave all as it was."""
-        from memolith.config_loading import reload_settings
         from memolith.reports import Reconfiguration
 
         try:
@@ -346,12 +344,12 @@ class Memory(TrackedStore):
     def _ask_now(
         self,
         question: str,
-        kinds: Sequence[retrieval.Filters],
+        kinds: Sequence[Filters],
         most: int,
-        work: Callable[[Callable[[retrieval.Filters, int], retrieval.SearchResult]], T],
+        work: Callable[[Callable[[Filters, int], SearchResult]], T],
     ) -> T:
         if not self.profile.exists:
-            nothing = retrieval.SearchResult(hits=(), warnings=self.profile.missing)
+            nothing = SearchResult(hits=(), warnings=self.profile.missing)
             return work(lambda *_: nothing)
         return self._open_finder().ask(question, kinds, most, work)
 

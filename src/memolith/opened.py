@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import os
+import typing
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
-from memolith.config_loading import open_profile
+from memolith.config_loading import LoadedConfig, open_profile
 from memolith.errors import NotFoundError
 from memolith.files.folder import Folder
 from memolith.files.handles import Keeper
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
-from memolith.late import late
+from memolith.profile import Profile
 from memolith.settings import Value
 from memolith.visibility import trust
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import typing
-
-    from memolith.config_loading import LoadedConfig
     from memolith.jobs import job
-    from memolith.profile import Profile
 
-    M = typing.TypeVar("M", bound="Opened")
-    State = tuple[Profile, Mapping[str, Value], LoadedConfig, Clock | None, str]
-else:
-    typing = late("typing")
-    job = late("memolith.jobs.job")
+M = typing.TypeVar("M", bound="Opened")
+State = tuple[Profile, Mapping[str, Value], LoadedConfig, Clock | None, str]
 
 
 class Opened:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+from dataclasses import dataclass
+from typing import Literal
 
 from memolith.errors import ProfileError
-from memolith.values import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    FoundBy = Literal["argument", "environment", "folder", "default"]
+FoundBy = Literal["argument", "environment", "folder", "default"]
 
 DEFAULT_PROFILE = "default"
 PROFILE_FILE = "memolith.toml"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from memolith.files.watch import DEBOUNCE_SECONDS, watch
+from memolith.files.watch import DEBOUNCE_SECONDS, Watch, watch
+from memolith.memory import Memory
 from memolith.reports import Reconfiguration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memolith.files.watch import Watch
-    from memolith.memory import Memory
 
 
 def follow_settings(

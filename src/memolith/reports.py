@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memolith.index_reports import IndexStatus as IndexStatus  # noqa: PLC0414 - offered here too
-from memolith.index_reports import SyncReport as SyncReport  # noqa: PLC0414 - offered here too
-from memolith.late import late
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith import labels
-else:
-    labels = late("memolith.labels")
+from memolith.types import CheckStatus, JobStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +124,7 @@ class JobReport:
 
     id: str  # empty unless it is kept
     job: str
-    status: labels.JobStatus
+    status: JobStatus
     created: datetime
     reason: str = ""  # why it was skipped, failed or not applied
     lines: tuple[str, ...] = ()  # the plan, for people
@@ -235,7 +227,7 @@ class Check:
 
     id: str
     label: str
-    status: labels.CheckStatus
+    status: CheckStatus
     message: str
     hint: str = ""
 
@@ -252,3 +244,45 @@ class DoctorReport:
     def healthy(self) -> bool:
         """Whether no check is an error."""
         return all(check.status != "error" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a sync found on the disk and did to the index."""
+
+    files: int
+    indexed: int
+    removed: int
+    chunks: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatus:
+    """How the index stands to the files; looking at it changes neither."""
+
+    folder: str
+    exists: bool
+    damaged: bool = False  # then nothing else is known of it; the next search makes it anew
+    files: int = 0  # indexed
+    chunks: int = 0
+    without_vector: int = 0  # chunks that are found by words only for now
+    refused: int = 0  # chunks that stay so: the model gave no vector for them
+    bytes: int = 0
+    model: str = ""  # that made the vectors
+    changed: int = 0  # files the next search or sync will look at: new, edited or gone
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> bool:
+        """Whether a sync would find nothing to do."""
+        return self.exists and not self.damaged and not self.changed and not self.without_vector
+
+
+def told_of_refused(chunks: int) -> str:
+    """What is said of chunks that the model gave no vector for."""
+    are = "chunk is" if chunks == 1 else "chunks are"
+    return (
+        f"{chunks:,} {are} found by words only: the model refused the text, or gave"
+        " a vector of another size. To ask it again: memolith reindex"
+    )

@@ -6,12 +6,10 @@ every feature, in a program that agents start at every prompt.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
-    V = TypeVar("V", bool, int, float, str)
+V = TypeVar("V", bool, int, float, str)
 
 Value = bool | int | float | str
 ENVIRONMENT_PREFIX = "MEMOLITH_"

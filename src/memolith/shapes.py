@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
 from memolith.files.gate import MOST_LEVELS
-from memolith.types import Citation
+from memolith.types import (
+    Citation,
+    Hit,
+    Recap,
+    Record,
+    Relationships,
+    SearchResult,
+    SessionContext,
+    SessionHit,
+    StageTrace,
+    Turn,
+    TurnContext,
+)
 from memolith.visibility import trust_label
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from memolith.context_types import Recap, SessionContext, TurnContext
     from memolith.jobs.schedule import Run
     from memolith.reports import (
         DreamExplanation,
@@ -21,17 +32,8 @@ if TYPE_CHECKING:
         JobReport,
         ScanReport,
     )
-    from memolith.retrieval import (
-        Hit,
-        Relationships,
-        SearchResult,
-        SessionHit,
-        StageTrace,
-        Turn,
-    )
-    from memolith.types import Record
 
-    Json = dict[str, object]
+Json = dict[str, object]
 
 
 def record_json(record: Record) -> Json:
@@ -308,7 +310,6 @@ def plain(value: object) -> Json:
 
 
 def _plain(value: object) -> object:
-    from datetime import date, datetime
 
     match value:
         case tuple() | list():

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
 from memolith.files import gate, layout
+from memolith.files.damage import Damage, damage_warnings
 from memolith.files.duplicates import is_same
 from memolith.files.folder import Folder
 from memolith.files.journal import Entry
+from memolith.files.lookup import find_newest, superseded_in
+from memolith.files.notes import check_category, notes, write_note
+from memolith.files.secret_marks import with_strictest_marks
 from memolith.files.transaction import Transaction
-from memolith.late import late
 from memolith.opened import Opened
-from memolith.types import Provenance, Record, Records
-from memolith.values import replace
+from memolith.text.quotation import without_fenced
+from memolith.types import Passage, Provenance, Record, Records, Sensitivity, Turn
 from memolith.visibility import allowed_platform, current, visible
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith import labels, reports, retrieval
     from memolith.jobs import status as status_job
-else:
-    labels = late("memolith.labels")
-    reports = late("memolith.reports")
-    retrieval = late("memolith.retrieval")
-    status_job = late("memolith.jobs.status")
+    from memolith.reports import Backup, DoctorReport, ForgetReport, RestoreReport, TrimReport
 
 
 _NOT_YET = datetime.fromtimestamp(0, UTC)  # of a draft: its time is taken under the lock
@@ -52,7 +51,7 @@ class Store(Opened):
         *,
         category: str = "note",
         session: str = "main",
-        sensitivity: labels.Sensitivity = "private-user",
+        sensitivity: Sensitivity = "private-user",
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         expires: datetime | None = None,
@@ -73,13 +72,12 @@ class Store(Opened):
         return self._append(draft)
 
     def supersede(
-        self, record_id: str, text: str, *, sensitivity: labels.Sensitivity | None = None
+        self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
     ) -> Record:
         """Write a newer record that takes the place of an older one; the old one stays as history.
 
         If the newest of them says the same already, it comes back with `reused` set.
         """
-        from memolith.files.lookup import find_newest
 
         gate.check_is_text(id=record_id)
 
@@ -116,7 +114,7 @@ class Store(Opened):
         category: str = "fact",
         title: str = "",
         session: str = "main",
-        sensitivity: labels.Sensitivity = "private-user",
+        sensitivity: Sensitivity = "private-user",
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
     ) -> Record:
@@ -124,7 +122,6 @@ class Store(Opened):
 
         A note that says the same, under whatever title and day, comes back with `reused` set.
         """
-        from memolith.files.notes import check_category, write_note
         from memolith.files.same_note import find_same_note
 
         gate.check_is_text(text=text, title=title)
@@ -160,10 +157,6 @@ class Store(Opened):
         Left out unless asked for: secret records, also as lines of summaries, and past ones (expired or
         superseded).
         """
-        from memolith.files.damage import Damage, damage_warnings
-        from memolith.files.lookup import superseded_in
-        from memolith.files.notes import notes
-        from memolith.files.secret_marks import with_strictest_marks
 
         gate.check_is_text_or_none(category=category, session=session)
         if not self.profile.exists:
@@ -215,7 +208,7 @@ class Store(Opened):
         lines: int | None = None,
         *,
         include_secret: bool = False,
-    ) -> retrieval.Passage:
+    ) -> Passage:
         """Lines of a Markdown file as they stand there now; `path` may be a citation.
 
         Lines of secret records are left blank unless asked for.
@@ -229,7 +222,7 @@ class Store(Opened):
         with self._existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)
 
-    def forget(self, record_id: str) -> reports.ForgetReport:
+    def forget(self, record_id: str) -> ForgetReport:
         """Remove a record from every file, archive and backup, so that it does not come back.
 
         The id may be shortened to its first characters. This cannot be undone.
@@ -249,13 +242,12 @@ class Store(Opened):
         chat: str = "main",
         platform: str = "library",
         said: datetime | None = None,
-    ) -> retrieval.Turn | None:
+    ) -> Turn | None:
         """Append one exchange of a chat to the conversation history; None if history is off.
 
         `said` is when it was said, for turns that are brought in later; by default now.
         """
         from memolith.files.conversation_log import ConversationLog
-        from memolith.text.quotation import without_fenced
 
         if not self.config.chat.enabled:
             return None
@@ -263,7 +255,7 @@ class Store(Opened):
         gate.check_turn(user, assistant, chat, platform)
         log = ConversationLog(self.config.chat)
         with self._writing() as transaction:
-            turn = retrieval.Turn(
+            turn = Turn(
                 created=gate.whole_moment(said) if said is not None else self._clock.now(),
                 chat=chat,
                 user=log.shorten(without_fenced(gate.whole_characters(user))),
@@ -277,9 +269,7 @@ class Store(Opened):
                 log.rotate(transaction, self._clock.now())
         return turn
 
-    def turns(
-        self, chat: str | None = None, *, limit: int | None = None
-    ) -> tuple[retrieval.Turn, ...]:
+    def turns(self, chat: str | None = None, *, limit: int | None = None) -> tuple[Turn, ...]:
         """The turns of one chat, or of all, oldest first, within the cap of each chat.
 
         With `limit`, the newest so many of them.
@@ -289,7 +279,7 @@ class Store(Opened):
         found = tuple(self._turns_by_line(chat).values())
         return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
 
-    def _turns_by_line(self, chat: str | None) -> dict[int, retrieval.Turn]:
+    def _turns_by_line(self, chat: str | None) -> dict[int, Turn]:
         from memolith.files.conversation_log import ConversationLog
 
         if not self.profile.exists:
@@ -297,7 +287,7 @@ class Store(Opened):
         with Folder(self.root) as folder:
             return ConversationLog(self.config.chat).turns_by_line(folder, chat)
 
-    def trim(self) -> reports.TrimReport:
+    def trim(self) -> TrimReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""
         from memolith.jobs.run import run_job
         from memolith.jobs.trim import TrimJob, trim_report
@@ -306,7 +296,7 @@ class Store(Opened):
         report = run_job(self._workplace(), job)
         return trim_report(report, self.config.trim.archive_path)
 
-    def backups(self) -> tuple[reports.Backup, ...]:
+    def backups(self) -> tuple[Backup, ...]:
         """The backups that can be restored, oldest first."""
         from memolith.files.backup import backups
 
@@ -315,7 +305,7 @@ class Store(Opened):
         with Folder(self.root) as folder:
             return tuple(backups(folder))
 
-    def restore(self, name: str) -> reports.RestoreReport:
+    def restore(self, name: str) -> RestoreReport:
         """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first."""
         from memolith.jobs.restore import restore
 
@@ -330,7 +320,7 @@ class Store(Opened):
 
         return read_status(self.profile)
 
-    def doctor(self, *, fix: bool = False) -> reports.DoctorReport:
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
         from memolith.jobs.doctor import examine
 
@@ -340,9 +330,7 @@ class Store(Opened):
     def _reuses(self) -> bool:
         return self.config.store.duplicates == "reuse"
 
-    def _draft(
-        self, text: str, category: str, session: str, sensitivity: labels.Sensitivity
-    ) -> Record:
+    def _draft(self, text: str, category: str, session: str, sensitivity: Sensitivity) -> Record:
         gate.check_is_text(text=text, category=category, session=session)
         return Record(
             id=gate.new_id(),

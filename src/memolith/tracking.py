@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memolith.editing import EditableStore
 from memolith.errors import FileChangedError, NotFoundError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
-from memolith.late import late
-from memolith.types import Citation, Record
+from memolith.files.lookup import find_record
+from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.types import Citation, Hit, Passage, Record, Relationships
 from memolith.visibility import visible
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memolith import reports, retrieval
-else:
-    reports = late("memolith.reports")
-    retrieval = late("memolith.retrieval")
+    from memolith.reports import ForgetReport
 
 _FORGET_ATTEMPTS = 20
 
 
-def _only_record(passage: retrieval.Passage) -> str:
+def _only_record(passage: Passage) -> str:
     """The id of the record that the lines are: it stands in a second file too, and may be tracked there."""
-    from memolith.files.record_format import RecordFormatError, parse_line
 
     try:
         record = parse_line(passage.text.encode(errors="replace"))
@@ -43,7 +40,7 @@ class TrackedStore(EditableStore):
         lines: int | None = None,
         *,
         include_secret: bool = False,
-    ) -> retrieval.Passage:
+    ) -> Passage:
         """Lines of a Markdown file as they stand there now; `path` may be a citation.
 
         Lines of secret records are left blank unless asked for. Reading lines that a search has
@@ -59,7 +56,6 @@ class TrackedStore(EditableStore):
 
         False if nothing is noted, because `dream.track` is off; what is not there is an error.
         """
-        from memolith.files.lookup import find_record
         from memolith.files.passages import parse_citation
 
         gate.check_is_text(citation_or_id=citation_or_id)
@@ -87,13 +83,13 @@ class TrackedStore(EditableStore):
             found = still_held(folder, stored, self._clock.now(), archive)
         return tuple(record for record in found if visible(record, include_secret=False))
 
-    def relationships(self) -> retrieval.Relationships:
+    def relationships(self) -> Relationships:
         """Experiences and preferences in groups: by category, by session and by name."""
         from memolith.jobs.relationships import relationships
 
         return relationships(self.records(), self.experiences())
 
-    def forget(self, record_id: str) -> reports.ForgetReport:
+    def forget(self, record_id: str) -> ForgetReport:
         """Remove a record from every file, archive and backup, so that it does not come back.
 
         The log of recalls is written without a lock, so it may have moved on meanwhile.
@@ -108,7 +104,7 @@ class TrackedStore(EditableStore):
                     raise
         return super().forget(record_id)
 
-    def _note_shown(self, hits: Sequence[retrieval.Hit], question: str, surface: str) -> None:
+    def _note_shown(self, hits: Sequence[Hit], question: str, surface: str) -> None:
         """Note what was shown; every method that answers with hits calls this once."""
         if hits and self.config.dream.track:
             from memolith.files.recall_log import note_shown

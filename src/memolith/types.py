@@ -1,25 +1,24 @@
-"""The few types everything speaks: records, where they came from, and where they stand."""
+"""The types everything speaks: records, chunks, hits, and the contexts an agent is given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Literal
 
-from memolith.late import late
-from memolith.values import dataclass, field
+Sensitivity = Literal["public", "private-user", "secret", "operational"]
+Trust = Literal["user", "agent", "external"]
+CheckStatus = Literal["ok", "warn", "error", "info", "off"]
+ChunkKind = Literal["prose", "record", "turn"]
+JobStatus = Literal["planned", "skipped", "proposed", "done", "failed", "undone", "declined"]
+SessionKind = Literal["main", "dm", "heartbeat", "group"]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file
+Progress = Callable[[int, int], None]  # called with steps done and steps in all
 
-    from memolith import labels
-
-    Stamp = tuple[int, int, int]  # inode, size and time in nanoseconds of a file
-    Progress = Callable[[int, int], None]  # told steps done, and in all
-else:
-    labels = late("memolith.labels")
-
-SENSITIVITIES: tuple[labels.Sensitivity, ...] = ("public", "private-user", "secret", "operational")
+SESSION_KINDS: tuple[SessionKind, ...] = ("main", "dm", "heartbeat", "group")
+SENSITIVITIES: tuple[Sensitivity, ...] = ("public", "private-user", "secret", "operational")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Provenance:
 
     channel: str = "library"
     confidence: float = 1.0
-    sensitivity: labels.Sensitivity = "private-user"
+    sensitivity: Sensitivity = "private-user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ class Record:
         return hash(self.id)
 
     @property
-    def sensitivity(self) -> labels.Sensitivity:
+    def sensitivity(self) -> Sensitivity:
         """Who may see the record."""
         return self.provenance.sensitivity
 
@@ -124,3 +123,233 @@ CATEGORIES: Mapping[str, CategoryPolicy] = {
 def policy(category: str) -> CategoryPolicy:
     """The policy of a category; unknown ones are treated like notes."""
     return CATEGORIES.get(category, CATEGORIES["note"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One exchange of a chat: what the user said and what the agent answered."""
+
+    created: datetime
+    chat: str
+    user: str
+    assistant: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Lines of a file, as they stand there now."""
+
+    citation: Citation
+    text: str
+    total_lines: int
+    hidden: int = 0  # secret records whose lines were left out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a file that is indexed and found as one. `text` is what stands in the file."""
+
+    kind: ChunkKind
+    text: str
+    path: str
+    first_line: int
+    last_line: int
+    offset: int = 0  # the bytes of the file the text is read from
+    size: int = 0
+    role: str = ""  # of a chat turn: user or assistant
+    heading: str = ""  # titles above, outermost first: searchable with the text
+    # Of a short chat message: the short ones around it, searchable with the text like a title, or what
+    # the user said next behind a long answer, which tells something of its meaning.
+    around: str = ""
+    follow_up: str = ""
+    dated: date | None = None
+    category: str = ""
+    session: str = ""
+    chat: str = ""
+    sensitivity: Sensitivity = "private-user"
+    channel: str = ""
+    record_id: str = ""
+    copy_of: str = ""  # of an experience or a promoted fact: the id of the record it was made of
+    supersedes: str = ""
+    expires: datetime | None = None
+
+    @property
+    def citation(self) -> Citation:
+        """Where the chunk stands."""
+        return Citation(self.path, self.first_line, self.last_line)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What stands in a file: a text and, of a chat message, what the other side said in the same turn.
+
+    Of what jobs made of records: the record that an experience is a copy of, the names of those that a
+    summary tells again.
+    """
+
+    text: str
+    other_side: str = ""
+    copy_of: str = ""
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a hit must satisfy. Applied inside the index: filtering afterwards can leave nothing."""
+
+    category: str | None = None
+    session: str | None = None
+    chat: str | None = None
+    also_chat: str | None = None  # the best of this chat take part, however good others are
+    since: date | None = None
+    until: date | None = None
+    path: str | None = None  # a file, or a folder and everything below it
+    include_secret: bool = False
+    as_of: date | None = None  # see the memory as it was at the end of this day
+    now: datetime | None = None  # what has expired by now is left out; None: nothing is
+
+    def covers(self, path: str) -> bool:
+        """Whether a file is the one asked for, or lies in the folder asked for."""
+        wanted = self.path
+        return wanted is None or path == wanted or path.startswith(wanted.rstrip("/") + "/")
+
+    def holds_for(self, chunk: Chunk) -> bool:
+        """Whether a chunk that may be seen now is of the kind that is asked for."""
+        dated = chunk.dated or date.min
+        return (
+            self.session in (None, chunk.session)
+            and self.chat in (None, chunk.chat)
+            and (self.category is None or self.category.casefold() == chunk.category.casefold())
+            and (self.since or date.min) <= dated <= (self.until or date.max)
+            and self.covers(chunk.path)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk that answered, with its text as it stands in the file now."""
+
+    citation: Citation
+    text: str
+    score: float
+    record_id: str = ""
+    category: str = ""
+    session: str = ""
+    chat: str = ""
+    role: str = ""
+    dated: date | None = None
+    sensitivity: Sensitivity = "private-user"
+    channel: str = ""
+    heading: str = ""
+    superseded: bool = False
+    superseded_by: Citation | None = None  # where what holds now stands, as far as it may be seen
+    expires: datetime | None = None
+    asked_for: bool = False  # whether the question names its day or its category
+    other_side: str = ""  # of a chat message: what the other side said in the same turn
+    ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
+
+    @property
+    def past(self) -> str:
+        """That it no longer holds, and where to look instead; "" if it holds."""
+        if self.superseded_by:
+            return f"superseded by {self.superseded_by}"
+        return "superseded" if self.superseded else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHit:
+    """A chat that answered as a whole; `best` is where in it to look first, and `text` what stands there."""
+
+    chat: str
+    score: float
+    best: Citation
+    text: str = ""
+    role: str = ""  # who said it
+    dated: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationships:
+    """Experiences and preferences in groups: by category, session and name; the largest first."""
+
+    by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTrace:
+    """What one stage of the pipeline did: citations in its order, with their scores."""
+
+    stage: str
+    order: tuple[tuple[str, float], ...]
+    found: tuple[Mapping[str, float], ...] = ()  # for each of these, the values it went by
+    note: str = ""
+
+
+# Said where hits are only the nearest of what is there.
+WEAK = "Perhaps nothing answers this: what is shown is the nearest there is."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """The hits, best first; whatever was degraded stands in `warnings`."""
+
+    hits: tuple[Hit, ...]
+    sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
+    warnings: tuple[str, ...] = ()
+    trace: tuple[StageTrace, ...] = ()
+    past: frozenset[str] = frozenset()  # short ids: what hits retell and a newer record replaces
+
+    @property
+    def weak(self) -> bool:
+        """Whether nothing found seems to have much to do with the question."""
+        return WEAK in self.warnings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextLayer:
+    """One part of the text for a session's start, such as today's daily log."""
+
+    name: str  # user, summary, memory, today, yesterday or experiences
+    label: str  # the line it begins with
+    text: str
+    shown: int  # records and paragraphs
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContext:
+    """What a session starts with; `text` is everything, fenced and ready to be injected."""
+
+    text: str
+    layers: tuple[ContextLayer, ...] = ()
+    left_out: int = 0  # records and paragraphs there was no room for; of large files an estimate
+    held: int = 0  # from outside channels: not injected unless the user allows it
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnContext:
+    """What is worth knowing before an answer; `text` is fenced and ready to be injected, or empty."""
+
+    text: str
+    hits: tuple[Hit, ...] = ()  # the memories in the text, best first
+    experiences: tuple[Hit, ...] = ()  # … and the past experiences
+    queries: tuple[str, ...] = ()  # what was searched for
+    skipped: str = ""  # why nothing was searched: the message is a greeting, a command …
+    left_out: int = 0  # memories that were found and did not fit
+    held: int = 0  # found, but from outside channels: not injected
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recap:
+    """Turns of a chat in the order they were said, as a text to be injected."""
+
+    text: str
+    turns: tuple[Turn, ...] = ()  # those in the text
+    left_out: int = 0  # turns there was no room for: the oldest, or those that answer worst
+    found: tuple[Turn, ...] = ()  # about a question: all that answer, also without room
+    warnings: tuple[str, ...] = ()

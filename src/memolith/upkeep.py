@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memolith.apart import apart
 from memolith.config import scheduled_jobs
@@ -16,13 +16,9 @@ from memolith.jobs.overfull import is_left, is_over
 from memolith.jobs.run import unforeseen
 from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.lifecycle import Jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from memolith.memory import Memory
-    from memolith.reports import JobReport
-    from memolith.types import Stamp
+from memolith.memory import Memory
+from memolith.reports import JobReport
+from memolith.types import Stamp
 
 log = logging.getLogger("memolith.jobs")
 # A memory that has passed its limits is compacted in a quiet moment: as it was when we looked last. If there is

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
-    from memolith.labels import Sensitivity, SessionKind, Trust
-    from memolith.types import Record
+from memolith.types import Record, Sensitivity, SessionKind, Trust
 
 # Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
 # user's: pages that an agent read are saved under that name too.

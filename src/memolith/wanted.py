@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 
+from memolith.clock import Clock
+from memolith.config import Config
 from memolith.errors import RefusedError
 from memolith.files import gate
 from memolith.files.folder import Folder
 from memolith.files.roots import MARK, Roots
-from memolith.retrieval import Filters
-from memolith.values import replace
+from memolith.types import Filters, SearchResult
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.clock import Clock
-    from memolith.config import Config
-    from memolith.retrieval import SearchResult
-
-    Day = date | str
-    Path = str | os.PathLike[str]
+Day = date | str
+Path = str | os.PathLike[str]
 
 
 class Wanted:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,7 @@ from memolith.context.cache import AnswerCache
 from memolith.context.recall import Recaller
 from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
-from memolith.retrieval import Filters, SearchResult
-from memolith.values import fields, replace
+from memolith.types import Filters, SearchResult
 from tests.conftest import StoppedTime
 
 TICK = 0.06  # after this a change gets another time stamp

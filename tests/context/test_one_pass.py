@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from memolith.retrieval import Filters, Hit
+    from memolith.types import Filters, Hit
 
 QUESTION = "Which port does the staging server use, and who restarts it?"
 

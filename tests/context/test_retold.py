@@ -9,8 +9,7 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.context.retold import without_retold
-from memolith.retrieval import Hit
-from memolith.types import Citation, Record
+from memolith.types import Citation, Hit, Record
 from tests.conftest import StoppedTime
 from tests.marking import mark_secret
 

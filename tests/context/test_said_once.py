@@ -13,8 +13,8 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.context.pieces import of_prose
-from memolith.context_types import SessionContext
 from memolith.files.document import Document
+from memolith.types import SessionContext
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live, one_day
 

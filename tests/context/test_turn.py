@@ -19,11 +19,10 @@ from memolith.context.queries import derive
 from memolith.context.skipping import skip_reason
 from memolith.context.turn import Turn, turn_context
 from memolith.errors import RefusedError
-from memolith.retrieval import Filters, Hit, SearchResult
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted, without_recalled
-from memolith.types import Citation
+from memolith.types import Citation, Filters, Hit, SearchResult
 
 CONFIG = with_values({}).context
 NOTHING = SearchResult(hits=())

@@ -17,8 +17,8 @@ from memolith.lifecycle import Jobs
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import TOOLS
 from memolith.rest.app import build_api
-from memolith.retrieval import SearchResult, SessionHit
 from memolith.shapes import search_json
+from memolith.types import SearchResult, SessionHit
 from tests.contract.method_table import DOCUMENT, END, START, method_table
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling

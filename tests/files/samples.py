@@ -11,7 +11,7 @@ from memolith.files.gate import whole_characters
 from memolith.types import SENSITIVITIES, Provenance, Record
 
 if TYPE_CHECKING:
-    from memolith.labels import Sensitivity
+    from memolith.types import Sensitivity
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

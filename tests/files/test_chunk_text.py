@@ -14,7 +14,7 @@ from memolith.errors import StorageError
 from memolith.files.chunk_text import read_texts
 from memolith.files.folder import Folder
 from memolith.files.roots import Roots
-from memolith.retrieval import Chunk
+from memolith.types import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from memolith.files.conversation_log import encode_turn
 from memolith.files.notes import encode_record
 from memolith.files.record_format import encode_line
 from memolith.files.statements import statements
-from memolith.retrieval import Chunk, Turn
+from memolith.types import Chunk, Turn
 from tests.files.samples import make_record
 
 DAY = date(2026, 11, 15)

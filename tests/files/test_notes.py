@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.errors import RefusedError
 from memolith.files.notes import make_slug
-from memolith.labels import Sensitivity
-from memolith.types import SENSITIVITIES
+from memolith.types import SENSITIVITIES, Sensitivity
 from tests.conftest import StoppedTime
 
 SLUGS = {

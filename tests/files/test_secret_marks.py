@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ from memolith import Memory, Record
 from memolith.files import secret_marks
 from memolith.files.folder import Folder
 from memolith.files.record_format import MAX_LINE_BYTES, encode_line
-from memolith.values import replace
 from tests.marking import mark_secret
 
 

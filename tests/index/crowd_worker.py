@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.index import database
-from memolith.retrieval import WEAK
+from memolith.types import WEAK
 
 FILES = 5
 WRITERS = 2

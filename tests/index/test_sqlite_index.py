@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,7 @@ import pytest
 from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import WORD_START, FileChange, IndexedChunk, IndexReplacedError
-from memolith.retrieval import Filters
-from memolith.values import replace
+from memolith.types import Filters
 from tests.index.samples import (
     ALL,
     MODEL,

@@ -23,7 +23,7 @@ from tests.pace import cpu_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memolith.retrieval import SearchResult
+    from memolith.types import SearchResult
 
 
 @pytest.fixture

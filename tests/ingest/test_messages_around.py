@@ -13,7 +13,7 @@ from memolith.files.chunking import chunk_file
 from memolith.files.conversation_log import encode_turn
 from memolith.files.turn_chunks import SHORT_CHARS
 from memolith.ingest.preparing import Said, embedding_text
-from memolith.retrieval import Chunk, Turn
+from memolith.types import Chunk, Turn
 from tests.ingest.test_models import sent, settings
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from memolith import Memory
 from memolith.errors import RefusedError
 from memolith.files.record_format import encode_line
 from memolith.types import Provenance, Record
-from memolith.values import replace
 
 if TYPE_CHECKING:
     from memolith.clock import Clock

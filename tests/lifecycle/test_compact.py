@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from memolith.jobs.compact import CompactJob
 from memolith.jobs.covered import covered_by
 from memolith.jobs.run import run_job
 from memolith.types import Provenance, policy
-from memolith.values import replace
 from tests.conftest import StoppedTime
 from tests.files.samples import make_record
 from tests.lifecycle.life import WAYS, Hostile, live, tree

@@ -15,7 +15,7 @@ from memolith.jobs.heads import Head
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.labels import Trust
+    from memolith.types import Trust
 
 FIRST = date(2025, 10, 1)
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 
 from memolith.cli import output
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import socket
-
-    from memolith.memory import Memory
+from memolith.memory import Memory
 
 
 def announce(memory: Memory, sock: socket.socket, *, as_json: bool, path: str = "") -> None:

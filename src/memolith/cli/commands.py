@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Mapping
+from typing import Protocol, cast
 
-from memolith.cli.usage import Parser, UsageError, nearest
+from memolith.cli.usage import Arguments, Parser, UsageError, nearest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
-    from typing import Protocol, cast
 
-    from memolith.cli.usage import Arguments
+class Command(Protocol):
+    """What the module of a command has."""
 
-    class Command(Protocol):
-        """What the module of a command has."""
+    HELP: str  # what it does, in one or a few sentences
+    EXAMPLE: str  # command lines to copy
 
-        HELP: str  # what it does, in one or a few sentences
-        EXAMPLE: str  # command lines to copy
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Describe its arguments."""
 
-        def configure(self, parser: argparse.ArgumentParser) -> None:
-            """Describe its arguments."""
-
-        def run(self, args: Arguments) -> int:
-            """Do it, print what came of it, and return the exit code."""
+    def run(self, args: Arguments) -> int:
+        """Do it, print what came of it, and return the exit code."""
 
 
 # By what they are for, in the order in which help shows them: the name, which is also that of its
@@ -93,7 +89,7 @@ def load(name: str) -> Command:
         )
     module = f"memolith.cli.{name.replace('-', '_')}"
     __import__(module)  # importlib would be one more module to load
-    return cast("Command", sys.modules[module]) if TYPE_CHECKING else sys.modules[module]
+    return cast("Command", sys.modules[module])
 
 
 def parser_of(name: str, command: Command, *, usage: str | None = None) -> Parser:

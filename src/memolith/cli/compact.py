@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.settings import Value
+from memolith.cli.usage import Arguments, UsageError
+from memolith.settings import Value
 
 HELP = """\
 Summarise old records until MEMORY.md is under its limits (compact.max_records, compact.max_chars).

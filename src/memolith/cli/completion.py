@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator
+
 from memolith.cli import output
 from memolith.cli.commands import COMMANDS, load
-from memolith.cli.usage import GLOBAL_OPTIONS, Parser
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from memolith.cli.usage import Arguments
+from memolith.cli.usage import GLOBAL_OPTIONS, Arguments, Parser
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 

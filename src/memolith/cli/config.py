@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import here
+from memolith.cli.usage import Arguments
 from memolith.config import SCHEDULED, SETTINGS, value_of
 from memolith.config_file import toml_value
-from memolith.config_loading import open_profile, placed, settings_from_flags
+from memolith.config_loading import LoadedConfig, open_profile, placed, settings_from_flags
 from memolith.config_values import ARGUMENT, known_setting
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.config_loading import LoadedConfig
-    from memolith.errors import ConfigError
-    from memolith.profile import Profile
-    from memolith.shapes import Json
+from memolith.errors import ConfigError
+from memolith.profile import Profile
+from memolith.shapes import Json
 
 HELP = """\
 Show settings, and with --origin where each value comes from; or change one, in the memolith.toml of

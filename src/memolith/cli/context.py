@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from memolith.cli import output
-from memolith.cli.hook import of_hook, read_object
-from memolith.cli.hook_answer import answer_host
+from memolith.cli.hook import Hook, of_hook, read_object
+from memolith.cli.hook_answer import Answer, answer_host
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import seconds, whole_number
+from memolith.cli.usage import Arguments, seconds, whole_number
 from memolith.context.session_start import HOOK_CHARS
-from memolith.context_types import SESSION_KINDS
+from memolith.memory import Memory
 from memolith.shapes import context_json
 from memolith.text.units import utf16_units
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from memolith.cli.hook import Hook
-    from memolith.cli.hook_answer import Answer
-    from memolith.cli.usage import Arguments
-    from memolith.context_types import TurnContext
-    from memolith.memory import Memory
+from memolith.types import SESSION_KINDS, TurnContext
 
 HELP = """\
 Print what is worth knowing before a message is answered; nothing for a mere greeting. The message may come

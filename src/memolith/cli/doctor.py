@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Mapping
 
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import here, open_for_mending
+from memolith.cli.usage import Arguments
+from memolith.reports import DoctorReport
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
-
-    from memolith.cli.usage import Arguments
-    from memolith.labels import CheckStatus
-    from memolith.reports import DoctorReport
+from memolith.types import CheckStatus
 
 HELP = """Look at everything that can be wrong with a memory: damaged lines by file and line number,
 links, modes, locks, backups, what a crash left behind. Nothing is changed without --fix."""

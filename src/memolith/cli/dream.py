@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import again, open_memory
-from memolith.cli.usage import UsageError
+from memolith.cli.usage import Arguments, UsageError
+from memolith.memory import Memory
+from memolith.reports import DreamExplanation
+from memolith.settings import Value
 from memolith.shapes import dream_explanation_json, dream_status_json
 from memolith.text.cleaning import one_line
 from memolith.text.cut import cut
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.reports import DreamExplanation
-    from memolith.settings import Value
 
 _SHORT = 60  # characters of a statement, in a list
 

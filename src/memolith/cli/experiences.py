@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import here, open_memory
-from memolith.cli.usage import UsageError, whole_number
+from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.files.layout import EXPERIENCES
+from memolith.memory import Memory
+from memolith.settings import Value
 from memolith.shapes import hit_json, record_json
 from memolith.text.cleaning import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.settings import Value
 
 HELP = """\
 Experiences are what was new to this memory, each thing once, in a file of their own

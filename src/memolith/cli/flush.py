@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
 
 from memolith.cli import output
-from memolith.cli.hook import of_hook
-from memolith.cli.hook_answer import answer_host
+from memolith.cli.hook import Hook, of_hook
+from memolith.cli.hook_answer import Answer, answer_host
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.transcript import read_transcript
+from memolith.cli.usage import Arguments
+from memolith.reports import FlushReport
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from memolith.cli.hook import Hook
-    from memolith.cli.hook_answer import Answer
-    from memolith.cli.usage import Arguments
-    from memolith.reports import FlushReport
 
 HELP = """\
 Save what matters of a chat that is about to be shortened or ended: decisions, preferences, facts and

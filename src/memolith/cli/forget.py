@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from memolith.cli import exit_codes, output
 from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import again, here, open_memory
+from memolith.cli.usage import Arguments
+from memolith.memory import Memory
 from memolith.shapes import forgotten_json
 from memolith.visibility import visible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
 
 HELP = """\
 Remove a record from every file, archive and backup, so that it does not come back. This cannot be

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import line_number, whole_number
+from memolith.cli.usage import Arguments, line_number, whole_number
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.retrieval import Passage
+from memolith.types import Passage
 
 HELP = (
     "Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found."

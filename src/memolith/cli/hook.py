@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from memolith.cli.input import as_text, is_piped
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Claude Code, Codex and Gemini CLI | Cursor | Copilot
 _SESSIONS = ("session_id", "conversation_id", "sessionId")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from memolith.cli import output
+from memolith.cli.usage import Arguments
 from memolith.errors import MemolithError
 from memolith.text.cleaning import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memolith.cli.hook import Hook
-    from memolith.cli.usage import Arguments
 
-    # What the agent is handed, and what the user is to be told of, "" for nothing.
-    Answer = tuple[str, str]
-    Json = dict[str, object]
+Answer = tuple[str, str]
+Json = dict[str, object]
 
 # The events of Claude Code, Codex and Gemini CLI at which a text can be handed over.
 _HANDS_OVER = ("SessionStart", "UserPromptSubmit", "BeforeAgent")

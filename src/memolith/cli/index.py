@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
-from memolith.index_reports import told_of_refused
+from memolith.cli.usage import Arguments
+from memolith.reports import IndexStatus, told_of_refused
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.reports import IndexStatus
 
 HELP = (
     "Show how the index stands to the files: what it holds, which model made its vectors, and what"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
+from memolith.cli.usage import Arguments
 
 HELP = """\
 Make the folder of a memory, with MEMORY.md, USER.md and memolith.toml in it, so that commands run below

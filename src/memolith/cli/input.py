@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from memolith.cli.usage import UsageError
 from memolith.errors import RefusedError
 from memolith.files.byte_marks import BOM, UTF16_MARKS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 STANDARD_INPUT = "-"
 # The largest text a setting can allow; whoever pipes in more gets an error, not all our memory.

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Collection, Iterator
+
 from memolith.cli import output
 from memolith.cli.opening import again, here, open_memory
-from memolith.cli.usage import UsageError, whole_number
+from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.memory import Memory
+from memolith.reports import JobReport
 from memolith.shapes import job_json, jobs_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Collection, Iterator
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.reports import JobReport
 
 HELP = """\
 Jobs tidy the memory. Each is kept with its changes: list them (also without an action), show one, see its

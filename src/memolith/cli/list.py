@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import Arguments, whole_number
+from memolith.memory import Memory
 from memolith.shapes import record_json
 from memolith.text.wording import counted
+from memolith.types import Record, Records
 from memolith.visibility import shown_and_hidden
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.types import Record, Records
 
 HELP = "Show records and notes, newest first: where each stands, its category, its id, its text."
 EXAMPLE = """\

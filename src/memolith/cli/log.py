@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.input import STANDARD_INPUT, read_standard_input
 from memolith.cli.opening import again, open_memory
-from memolith.cli.usage import UsageError, whole_number
+from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.memory import Memory
 from memolith.shapes import turn_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.retrieval import Turn
+from memolith.types import Turn
 
 HELP = """\
 Write one turn of a chat to conversation-history.jsonl: what the user said, what the agent answered.

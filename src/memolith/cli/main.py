@@ -5,18 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memolith.cli import exit_codes, output
 from memolith.cli.commands import load, parser_of
-from memolith.cli.usage import read_global_options
+from memolith.cli.usage import Arguments, read_global_options
 from memolith.errors import ConfigError, MemolithError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memolith.cli.hook import Hook
-    from memolith.cli.usage import Arguments
 
 _GARBAGE_FROM = 100_000  # objects
 # What the hosts of agents call as hooks.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Sequence
+
 from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import again, open_memory
+from memolith.cli.usage import Arguments
+from memolith.memory import Memory
+from memolith.reports import JobReport
 from memolith.shapes import job_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.reports import JobReport
 
 HELP = """\
 Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -13,10 +14,6 @@ from memolith.text.scripts import has_words_without_spaces
 from memolith.text.stopwords import keywords, language_of
 from memolith.text.terms import stems
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_CHARS = 2_000
 _MOST_WORDS = 32

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import UsageError, whole_number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.settings import Value
+from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.memory import Memory
+from memolith.settings import Value
 
 HELP = (
     "Serve an agent over the Model Context Protocol, on standard input and output."

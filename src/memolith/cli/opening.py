@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from memolith.cli import output
+from memolith.cli.usage import Arguments
 from memolith.config_loading import open_profile, settings_from_flags
 from memolith.memory import Memory
 from memolith.opened import open_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memolith.cli.usage import Arguments
-    from memolith.settings import Value
+from memolith.settings import Value
 
 
 def again(args: Arguments, command: str) -> str:

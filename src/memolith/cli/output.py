@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
+from typing import TextIO
 
 from memolith.cli.usage import terminal_width
 from memolith.errors import StorageError
 from memolith.text.cleaning import clean, one_line, spelled
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TextIO
 
 _NARROWEST = 32  # columns that a text needs to be read
 _WIDEST = 24  # a wider cell does not push those of other rows to the right

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import Arguments, whole_number
 from memolith.shapes import recap_json
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
 
 HELP = (
     "Print the newest turns of a chat in the order they were said, or those that answer a question."

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from memolith.types import CATEGORIES, SENSITIVITIES
+import argparse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
+from memolith.types import CATEGORIES, SENSITIVITIES
 
 
 def add_record_options(parser: argparse.ArgumentParser, *, category: str) -> None:

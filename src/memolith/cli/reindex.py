@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from memolith.cli.opening import open_memory
 from memolith.cli.sync import progress_bar, say_synced
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
+from memolith.cli.usage import Arguments
 
 HELP = "Throw the index away and make it again from the files; nothing you wrote is touched."
 EXAMPLE = "memolith reindex"

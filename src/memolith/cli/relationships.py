@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.opening import here, open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import Arguments, whole_number
 from memolith.shapes import relationships_json
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
 
 HELP = "Show experiences, preferences and decisions in groups: by name, by category, or by session."
 EXAMPLE = """\

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
+from memolith.cli.usage import Arguments
+from memolith.memory import Memory
 from memolith.shapes import written_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.types import Record
+from memolith.types import Record
 
 HELP = "Write one thing down, in today's daily log and in MEMORY.md, and say where it stands."
 EXAMPLE = """\

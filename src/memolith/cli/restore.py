@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
-from memolith.cli.usage import UsageError
+from memolith.cli.usage import Arguments, UsageError
 from memolith.errors import BackupNotFoundError
+from memolith.memory import Memory
+from memolith.reports import Backup
 from memolith.shapes import iso
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.reports import Backup
 
 HELP = """\
 List the backups, newest last; with a name, put the files of that backup back, byte for byte.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
+from memolith.cli.usage import Arguments
 from memolith.shapes import written_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
 
 HELP = "Write a note: a record in a file of its own, `memory/<category>/<date>-<title>.md`."
 EXAMPLE = """\

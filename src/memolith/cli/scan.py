@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 
 from memolith.cli import output
 from memolith.cli.opening import here, open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import Arguments, whole_number
 from memolith.shapes import scan_json
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
 
 HELP = """\
 Look for claims that contradict each other, records nobody has asked for in 120 days, records that say

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping
+from datetime import date
+
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.marking import Marker
 from memolith.cli.opening import here, open_memory
-from memolith.cli.usage import UsageError, whole_number
+from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.clock import Clock
+from memolith.config import Config
 from memolith.shapes import search_json
 from memolith.text.cleaning import clean, one_line
 from memolith.text.cut import cut
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
-    from datetime import date
-
-    from memolith.cli.usage import Arguments
-    from memolith.config import Config
-    from memolith.retrieval import Hit, SearchResult
+from memolith.types import Hit, SearchResult
 
 HELP = "Find what answers a question, by words and by meaning, best first."
 EXAMPLE = """\

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import whole_number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.settings import Value
+from memolith.cli.usage import Arguments, whole_number
+from memolith.settings import Value
 
 HELP = """\
 Answer other programs over HTTP, until stopped by Ctrl-C. Only this machine can reach it, and only with

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-from memolith.cli.usage import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-
-    from memolith.cli.usage import Arguments
+from memolith.cli.usage import Arguments, UsageError
 
 HELP = """\
 Print a unit that keeps `memolith serve` running for this memory, for the user who is logged in. One for

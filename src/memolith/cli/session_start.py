@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+from typing import TYPE_CHECKING
+
 from memolith.cli import output
-from memolith.cli.hook_answer import answer_host
-from memolith.cli.usage import whole_number
+from memolith.cli.hook_answer import Answer, answer_host
+from memolith.cli.usage import Arguments, whole_number
 from memolith.clock import Clock
 from memolith.config_loading import open_profile, settings_from_flags
 from memolith.context.session_start import Start, session_start
-from memolith.context_types import SESSION_KINDS
+from memolith.types import SESSION_KINDS, SessionContext
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-
     from memolith.cli.hook import Hook
-    from memolith.cli.hook_answer import Answer
-    from memolith.cli.usage import Arguments
-    from memolith.context_types import SessionContext
 
 HELP = (
     "Print what a session starts with: who the user is, summaries, long-term memory, and what was"

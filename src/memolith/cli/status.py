@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator
+
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from memolith.cli.usage import Arguments
-    from memolith.jobs.status import Status
-    from memolith.memory import Memory
+from memolith.cli.usage import Arguments
+from memolith.jobs.status import Status
+from memolith.memory import Memory
 
 HELP = "Show which memory is used, and what stands in it."
 EXAMPLE = "memolith status"

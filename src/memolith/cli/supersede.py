@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_sensitivity
 from memolith.cli.remember import say_remembered
-from memolith.cli.usage import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.types import Record
+from memolith.cli.usage import Arguments, UsageError
+from memolith.types import Record
 
 HELP = """\
 Write a newer record that takes the place of an older one, in the same category and session.

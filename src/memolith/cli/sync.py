@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
+from memolith.cli.usage import Arguments
+from memolith.reports import SyncReport
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.reports import SyncReport
 
 HELP = (
     "Bring the index in line with the files. Every search does this too;"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
+from memolith.cli.usage import Arguments
 
 HELP = """\
 Show the token that callers of `memolith serve` must send; it is made when there is none yet. With

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
-from memolith.cli.usage import whole_number
+from memolith.cli.usage import Arguments, whole_number
+from memolith.memory import Memory
+from memolith.reports import TrimReport
+from memolith.settings import Value
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from memolith.cli.usage import Arguments
-    from memolith.memory import Memory
-    from memolith.reports import TrimReport
-    from memolith.settings import Value
 
 HELP = """\
 Bring MEMORY.md under its limits: the oldest records go to the archive, facts, preferences and

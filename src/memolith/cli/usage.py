@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from memolith.errors import MemolithError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import NoReturn
 
 # Option, name of its value ("" for a switch), help. They may stand anywhere on the line.
 GLOBAL_OPTIONS = (

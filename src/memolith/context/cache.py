@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 from memolith import clock
 from memolith.errors import MemolithError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    Version = Hashable
+Version = Hashable
 
 T = TypeVar("T")
 # Beyond this multiple of its time an answer is made anew before it is given.

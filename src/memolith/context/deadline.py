@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memolith import clock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # Work that goes on although nobody waits for it any more must not pile up while an index is rebuilt.
 MOST_AT_ONCE = 32

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memolith.context.excerpts import excerpt
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
+from memolith.types import Hit
 from memolith.visibility import trust_label
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.retrieval import Hit
 
 HEADING = "## Relevant Memories"
 EXPERIENCES = "Relevant past experiences:"

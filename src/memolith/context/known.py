@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
 from memolith.files.document import Document
@@ -13,12 +13,7 @@ from memolith.files.folder import Folder
 from memolith.files.passages import parse_citation
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memolith.retrieval import Hit
-    from memolith.types import Citation
+from memolith.types import Citation, Hit
 
 _LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 _NO_MARKS = str.maketrans("⟨⟩", "  ")

@@ -6,21 +6,16 @@ somewhere else too, and because a part of it may be all there is room for.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date, datetime
+
 from memolith.context.sharing import Piece
 from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
 from memolith.text.quotation import quoted, quoted_line, source
-from memolith.text.summary_line import read_line, short_id
-from memolith.types import policy
-from memolith.values import replace
+from memolith.text.summary_line import SummaryLine, read_line, short_id
+from memolith.types import Record, policy
 from memolith.visibility import trust_label
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from datetime import date, datetime
-
-    from memolith.text.summary_line import SummaryLine
-    from memolith.types import Record
 
 _MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
 # What a record is worth at first, and after how many days half of it: protected, plain, repeating.

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
+from memolith.clock import Clock
+from memolith.config_context import ContextConfig
 from memolith.context.cache import STALE_TIMES, AnswerCache
 from memolith.context.deadline import in_time
 from memolith.context.known import Known, ids_at
-from memolith.context.turn import turn_context
-from memolith.context_types import TurnContext
+from memolith.context.searching import Ask
+from memolith.context.turn import Turn, turn_context
+from memolith.context.version import StoreVersion
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs, secret_in
-from memolith.retrieval import SearchResult
-from memolith.values import replace
+from memolith.types import Filters, Hit, SearchResult, TurnContext
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import date
-
-    from memolith.clock import Clock
-    from memolith.config_context import ContextConfig
-    from memolith.context.searching import Ask
-    from memolith.context.turn import Turn
-    from memolith.context.version import StoreVersion
-    from memolith.retrieval import Filters, Hit
-
-    NoteShown = Callable[[Sequence[Hit], str, str], None]
+NoteShown = Callable[[Sequence[Hit], str, str], None]
 
 
 class Recaller:

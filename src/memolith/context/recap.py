@@ -5,18 +5,14 @@ Where not all fit, the oldest are left out first; of those that answer a questio
 
 from __future__ import annotations
 
-from memolith.context_types import Recap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from memolith.clock import Clock
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
+from memolith.types import Recap, SearchResult, Turn
 from memolith.visibility import trust_label
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from memolith.clock import Clock
-    from memolith.retrieval import SearchResult, Turn
-
-    Show = Callable[[Turn], str]
+Show = Callable[[Turn], str]
 
 
 def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:

@@ -6,25 +6,20 @@ a line outlives its record: that may have been superseded or made a secret since
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import date
 from itertools import chain
 
 from memolith.context.taken_back import TakenBack
 from memolith.files import layout
 from memolith.text.stopwords import keywords
-from memolith.text.summary_line import read_line, short_id
+from memolith.text.summary_line import SummaryLine, read_line, short_id
 from memolith.text.terms import stems, terms_of
 from memolith.text.wording import HIDDEN
-from memolith.values import replace
+from memolith.types import Hit
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import date
-
-    from memolith.retrieval import Hit
-    from memolith.text.summary_line import SummaryLine
-
-    SecretOn = Callable[[Collection[date]], set[str]]
+SecretOn = Callable[[Collection[date]], set[str]]
 
 
 def without_retold(

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from memolith.context.deadline import in_time
-from memolith.retrieval import WEAK
+from memolith.types import WEAK, Filters, Hit, SearchResult
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Answer = Callable[[Filters, int], SearchResult]
+MaySee = Callable[[Hit], bool]
+T = TypeVar("T")
 
-    from memolith.retrieval import Filters, Hit, SearchResult
 
-    Answer = Callable[[Filters, int], SearchResult]
-    MaySee = Callable[[Hit], bool]
-    T = TypeVar("T")
+class Ask(Protocol):
+    """Puts a question to the index once, and does some work with its answers by filters."""
 
-    class Ask(Protocol):
-        """Puts a question to the index once, and does some work with its answers by filters."""
-
-        def __call__(
-            self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T], /
-        ) -> T:
-            """What the work comes to, which may ask for at most so many hits of each kind."""
-            ...
+    def __call__(
+        self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T], /
+    ) -> T:
+        """What the work comes to, which may ask for at most so many hits of each kind."""
+        ...
 
 
 # A few more than are shown: some must not be seen. And half as many again if some are known already.

@@ -5,36 +5,29 @@ No index, no model and no number crunching: a hook waits for it before the first
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
+from memolith.clock import Clock
+from memolith.config import Config
+from memolith.config_context import ContextConfig
 from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
-from memolith.context.sharing import choose
+from memolith.context.sharing import Chosen, Piece, choose
 from memolith.context.taken_back import TakenBack
 from memolith.context.window import Window, read_window
-from memolith.context_types import SESSION_KINDS, ContextLayer, SessionContext
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs, daily_logs_of, secret_in, secret_sources
+from memolith.profile import Profile
 from memolith.text.quotation import BY_HAND, fence
 from memolith.text.units import utf16_units
 from memolith.text.wording import counted
-from memolith.values import dataclass
+from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind
 from memolith.visibility import current, may_see, trust_in_file
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from memolith.clock import Clock
-    from memolith.config import Config
-    from memolith.config_context import ContextConfig
-    from memolith.context.sharing import Chosen, Piece
-    from memolith.labels import SessionKind
-    from memolith.profile import Profile
-    from memolith.types import Record
-
-    Layers = Mapping[str, tuple[str, list[Piece]]]  # by name: the label and the pieces
+Layers = Mapping[str, tuple[str, list[Piece]]]  # by name: the label and the pieces
 
 # Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499

@@ -5,12 +5,9 @@ What two layers have is shown by one of them.
 
 from __future__ import annotations
 
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from memolith.context.sharing import Piece
 from memolith.text.summary_line import short_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memolith.context.sharing import Piece
 
 
 class TakenBack:

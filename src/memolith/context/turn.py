@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
+from memolith.config_context import ContextConfig
 from memolith.context.digest import Digest
+from memolith.context.known import Known
 from memolith.context.queries import derive
-from memolith.context.retold import without_retold
-from memolith.context.searching import Searches
+from memolith.context.retold import SecretOn, without_retold
+from memolith.context.searching import Ask, Searches
 from memolith.context.skipping import skip_reason
-from memolith.context_types import SESSION_KINDS, TurnContext
 from memolith.errors import RefusedError
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
-from memolith.values import dataclass
+from memolith.types import SESSION_KINDS, Citation, Filters, Hit, SessionKind, TurnContext
 from memolith.visibility import may_see, trust_in_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from memolith.config_context import ContextConfig
-    from memolith.context.known import Known
-    from memolith.context.retold import SecretOn
-    from memolith.context.searching import Ask
-    from memolith.labels import SessionKind
-    from memolith.retrieval import Filters, Hit
-    from memolith.types import Citation
-
 
 # Of so many turns of chats both sides are handed over, of others what was found.
 _WHOLE_TURNS = 5

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder, change_stamp_of, close_quietly
 from memolith.files.locks import LOCK_PATH
 from memolith.files.roots import Roots
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 
 class StoreVersion:

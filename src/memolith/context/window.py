@@ -7,11 +7,12 @@ lines of protected categories are read, and of the beginning what a person wrote
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator
 from itertools import islice, takewhile
 
 from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.document import Document
-from memolith.files.folder import close_quietly, storage_error
+from memolith.files.folder import Folder, close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.record_format import (
     RecordFormatError,
@@ -21,14 +22,7 @@ from memolith.files.record_format import (
 )
 from memolith.files.secret_marks import secret_ids
 from memolith.text.wording import HIDDEN
-from memolith.types import CATEGORIES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.types import CATEGORIES, Record
 
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be

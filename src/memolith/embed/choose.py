@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memolith.config_index import EmbedConfig
 from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
-
-if TYPE_CHECKING:
-    from memolith.config_index import EmbedConfig
-    from memolith.interfaces import Embedder, WordVectors
+from memolith.interfaces import Embedder, WordVectors
 
 
 def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedder:

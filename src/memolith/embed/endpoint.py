@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from memolith import clock
+from memolith.config_index import EmbedConfig
 from memolith.errors import EmbeddingError
-from memolith.http_post import NoAnswerError, Server, TooLargeError
+from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError
+from memolith.interfaces import Vectors
 from memolith.text.open_secrets import holds_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.config_index import EmbedConfig
-    from memolith.http_post import Answer
-    from memolith.interfaces import Vectors
 
 _MOST_BYTES = 256 * 1024 * 1024  # of one answer
 _MOST_DIMENSIONS = 16_384

@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 import os
 import struct
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.embed.word_pieces import MARK, WordPieces
 from memolith.errors import EmbeddingError
 from memolith.interfaces import WORD_START
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
 
 _PACKAGE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memolith.embed.endpoint import EndpointEmbedder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class OllamaEmbedder(EndpointEmbedder):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from array import array
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.embed.model_files import (
     fingerprint,
@@ -21,17 +23,10 @@ from memolith.embed.model_files import (
     tokenise,
 )
 from memolith.embed.word_pieces import MARK
-from memolith.interfaces import WORD_START
+from memolith.interfaces import WORD_START, Column, Vectors
 from memolith.text.in_english import in_english
 from memolith.text.stopwords import is_stop_word, stop_words
 from memolith.text.tokens import MARKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.interfaces import Column, Vectors
 
 _NAME = "wordllama-l2-supercat/3"  # the number is that of our rule to make vectors of the table
 _MOST_WORDS = 100_000  # a kilobyte each

@@ -9,12 +9,9 @@ its checksum; with any other the library is loaded.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from itertools import pairwise
 from zlib import crc32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _KNOWN = 0x3FAF5800
 MARK = "\u2581"  # a word begins with it

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.files.record_format import RecordFormatError, encode_json, parse_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
+from memolith.files.transaction import Transaction
 
 
 def note_archive(transaction: Transaction, path: str) -> None:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from hashlib import sha256
 
 from memolith.errors import BackupDamagedError, BackupNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
-from memolith.files.folder import storage_error
+from memolith.files.folder import Folder, storage_error
 from memolith.files.record_format import RecordFormatError, encode_time, parse_json, parse_time
 from memolith.reports import Backup
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
 
 MANIFEST = "manifest.json"
 CHATS = "chats"  # the reason of backups that are counted apart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Generator, Iterable
 
 from memolith.errors import MemolithError
 from memolith.files.conversation_log import parse_turn
@@ -11,14 +12,8 @@ from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.files.retold import names_told, source_of
-from memolith.retrieval import ReadText
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
-    from memolith.files.roots import Roots
-    from memolith.retrieval import Chunk
+from memolith.files.roots import Roots
+from memolith.types import Chunk, ReadText
 
 # So many files stay open: chunks of one file may stand far apart among those that are read.
 _MOST_OPEN = 32

@@ -7,6 +7,7 @@ is longer than a chunk is cut inside. Every line that is not blank is in some ch
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -19,16 +20,9 @@ from memolith.files.outline import Outline, may_have_titles
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import RecordFormatError
 from memolith.files.turn_chunks import turn_chunks
-from memolith.retrieval import Chunk
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memolith.retrieval import Turn
-    from memolith.types import Record
+from memolith.types import Chunk, Record, Turn
 
 # 400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
 CHUNK_BYTES = 1600

@@ -9,10 +9,7 @@ from __future__ import annotations
 import _thread
 import errno
 import os
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 _idle: list[Companion] = []
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
 
+from memolith.config import ChatConfig
 from memolith.files import layout
+from memolith.files.backup import CHATS, newest_copy, prune_backups, save_backup
+from memolith.files.folder import Folder
 from memolith.files.record_format import (
     RecordFormatError,
     encode_json,
@@ -12,16 +17,8 @@ from memolith.files.record_format import (
     parse_json,
     parse_time,
 )
-from memolith.retrieval import Turn
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memolith.config import ChatConfig
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
+from memolith.files.transaction import Transaction
+from memolith.types import Turn
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
 TRUNCATED = "... [truncated]"
@@ -56,7 +53,6 @@ class ConversationLog:
         The file as it was is kept as a backup. Turns that stand in the archive already, because a
         power cut came between archive and history, are not written there again.
         """
-        from memolith.files.backup import CHATS, prune_backups, save_backup
 
         folder = transaction.folder
         stamp = folder.stamp(layout.CONVERSATIONS)
@@ -82,7 +78,6 @@ class ConversationLog:
         archive ends is known. Where the same was said twice in one millisecond that proves nothing:
         then a turn may stand in the archive twice, but is not lost.
         """
-        from memolith.files.backup import newest_copy
 
         before = newest_copy(folder, layout.CONVERSATIONS)
         if not before or not data.startswith(before):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from memolith.text.cleaning import shown_path
-from memolith.values import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from memolith.text.cleaning import shown_path
 
 
 @dataclass(frozen=True, slots=True)

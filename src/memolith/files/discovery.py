@@ -6,13 +6,9 @@ import os
 import stat
 
 from memolith.files import layout
-from memolith.files.folder import DEEPEST, SECOND_NAME, change_stamp_of, storage_error
+from memolith.files.folder import DEEPEST, SECOND_NAME, Folder, change_stamp_of, storage_error
 from memolith.text.cleaning import shown_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 # Folders that programs fill with what others wrote.
 NOT_NOTES = frozenset(("node_modules", "bower_components", "site-packages", "__pycache__"))

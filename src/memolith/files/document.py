@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memolith.files.damage import Damage
@@ -13,10 +14,6 @@ from memolith.files.record_format import (
     parse_line,
 )
 from memolith.types import Citation, Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _FENCE = re.compile(rb"^[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE)
 

@@ -5,11 +5,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _TITLE = b"# Dreams\n\n*What was on the memory's mind, night by night.*\n"
 _DEEP = re.compile(

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from binascii import crc32
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 
 from memolith.files.fingerprints import FingerprintTable
+from memolith.files.handles import Handles
 from memolith.files.record_format import PREFIX, RecordFormatError, parse_line
-from memolith.types import Citation, policy
-from memolith.values import replace
+from memolith.types import Citation, Record, Stamp, policy
 from memolith.visibility import may_stand_for
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memolith.files.handles import Handles
-    from memolith.types import Record, Stamp
 
 
 def fingerprint(line: bytes) -> int:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 
 from memolith.files import atomic_write
+from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memolith.files.folder import Folder
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 PATH = f"{STATE_FOLDER}/fingerprints"
 # magic, number of slots, slots in use, then inode, size and mtime of the file they cover

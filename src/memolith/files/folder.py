@@ -9,16 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
 from memolith.text.cleaning import shown_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 _MOST_HANDLES = 64
 DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from memolith.files.byte_marks import BOM
 from memolith.files.record_format import RecordFormatError, encode_json
 from memolith.types import SENSITIVITIES
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    HeaderValue = str | tuple[str, ...] | Mapping[str, object]
+HeaderValue = str | tuple[str, ...] | Mapping[str, object]
 
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384

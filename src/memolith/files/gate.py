@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
 from memolith.files import layout
@@ -15,18 +17,13 @@ from memolith.files.record_format import (
     encode_line,
     parse_line,
 )
+from memolith.files.transaction import Transaction
 from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, has_nothing_to_see
-from memolith.types import SENSITIVITIES
-from memolith.values import replace
+from memolith.text.quotation import without_recalled
+from memolith.types import SENSITIVITIES, Record, Sensitivity
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from memolith.files.tombstones import Tombstone
-    from memolith.files.transaction import Transaction
-    from memolith.labels import Sensitivity
-    from memolith.types import Record
 
 _MAX_NAME = 200
 _LARGEST = 10**15
@@ -84,7 +81,6 @@ def own_words(text: str) -> str:
     """
     if SOURCE_ENDS not in text and FENCE_BEGINS not in text:
         return text
-    from memolith.text.quotation import without_recalled
 
     own = without_recalled(text)
     if own == text:

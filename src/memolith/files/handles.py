@@ -11,14 +11,11 @@ from __future__ import annotations
 import os
 
 from memolith.files import atomic_write
+from memolith.files.fingerprints import FingerprintTable
 from memolith.files.folder import Folder, close_quietly, stamp_of
 from memolith.files.intent import FILES_KEPT, LockState
 from memolith.files.locks import WriterLock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.fingerprints import FingerprintTable
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 # Of how many memories one process keeps the handles; the one used longest ago is closed.
 _MEMORIES_KEPT = 8

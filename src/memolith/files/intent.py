@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from binascii import crc32
+from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring_ascii as _quoted
 
 from memolith import clock
@@ -16,14 +17,9 @@ from memolith.errors import FileFormatError
 from memolith.files.folder import stamp_of
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import Append, Step, spelled_bytes, step_from_json
+from memolith.types import Stamp
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memolith.types import Stamp
-
-    FileState = list[int]  # inode, size, mtime and number of lines, as JSON spells them
+FileState = list[int]  # inode, size, mtime and number of lines, as JSON spells them
 
 # MEMORY.md, the chat history, and the daily logs of two days around midnight.
 FILES_KEPT = 4

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from memolith.clock import Clock
 from memolith.files import layout
 from memolith.files.byte_marks import is_utf16, not_utf8
+from memolith.files.damage import Damage
+from memolith.files.document import Document
 from memolith.files.duplicates import Duplicates, fingerprint
+from memolith.files.folder import Folder
 from memolith.files.record_format import encode_time, line_around_time
-from memolith.types import Citation
-from memolith.values import finish, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from memolith.clock import Clock
-    from memolith.files.damage import Damage
-    from memolith.files.document import Document
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
-    from memolith.types import Record
+from memolith.files.transaction import Transaction
+from memolith.types import Citation, Record
 
 
 class Entry:
@@ -70,7 +66,7 @@ class Journal:
         if reuse:
             duplicates.add(transaction.left_behind(self.primary)[0])
         transaction.release()
-        return finish(entry.record, created=now, citation=Citation(day, number, number))
+        return replace(entry.record, created=now, citation=Citation(day, number, number))
 
     def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:
         """A record that stands there already, acknowledged only once it is on the disk, in both files:
@@ -90,7 +86,6 @@ class Journal:
 
     def document(self, folder: Folder, path: str | None = None) -> Document:
         """A memory file, MEMORY.md by default; a missing one is empty."""
-        from memolith.files.document import Document  # appending does without it
 
         path = path or self.primary
         data = folder.read(path) or b""

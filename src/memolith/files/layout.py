@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 
 from memolith.files.locks import STATE_FOLDER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import date
 
 ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"

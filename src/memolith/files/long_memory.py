@@ -6,14 +6,11 @@ Only lines of a block that name records were written by compaction, and its mark
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from memolith.files import layout
 from memolith.text.summary_line import read_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 PATH = "LONGMEMORY.md"
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/LONGMEMORY-archive.md"

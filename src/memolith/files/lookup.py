@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
+
 from memolith.errors import RecordNotFoundError
 from memolith.files import layout
 from memolith.files.document import Document, Line
+from memolith.files.folder import Folder
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.files.tail import QUARANTINE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.types import Record
 
 _SHORTEST_PREFIX = 4
 

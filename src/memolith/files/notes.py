@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime
 
+from memolith.clock import Clock
 from memolith.errors import RefusedError
 from memolith.files import layout
 from memolith.files.damage import Damage
-from memolith.files.document import Document
-from memolith.files.front_matter import encode_note, parse_header, split_note, why_no_note
+from memolith.files.document import Document, Line
+from memolith.files.folder import Folder
+from memolith.files.front_matter import (
+    HeaderValue,
+    encode_note,
+    parse_header,
+    split_note,
+    why_no_note,
+)
 from memolith.files.record_format import RecordFormatError, encode_time, parse_line, parse_time
-from memolith.types import SENSITIVITIES, Citation, Provenance, Record
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date, datetime
-
-    from memolith.clock import Clock
-    from memolith.files.document import Line
-    from memolith.files.folder import Folder
-    from memolith.files.front_matter import HeaderValue
-    from memolith.files.transaction import Transaction
-    from memolith.labels import Sensitivity
+from memolith.files.transaction import Transaction
+from memolith.types import SENSITIVITIES, Citation, Provenance, Record, Sensitivity
 
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2})-.*\.md", re.ASCII)

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.conversation_log import parse_turn
-from memolith.files.document import Document
-from memolith.files.folder import split_path
+from memolith.files.document import Document, Line
+from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.notes import parse_note
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.files.retold import retold_by, secrets_retold
+from memolith.files.roots import Roots
 from memolith.files.secret_marks import marked_secret
-from memolith.retrieval import Passage
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
-from memolith.types import Citation
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memolith.files.document import Line
-    from memolith.files.folder import Folder
-    from memolith.files.roots import Roots
-    from memolith.types import Record
+from memolith.types import Citation, Passage, Record
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 DAMAGED = "(a damaged record stands here; it may be secret)"

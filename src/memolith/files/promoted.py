@@ -7,17 +7,13 @@ written by dreaming; whatever a person adds to a block is theirs and stays.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.promoted_line import HEADING, Promoted, read_promoted, write_promoted
 from memolith.text.promoted_line import TRAILER as _TRAILER
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 MARK = b"<!-- memolith:dream "
 TRAILER = _TRAILER.encode()

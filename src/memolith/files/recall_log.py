@@ -7,9 +7,13 @@ it, and losing it loses nothing that anybody wrote. Secret records never stand i
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 
+from memolith.clock import Clock
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder
@@ -19,16 +23,7 @@ from memolith.text.digests import blake2b, sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import datetime
-
-    from memolith.clock import Clock
-    from memolith.retrieval import Hit
-    from memolith.types import Citation
+from memolith.types import Citation, Hit
 
 LOG = f"{STATE_FOLDER}/recalls.jsonl"
 OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
@@ -101,9 +96,9 @@ def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -
 
 def query_hash(question: str) -> str:
     """Twelve letters for a question; case and spacing do not count."""
-
     plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
-    return sha1(plain, usedforsecurity=False).hexdigest()[:12]
+    digest: str = sha1(plain, usedforsecurity=False).hexdigest()
+    return digest[:12]
 
 
 def read_log(

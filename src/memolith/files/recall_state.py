@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.recall_log import SNIPPET_CHARS, Cursor
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.text.pieces import claim_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
 
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
 RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"

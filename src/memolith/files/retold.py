@@ -6,27 +6,23 @@ copy names its source, the whole id of it or, in a summary, the beginning.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import every_archive
+from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, past_in
 from memolith.files.notes import readable_note
 from memolith.files.record_format import RecordFormatError, json_part, parse_line
 from memolith.files.secret_marks import daily_logs, secret_in, secret_sources
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line, short_id
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import date, datetime
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.text.summary_text import with_stand_ins  # only lists of records need it
+from memolith.types import Record
 
 _TRAILER = TRAILER.encode()
 _MADE_BY_JOBS = (b'"experience"', b'"compaction"')
@@ -86,7 +82,6 @@ def still_held(
 
 def with_secrets_hidden(folder: Folder, records: Iterable[Record]) -> list[Record]:
     """The records; in summaries a line stands for each that tells a record which is secret by now."""
-    from memolith.text.summary_text import with_stand_ins  # only lists of records need it
 
     known = list(records)
     told = {one.id: _by_lines(one.text) for one in known if one.category == "compaction"}

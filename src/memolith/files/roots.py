@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from hashlib import blake2b  # slow to load, and few name other folders
 
 from memolith.errors import MemolithError
 from memolith.files import layout
@@ -15,10 +16,7 @@ from memolith.files.discovery import discover, discover_below
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.text.cleaning import shown_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 MARK = "@"
 _LONGEST_NAME = 30
@@ -140,7 +138,6 @@ def is_too_wide(path: str) -> bool:
 
 def _root_id(path: str, digits: int) -> str:
     """The folder's name for people, and some digits of where it really is against mix-ups."""
-    from hashlib import blake2b  # slow to load, and few name other folders
 
     name = re.sub(r"[\W_]+", "-", os.path.basename(path).casefold())[:_LONGEST_NAME].strip("-")
     digest = blake2b(os.fsencode(path), digest_size=16).hexdigest()

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.files.lookup import superseded_in
 from memolith.files.notes import readable_note
-from memolith.types import policy
+from memolith.types import Record, policy
 from memolith.visibility import may_stand_for
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
-    from memolith.types import Record
 
 
 def find_same_note(folder: Folder, record: Record, archive: str) -> Record | None:

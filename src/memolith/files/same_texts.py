@@ -6,17 +6,14 @@ one of the texts, or that they took the place of another.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
 from memolith.files.archives import known_archives
+from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, successors
 from memolith.files.record_format import RecordFormatError, encode_json, json_part, parse_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.types import Record
 
 _TEXT, _BEHIND_TEXT = b'"text":', b',"provenance":{'
 

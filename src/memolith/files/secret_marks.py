@@ -7,24 +7,19 @@ so in one of them alone.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.archives import every_archive
-from memolith.files.folder import close_quietly
+from memolith.files.folder import Folder, close_quietly
+from memolith.files.front_matter import is_broken_secret  # only notes need it
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.text.promoted_line import TRAILER, read_promoted
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import date
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.types import Record
 
 _SECRET = b'"secret"'
 _DAY = timedelta(days=1)
@@ -129,7 +124,6 @@ def secret_sources(folder: Folder, lines: Iterable[str]) -> set[str]:
 
 
 def _is_secret_note(folder: Folder, path: str) -> bool:
-    from memolith.files.front_matter import is_broken_secret  # only notes need it
 
     with suppress(MemolithError):
         return is_broken_secret(folder.read(path) or b"")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from memolith.config import SECTIONS
+from memolith.config import SECTIONS, StoreConfig
 from memolith.config_file import parse_toml, read_toml, toml_value
 from memolith.config_values import ARGUMENT, check_trust, checked, known_setting
 from memolith.errors import ConfigError
@@ -12,14 +13,8 @@ from memolith.files.byte_marks import BOM
 from memolith.files.folder import Folder
 from memolith.files.handles import Handles
 from memolith.files.transaction import Transaction
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.config import StoreConfig
-    from memolith.profile import Profile
-    from memolith.settings import Value
+from memolith.profile import Profile
+from memolith.settings import Value
 
 
 def write_setting(

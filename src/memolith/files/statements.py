@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memolith.files import layout
@@ -11,15 +12,8 @@ from memolith.files.notes import readable_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
-from memolith.types import Citation
+from memolith.types import Citation, Record, Trust
 from memolith.visibility import trust_in_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memolith.labels import Trust
-    from memolith.types import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

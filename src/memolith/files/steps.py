@@ -8,10 +8,7 @@ import os
 from memolith.errors import FileChangedError
 from memolith.files import atomic_write
 from memolith.files.folder import FILE_MODE, Folder, close_quietly
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 # How intents spell bytes: any byte survives, and ordinary text stays readable in the lock file.
 _BYTES = ("utf-8", "surrogateescape")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 from memolith.errors import RefusedError
-from memolith.files.document import Document
+from memolith.files.backup import prune_backups, save_backup
+from memolith.files.document import Document, Line
 from memolith.files.front_matter import split_note
 from memolith.files.lookup import find_newest, find_record, memory_files
 from memolith.files.record_format import encode_json, json_part, parse_json
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memolith.files.document import Line
-    from memolith.files.transaction import Transaction
-    from memolith.types import Record
+from memolith.files.transaction import Transaction
+from memolith.types import Record
 
 
 def chosen(
@@ -41,7 +38,6 @@ def take_place(
     transaction: Transaction, old: Record, new: Record, *, now: datetime, keep: int
 ) -> Record:
     """Write into every copy of the newer record that it replaces the older one; returns the newer."""
-    from memolith.files.backup import prune_backups, save_backup
 
     if old.id == new.id:
         return replace(new, reused=True)

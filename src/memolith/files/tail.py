@@ -9,16 +9,13 @@ from __future__ import annotations
 import errno
 import os
 from binascii import crc32
+from collections.abc import Iterator
 
 from memolith.files import atomic_write
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.folder import Folder, stamp_of
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.torn import is_torn, whole_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 QUARANTINE = f"{STATE_FOLDER}/quarantine"
 _PIECE = 1 << 20

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256  # only needed once something was forgotten
 
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.files.record_format import RecordFormatError, encode_json, encode_time, parse_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
+from memolith.types import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,6 @@ def tombstone_line(record: Record, now: datetime) -> bytes:
 
 def digest(text: str) -> str:
     """A digest of the text as a reader sees it: case and spacing do not matter."""
-    from hashlib import sha256  # only needed once something was forgotten
 
     normal = " ".join(text.casefold().split())
     return sha256(normal.encode(errors="surrogatepass")).hexdigest()

@@ -12,26 +12,22 @@ the `with` block end, and only then may the caller acknowledge.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from types import TracebackType
 
 from memolith import clock
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files import atomic_write
 from memolith.files.companion import Companion
 from memolith.files.folder import stamp_of, storage_error
+from memolith.files.handles import Handles
+from memolith.files.intent import LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import Append, Remove, Replace, Step
 from memolith.files.tail import mend_holes, mend_tail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from memolith.files.handles import Handles
-    from memolith.files.intent import LockState
-    from memolith.types import Stamp
+from memolith.types import Stamp
 
 # A sync that takes longer is worth a second thread.
 _SLOW_SYNC = 0.0003

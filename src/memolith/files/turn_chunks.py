@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from itertools import islice, takewhile
 
 from memolith.files.conversation_log import parse_turn
-from memolith.retrieval import Chunk
-from memolith.values import dataclass, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import date
-
-    from memolith.retrieval import Turn
-    from memolith.types import Record
+from memolith.types import Chunk, Record, Turn
 
 # A message shorter than this is explained by those around it; a longer one speaks for itself, and
 # would only be diluted.

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import watchfiles
 
 from memolith.files.folder import change_stamp_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Changed = frozenset[str]
+Changed = frozenset[str]
 
 DEBOUNCE_SECONDS = 0.3
 # How often we look whether a folder has appeared, gone, or been replaced by another.

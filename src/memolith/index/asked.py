@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memolith.index.hidden import Hidden
 from memolith.index.matches import Matches
 from memolith.index.postings import term_hash
-from memolith.values import dataclass
+from memolith.index.segment import Segment
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.index.hidden import Hidden
-    from memolith.index.segment import Segment
-
-    Words = list[list[tuple[int, float]]]
+Words = list[list[tuple[int, float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from memolith.interfaces import Embedder, Index
+from memolith.interfaces import Embedder, Index
 
 
 def open_index(folder: str, embedder: Embedder | None) -> Index:

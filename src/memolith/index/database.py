@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import apsw
@@ -14,9 +15,6 @@ from memolith.index import generations
 from memolith.index.sqlite_schema import TABLES, VERSION
 from memolith.index.unavailable import NOT_NOW, unavailable
 from memolith.interfaces import IndexDamagedError, IndexReplacedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BUSY_MILLISECONDS = 5_000
 _ATTEMPTS = 4

@@ -6,20 +6,15 @@ takes a tenth of a search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from memolith.index.database import DamageError
-from memolith.index.rows import FIND
+from memolith.index.database import DamageError, Database
+from memolith.index.rows import FIND, Rows
+from memolith.interfaces import Found
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from memolith.index.database import Database
-    from memolith.index.rows import Rows
-    from memolith.interfaces import Found
-
-    Seen = tuple[object, int]  # what changes whenever anybody writes
-    Naming = tuple[Mapping[int, str], Mapping[int, str]]  # names and paths by number
+Seen = tuple[object, int]  # what changes whenever anybody writes
+Naming = tuple[Mapping[int, str], Mapping[int, str]]  # names and paths by number
 
 _MOST_KEPT = 4_000  # about a kilobyte each
 _AT_ONCE = 10_000

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from memolith.index.database import DamageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.index.database import Database
-    from memolith.index.rows import Rows
-    from memolith.interfaces import FileState
+from memolith.index.database import DamageError, Database
+from memolith.index.rows import Rows
+from memolith.interfaces import FileState
 
 
 class FileTable:

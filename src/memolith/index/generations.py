@@ -11,13 +11,10 @@ import math
 import os
 import re
 import stat
+from collections.abc import Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memolith.index.sqlite_schema import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _NAME = re.compile(rf"index-v{VERSION}-(\d+)\.db", re.ASCII)
 # Of one generation: the database, its log and its map; segments begin with its number.

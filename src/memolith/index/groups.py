@@ -7,30 +7,25 @@ a term stands in a group is added up from the postings of its chunks; the rest i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.index.matches import together
-from memolith.index.nearest import distinct, first_of_each, stretches
+from memolith.index.hidden import Hidden
+from memolith.index.matches import Matches, Words, together
+from memolith.index.nearest import Nearest, distinct, first_of_each, stretches
 from memolith.index.postings import K1, B
-from memolith.interfaces import USER
-from memolith.values import dataclass
+from memolith.interfaces import USER, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.index.hidden import Hidden
-    from memolith.index.matches import Matches, Words
-    from memolith.index.nearest import Nearest
     from memolith.index.segment import Segment
-    from memolith.interfaces import Vectors
 
-    Floats = NDArray[np.float32]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
 
 # Groups are numbered: a chat by its name, from here on files; the SQL of `rows.py` says the same.
 FILES = 2147483648

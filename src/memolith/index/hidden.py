@@ -7,21 +7,20 @@ see them; everybody else must get it as if they were not there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memolith.index.matches import Matches
 from memolith.index.nearest import distinct, first_of_each
 from memolith.interfaces import USER
-from memolith.values import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from memolith.index.matches import Matches
     from memolith.index.segment import Segment
 
-    Integers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.index.hidden import Hidden
+from memolith.index.matches import Scores
 from memolith.index.nearest import distinct
-from memolith.values import dataclass
+from memolith.index.segment import Segment
+from memolith.interfaces import Tokens, Vectors
+from memolith.types import Filters
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.index.matches import Scores
-    from memolith.index.segment import Segment
-    from memolith.interfaces import Tokens, Vectors
-    from memolith.retrieval import Filters
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 _NO_TOKENS = np.empty(0, "<u2")
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.index.postings import IMPACT_UNIT, TERM_UNIT
+from memolith.index.postings import IMPACT_UNIT, TERM_UNIT, Postings
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.index.postings import Postings
-
-    Bytes = NDArray[np.uint8]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.intp]
-    # For each word its terms, by their place among all terms of the question, and their weights.
-    Words = Sequence[Sequence[tuple[int, float]]]
-    # The terms, rows and counts of some postings.
-    Found = tuple[NDArray[np.int64], Rows, Floats]
+Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+Rows = NDArray[np.intp]
+Words = Sequence[Sequence[tuple[int, float]]]
+Found = tuple[NDArray[np.int64], Rows, Floats]
 
 # Terms of a question stand in many rows if they have so many postings for each row of the segment …
 _MANY = 0.5

@@ -6,22 +6,18 @@ they are sorted into clusters, and a search looks only into the nearest of these
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.values import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Number = TypeVar("Number", bound=np.generic)
-    Bytes = NDArray[np.int8]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.uint32]
+Number = TypeVar("Number", bound=np.generic)
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float32]
+Rows = NDArray[np.uint32]
 
 # Below this an exact scan is as fast as looking into clusters.
 _CLUSTERS_FROM = 20_000

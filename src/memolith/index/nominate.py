@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.index.asked import asked_of
+from memolith.index.asked import Asked, asked_of
 from memolith.index.groups import FILES, GroupSums, group_bm25
-from memolith.index.live import Nominees
+from memolith.index.hidden import Hidden
+from memolith.index.live import LiveSegment, Nominees, NumberedFilters
+from memolith.index.matches import Matches
 from memolith.index.nearest import distinct
-from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals
-from memolith.values import dataclass
+from memolith.interfaces import PROSE, RECORD, TURN, Nomination, Signals, Vectors
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from memolith.index.asked import Asked
-    from memolith.index.hidden import Hidden
-    from memolith.index.live import LiveSegment, NumberedFilters
-    from memolith.index.matches import Matches
-    from memolith.interfaces import Vectors
-
-    Floats = NDArray[np.float32]
+Floats = NDArray[np.float32]
 
 # A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
 # that must not decide between copies, least of all if it is a secret.

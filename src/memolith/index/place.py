@@ -6,12 +6,9 @@ The latter where a memory may be read but not written, or the index cannot be us
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
 
 from memolith.index.choose import has_index
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
 
 _READ_ONLY = "This memory is read-only and has no index."
 _TEMPORARY = "A temporary index is used instead, and made again by the next command."

@@ -8,18 +8,14 @@ arrays are built, and kept in one byte.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.text.digests import blake2b
 from memolith.text.terms import is_second_form
-from memolith.values import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 # The usual constants of BM25; around them our benchmark moves by less than its noise.
 K1 = 1.5

@@ -6,19 +6,14 @@ together, and only the few chunks that came last are put together anew.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from memolith.index.postings import NO_LENGTHS, Lengths
-from memolith.index.segment import Segment
-from memolith.values import dataclass
+from memolith.index.segment import Row, Segment
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memolith.index.segment import Row
-
-    Read = Callable[[int, int], list[Row]]
-    Waiting = Callable[[int, int], int]
+Read = Callable[[int, int], list[Row]]
+Waiting = Callable[[int, int], int]
 
 # So many of the newest are put together whenever something changed.
 NEWEST = 128

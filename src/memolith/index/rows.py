@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from memolith.index.database import DamageError, checksum
 from memolith.index.nearest import quantise
 from memolith.index.postings import pack_terms
 from memolith.index.segment import Row
-from memolith.interfaces import FileState, Found
-from memolith.retrieval import Chunk
+from memolith.interfaces import FileState, Found, IndexedChunk, Vectors
 from memolith.text.digests import blake2b
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.interfaces import IndexedChunk, Vectors
+from memolith.types import Chunk
 
 _STAMP = struct.Struct("<QQq")
 _SUM = struct.Struct("<I")

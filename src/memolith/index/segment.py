@@ -7,25 +7,21 @@ import mmap
 import os
 import stat
 import struct
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.index.groups import Groups
 from memolith.index.matches import CommonTerms
 from memolith.index.nearest import Nearest, distinct
 from memolith.index.postings import NO_LENGTHS, Lengths, Postings
 from memolith.index.tokens import TokenLists
-from memolith.values import dataclass, field
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.generic]
+Array = NDArray[np.generic]
 
 _MAGIC = b"memoseg6"
 _SUM = struct.Struct("<I")

@@ -11,25 +11,19 @@ as it is until it lacks many vectors, or the last one has come.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from memolith.index import generations
-from memolith.index.database import DamageError
+from memolith.index.database import DamageError, Database
 from memolith.index.live import LiveSegment
 from memolith.index.postings import Lengths
 from memolith.index.recent import Recent
 from memolith.index.rows import SEARCHED, Rows
-from memolith.index.segment import Segment
-from memolith.values import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.index.database import Database
-    from memolith.index.segment import Row
+from memolith.index.segment import Row, Segment
 
 # Up to so many chunks are put together in memory.
 RECENT = 2_000

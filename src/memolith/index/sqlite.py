@@ -8,36 +8,33 @@ time: then the next generation is made from the files of the memory (see `genera
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from memolith.index import generations
 from memolith.index.database import DamageError, Database
 from memolith.index.fetching import Fetching
 from memolith.index.file_table import FileTable
 from memolith.index.groups import group_vectors
-from memolith.index.live import NumberedFilters, tokens_of
+from memolith.index.live import LiveSegment, NumberedFilters, tokens_of
 from memolith.index.nominate import nominate
 from memolith.index.rows import INSERT, MOVE, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
 from memolith.index.succession import is_replaced, successors
-from memolith.interfaces import IndexReplacedError, IndexStats
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from memolith.index.live import LiveSegment
-    from memolith.interfaces import (
-        Column,
-        FileChange,
-        FileState,
-        Found,
-        IndexedChunk,
-        Nomination,
-        Tokens,
-        Vectors,
-    )
-    from memolith.retrieval import Filters
+from memolith.interfaces import (
+    Column,
+    FileChange,
+    FileState,
+    Found,
+    IndexedChunk,
+    IndexReplacedError,
+    IndexStats,
+    Nomination,
+    Tokens,
+    Vectors,
+)
+from memolith.types import Filters
 
 _NO_KEY = 1 << 62
 P = ParamSpec("P")

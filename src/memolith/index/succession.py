@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memolith.index.fetching import batches, marks
 from memolith.index.rows import NEWER, REPLACED, clean
+from memolith.types import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     import apsw
-
-    from memolith.retrieval import Filters
 
 # Who corrects a record so often has a loop in it, made by hand.
 _MOST_STEPS = 50

@@ -6,9 +6,9 @@ A file of its own, apart from the index and its generations. It may be deleted a
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import apsw
@@ -16,11 +16,7 @@ import numpy as np
 
 from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.index import generations
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.interfaces import Embedder, Vectors
+from memolith.interfaces import Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
 _MOST = 500_000

@@ -9,21 +9,17 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memolith.index.nearest import stretches
 from memolith.index.postings import TERM_UNIT, packed, term_hash
 from memolith.text.terms import is_second_form, terms_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 # How much a term in the titles above counts, against 1 in the text.
 HEADING_WEIGHT = 0.5

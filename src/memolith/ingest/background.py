@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memolith.errors import MemolithError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PATIENCE_SECONDS = 2.0
 

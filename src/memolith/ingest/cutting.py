@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.ingest.flaws import Flaws, without_noise
-from memolith.ingest.sources import RACY
+from memolith.ingest.sources import RACY, Days
 from memolith.interfaces import FileState
 from memolith.text.digests import blake2b
-
-if TYPE_CHECKING:
-    from memolith.ingest.sources import Days
-    from memolith.retrieval import Chunk
-    from memolith.types import Stamp
+from memolith.types import Chunk, Stamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,13 @@ one of their files marks secret.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from memolith.files.chunk_text import read_texts
-from memolith.ingest.sources import text_digest
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from memolith.ingest.sources import Sources
-    from memolith.interfaces import Embedder, Found, Index
-    from memolith.retrieval import Chunk, ReadText
+from memolith.ingest.sources import Sources, text_digest
+from memolith.interfaces import Embedder, Found, Index
+from memolith.types import Chunk, ReadText
 
 _CHUNKS_AT_ONCE = 512
 

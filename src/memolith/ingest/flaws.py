@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING
 
 from memolith.files import damage
 from memolith.files.byte_marks import is_utf16, not_utf8
@@ -11,11 +11,7 @@ from memolith.files.conversation_log import parse_turn
 from memolith.files.record_format import claims_to_be_record
 from memolith.ingest.preparing import MOST_CHARS
 from memolith.text.cleaning import shown_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memolith.retrieval import Chunk
+from memolith.types import Chunk
 
 # Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
 _MOST_ODD = 0.3

@@ -15,18 +15,14 @@ import os
 import select
 import struct
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from memolith import clock
 from memolith.ingest.preparing import Said, embed, spell
+from memolith.interfaces import Embedder, Vectors
 from memolith.own_program import can_start, command
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.interfaces import Embedder, Vectors
 
 # To start it takes as long as it gains in a megabyte or two.
 MUCH_BYTES = 5_000_000

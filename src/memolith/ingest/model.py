@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memolith import clock
+from memolith.config_index import EmbedConfig
 from memolith.config_loading import key_from
 from memolith.embed import choose
 from memolith.errors import ConfigError, EmbeddingError
-
-if TYPE_CHECKING:
-    from memolith.config_index import EmbedConfig
-    from memolith.interfaces import Embedder
+from memolith.interfaces import Embedder
 
 _AGAIN_SECONDS = 15.0
 

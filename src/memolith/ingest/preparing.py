@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memolith.errors import EmbeddingError
 from memolith.index.nearest import REFUSED, normalised
 from memolith.index.vocabulary import Vocabulary
+from memolith.interfaces import Embedder, Vectors, WordVectors
 from memolith.text.in_english import in_english
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memolith.interfaces import Embedder, Vectors, WordVectors
-    from memolith.retrieval import Chunk
+from memolith.types import Chunk
 
 # A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
 _AT_ONCE = 1_000

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 
 from memolith.files.chunking import CUT
-from memolith.interfaces import FileChange, FileState
+from memolith.files.roots import Roots
+from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
 from memolith.text.digests import blake2b
-from memolith.values import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
-
-    from memolith.files.roots import Roots
-    from memolith.interfaces import IndexedChunk, WordVectors
-    from memolith.retrieval import Turn
-    from memolith.types import Record
+from memolith.types import Record, Turn
 
 RACY = -1  # the time in the stamp of a file that was indexed too soon after it was written
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
 
+from memolith.files.roots import Roots
 from memolith.index.choose import has_index, look_at_index
-from memolith.index_reports import IndexStatus
 from memolith.ingest.sources import RACY
 from memolith.interfaces import IndexDamagedError
-
-if TYPE_CHECKING:
-    from memolith.files.roots import Roots
+from memolith.reports import IndexStatus
 
 
 def index_status(roots: Roots, folder: str) -> IndexStatus:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from memolith import clock
-from memolith.index_reports import SyncReport
 from memolith.ingest.embedding import embed_waiting
-from memolith.ingest.sources import as_seen
+from memolith.ingest.sources import Sources, as_seen
 from memolith.ingest.turns import turn
-from memolith.interfaces import FileState
-from memolith.values import dataclass, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memolith.ingest.sources import Sources
-    from memolith.interfaces import Embedder, Index
-    from memolith.types import Progress, Stamp
+from memolith.interfaces import Embedder, FileState, Index
+from memolith.reports import SyncReport
+from memolith.types import Progress, Stamp
 
 
 def sync(

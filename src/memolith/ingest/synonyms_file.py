@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memolith.errors import MemolithError
+from memolith.files.folder import Folder
 from memolith.text.cleaning import shown_path
-from memolith.text.synonyms import load_synonyms
-
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
-    from memolith.text.synonyms import Synonyms
+from memolith.text.synonyms import Synonyms, load_synonyms
 
 _MOST_BYTES = 1 << 20
 _SHOWN_PROBLEMS = 3

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
 from memolith.files.discovery import MAX_FILE_BYTES
-from memolith.ingest.cutting import cut_file
-from memolith.ingest.helper import HelperError, start_helper
+from memolith.ingest.cutting import Cut, cut_file
+from memolith.ingest.helper import Helper, HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said
-from memolith.ingest.sources import as_seen, text_digest
-from memolith.interfaces import IndexedChunk
+from memolith.ingest.sources import Sources, as_seen, text_digest
+from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
 from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memolith.ingest.cutting import Cut
-    from memolith.ingest.helper import Helper
-    from memolith.ingest.sources import Sources
-    from memolith.interfaces import Embedder, FileChange, FileState, Index
-    from memolith.retrieval import Chunk
-    from memolith.types import Progress, Stamp
+from memolith.types import Chunk, Progress, Stamp
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 _CHUNKS_AT_ONCE = 512

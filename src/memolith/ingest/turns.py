@@ -6,18 +6,14 @@ is a courtesy and no more: who has waited long enough goes ahead, and the index 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import sleep
-from typing import TYPE_CHECKING
 
 from memolith import clock
 from memolith.errors import MemolithError
+from memolith.files.folder import Folder
 from memolith.files.locks import SYNC_LOCK, OwnerLock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memolith.files.folder import Folder
 
 # Longer than a few changed files take, and short for somebody who waits for a search.
 _PATIENCE_SECONDS = 0.25

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Span = tuple[int, int, int, int]  # old lines from, to; new lines from, to
+Span = tuple[int, int, int, int]  # old lines from, to; new lines from, to
 
 SIZE = 4  # bytes of a mark: they tell the lines of one file apart, and tell nothing of a line
 _HEADING = 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import filterfalse
-from typing import TYPE_CHECKING
 
 from memolith.errors import (
     FileChangedError,
@@ -15,26 +15,20 @@ from memolith.errors import (
 from memolith.files import layout
 from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
+from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.files.transaction import Transaction
 from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
-from memolith.jobs.job import Snapshot
+from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
 from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, newer_jobs, prune_jobs
-from memolith.jobs.left_over import kept_told
+from memolith.jobs.left_over import TakenBack, kept_told
 from memolith.jobs.outdated import check_holds
 from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.undone import note_undone
+from memolith.reports import Change, JobReport
+from memolith.types import Stamp
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
-    from memolith.jobs.job import Job, P, Reader, Workplace
-    from memolith.jobs.left_over import TakenBack
-    from memolith.reports import Change, JobReport
-    from memolith.types import Stamp
-
-    Contents = Mapping[str, bytes | None]
+Contents = Mapping[str, bytes | None]
 
 _EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 

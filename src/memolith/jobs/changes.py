@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
 from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.jobs.left_over import LeftOver, TakenBack, left_over
 from memolith.reports import Change, Hunk, Snapped
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 

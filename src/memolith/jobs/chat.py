@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING
 
 from memolith.errors import RefusedError
 from memolith.text.cues import listed
 from memolith.text.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
 _BROKEN = "The input looks like JSON and cannot be read: nothing of it was saved. Hand over whole messages."

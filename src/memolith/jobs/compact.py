@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import date
 
+from memolith.clock import Clock
+from memolith.config import Config
 from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
+from memolith.interfaces import Statement, Summariser
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_figures import LEVELS
-from memolith.jobs.compact_plan import Scope, describe, plan_compaction
+from memolith.jobs.compact_levels import Group
+from memolith.jobs.compact_plan import CompactPlan, Scope, describe, plan_compaction
 from memolith.jobs.compact_worth import TRUSTED_FIRST
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
-from memolith.jobs.job import Draft
+from memolith.jobs.job import Draft, Reader, Snapshot
 from memolith.jobs.summary_record import (
     leaves_of,
     long_statements,
@@ -26,26 +31,14 @@ from memolith.jobs.summary_record import (
 )
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
-from memolith.llm.checking import USELESS_ANSWERS, NotAsked, checked_summary
+from memolith.llm.checking import USELESS_ANSWERS, Checked, NotAsked, checked_summary
 from memolith.llm.rule_based import RuleBased, are_rules, units
 from memolith.llm.told_of_model import model_counts, refusals
+from memolith.reports import Change
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import date
-
-    from memolith.clock import Clock
-    from memolith.config import Config
-    from memolith.interfaces import Statement, Summariser
-    from memolith.jobs.compact_levels import Group
-    from memolith.jobs.compact_plan import CompactPlan
-    from memolith.jobs.job import Reader, Snapshot
-    from memolith.llm.checking import Checked
-    from memolith.reports import Change
-    from memolith.types import Record
+from memolith.types import Record
 
 # A dry run is quick: it has the summaries of so many records written, of the rest it tells the plan.
 _MOST_PREVIEWED = 2_000

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memolith.jobs.heads import Head
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.labels import Trust
+from memolith.types import Trust
 
 LEVELS = ("record", "day", "week", "month", "year")
 # Of a summary's text, by level: so much is planned with, or, if all would be told by years then, the shorter; and

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memolith.jobs.compact_figures import LEAST_CHARS, LEVELS, Figures, Size, period_of
+from memolith.jobs.compact_figures import LEAST_CHARS, LEVELS, Entry, Figures, Size, period_of
 from memolith.jobs.compact_worth import KINDS, shared, weight, worth
+from memolith.types import Trust
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import date
-
-    from memolith.jobs.compact_figures import Entry
-    from memolith.labels import Trust
-
-    Row = tuple[int, Trust]  # of a level, what is of a kind
-    Place = tuple[int, str, Trust]  # level, period, trust: all that is there becomes one summary
+Row = tuple[int, Trust]  # of a level, what is of a kind
+Place = tuple[int, str, Trust]  # level, period, trust: all that is there becomes one summary
 
 _LAST = len(LEVELS) - 1
 _TOGETHER = 0.02  # of its worth

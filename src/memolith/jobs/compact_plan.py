@@ -7,10 +7,11 @@ must be for the file to fit (`compact_levels.py`), and in the end the oldest sum
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import date, datetime, timedelta
 
+from memolith.config_jobs import CompactConfig
 from memolith.jobs.compact_figures import LEVELS, SHORTEST_CHARS, Entry, Size
 from memolith.jobs.compact_levels import Group, Levels
 from memolith.jobs.covered import short
@@ -18,15 +19,8 @@ from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
 from memolith.jobs.summary_record import days_told
 from memolith.text.wording import counted
-from memolith.types import policy
+from memolith.types import Trust, policy
 from memolith.visibility import trust_in_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from datetime import date, datetime
-
-    from memolith.config_jobs import CompactConfig
-    from memolith.labels import Trust
 
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"

@@ -6,14 +6,11 @@ A day that is twice as old is worth about half, so a year long ago gets about th
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import date
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from memolith.jobs.compact_figures import Figures
-    from memolith.labels import Trust
+from memolith.jobs.compact_figures import Figures
+from memolith.types import Trust
 
 # By whose they are; the first of them fade first.
 _WORTH: dict[Trust, float] = {"external": 0.25, "agent": 1.0, "user": 2.0}

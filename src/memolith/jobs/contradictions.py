@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
-from memolith.text.claims import claims, contradict
-from memolith.text.clashes import clash, frames
+from memolith.files.statements import Statement
+from memolith.interfaces import Embedder
+from memolith.text.claims import Claim, claims, contradict
+from memolith.text.clashes import Frame, clash, frames
 from memolith.text.entities import entities, small_words
 from memolith.text.sentences import sentences
 from memolith.text.wording import counted
 from memolith.types import policy
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memolith.files.statements import Statement
-    from memolith.interfaces import Embedder
-    from memolith.text.claims import Claim
-    from memolith.text.clashes import Frame
-
-    Pair = tuple[Statement, Statement]  # older, newer
-    Found = tuple[Statement, Statement, str]  # and about what of the older one
+Pair = tuple[Statement, Statement]  # older, newer
+Found = tuple[Statement, Statement, str]  # and about what of the older one
 
 _NEAR = 0.5  # of frames: below, two sentences are about different things
 _SAME_WORD = 0.55

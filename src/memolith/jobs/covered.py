@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from memolith.text.summary_line import short_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ID_CHARS = 13  # of a UUID, so many name it
 _MARK = b"<!-- memolith:covers "

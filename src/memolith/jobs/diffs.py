@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.passages import secret_lines
 from memolith.jobs.changes import split_lines
+from memolith.reports import Change
 from memolith.text.wording import HIDDEN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from memolith.reports import Change
 
 
 def diff(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 
+from memolith.config_loading import LoadedConfig
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
@@ -32,7 +34,7 @@ from memolith.jobs.checks.shapes import (
     too_open,
     unusable,
 )
-from memolith.jobs.checks.subject import ROOT, look_at
+from memolith.jobs.checks.subject import ROOT, Entry, Subject, look_at
 from memolith.jobs.checks.writer import (
     check_backups,
     check_lock,
@@ -41,20 +43,12 @@ from memolith.jobs.checks.writer import (
     staged_files,
 )
 from memolith.jobs.server_files import TOKEN, server_token
-from memolith.reports import Check, DoctorReport
+from memolith.profile import Profile
+from memolith.reports import Check, DoctorReport, IndexStatus
 from memolith.text.wording import counted
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from memolith.config_loading import LoadedConfig
-    from memolith.jobs.checks.subject import Entry, Subject
-    from memolith.profile import Profile
-    from memolith.reports import IndexStatus
-
-    Examination = Callable[[Subject], list[Check]]
-    Remedy = Callable[[Subject], Iterable[str]]
+Examination = Callable[[Subject], list[Check]]
+Remedy = Callable[[Subject], Iterable[str]]
 
 _ALWAYS: tuple[Examination, ...] = (check_profile, check_settings, check_hosts)
 _OF_A_PROFILE: tuple[Examination, ...] = (

@@ -7,14 +7,15 @@ state; it is brought up to date by `settle`, after the job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.dream_diary import diary_entry, diary_time
 from memolith.files.promoted import blocks, generated_lines
-from memolith.files.recall_state import RecallState
-from memolith.files.statements import statements
+from memolith.files.recall_state import Recalled, RecallState
+from memolith.files.statements import Statement, statements
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import (
     YOU_UNDID_IT,
@@ -29,18 +30,10 @@ from memolith.jobs.dreaming.meaning import Said
 from memolith.jobs.dreaming.page import Budget, Page, write_page
 from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
-from memolith.jobs.job import Draft, Plan
+from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.undone import UNDONE, undone_by
+from memolith.reports import Change
 from memolith.text.summary_text import read_summary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from memolith.files.recall_state import Recalled
-    from memolith.files.statements import Statement
-    from memolith.jobs.job import Reader, Snapshot, Workplace
-    from memolith.reports import Change
 
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 

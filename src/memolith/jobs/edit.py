@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from hashlib import sha256
 
 from memolith.errors import (
@@ -19,17 +19,12 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import marked_in, secret_lines
 from memolith.files.record_format import with_values
+from memolith.files.transaction import Transaction
+from memolith.profile import Profile
 from memolith.reports import EditReport, FileText
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
 from memolith.visibility import trust_in_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memolith.files.transaction import Transaction
-    from memolith.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ no more than a stored one, or something that holds no longer. What leaves the fi
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from memolith.files import layout, recall_state
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
@@ -26,21 +26,14 @@ from memolith.jobs.experience.candidates import (
 )
 from memolith.jobs.experience.unique import Stored
 from memolith.jobs.experience.value import value
-from memolith.jobs.job import Draft, Plan
+from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.kept import waiting_proposal
 from memolith.jobs.undone import UNDONE, covered_names, undone_by
+from memolith.reports import Change
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.text.wording import counted
 from memolith.types import Record, policy
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime
-
-    from memolith.files.document import Line
-    from memolith.jobs.job import Reader, Snapshot, Workplace
-    from memolith.reports import Change
 
 CURSOR = f"{STATE_FOLDER}/experiences.json"
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/experiences-archive.md"

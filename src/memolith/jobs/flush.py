@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from memolith.jobs.chat import Said
 from memolith.jobs.units import (
     LONGEST,
     LONGEST_PAIR,
@@ -22,12 +24,6 @@ from memolith.text.leaning import corrects, leans
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.quotation import without_recalled
 from memolith.text.sentences import sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from memolith.jobs.chat import Said
 
 _ECHOES = 8  # messages
 _BARE_CORRECTION = 3  # words: «No wait.»

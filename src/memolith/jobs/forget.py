@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 
 from memolith.errors import FileChangedError, StorageError
@@ -14,13 +16,14 @@ from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifes
 from memolith.files.document import Document
 from memolith.files.dream_diary import without_themes
 from memolith.files.fingerprints import PATH as FINGERPRINTS
-from memolith.files.folder import let_in
+from memolith.files.folder import Folder, let_in
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
 from memolith.files.record_format import encode_json
 from memolith.files.secret_marks import daily_logs_of
 from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
+from memolith.files.transaction import Transaction
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
@@ -28,17 +31,8 @@ from memolith.reports import ForgetReport
 from memolith.text.cleaning import shown_path
 from memolith.text.pieces import claim_key
 from memolith.text.summary_line import short_id
+from memolith.types import Record, Stamp
 from memolith.visibility import current
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
-    from memolith.types import Record, Stamp
-
 
 _TELLING = 8  # shorter texts stand anywhere by chance
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from memolith.files.document import Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from memolith.labels import Sensitivity
-    from memolith.types import Record
+from memolith.types import Record, Sensitivity
 
 
 class Head(NamedTuple):

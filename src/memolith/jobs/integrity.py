@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.archives import known_archives
 from memolith.files.conversation_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
+from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, records_in
 from memolith.files.passages import parse_citation
-from memolith.files.statements import statements
+from memolith.files.statements import Statement, statements
 from memolith.files.tombstones import tombstones
 from memolith.jobs.contradictions import contradictions
 from memolith.jobs.dreaming import fold as recalls
@@ -28,16 +30,8 @@ from memolith.text.pieces import bare_text, claim_key
 from memolith.text.same_fact import bag_of, say_the_same
 from memolith.text.sentences import sentences, worth
 from memolith.text.wording import counted
-from memolith.types import policy
+from memolith.types import Citation, Record, policy
 from memolith.visibility import current
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.files.statements import Statement
-    from memolith.types import Citation, Record
 
 STALE_DAYS = 120
 _CITED = re.compile(

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from memolith.clock import Clock
+from memolith.config import Config
 from memolith.files.archives import known_archives
+from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, superseded_by
 from memolith.files.secret_marks import secret_ids
 from memolith.files.tombstones import tombstones
+from memolith.files.transaction import Transaction
+from memolith.reports import Change
+from memolith.types import Progress, Stamp
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.clock import Clock
-    from memolith.config import Config
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
-    from memolith.reports import Change
-    from memolith.types import Progress, Stamp
-
-    Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
+Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
 
 
 class Snapshot:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import get_args
 
 from memolith.errors import JobNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
+from memolith.files.folder import Folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.jobs.changes import split_lines
-from memolith.labels import JobStatus
 from memolith.reports import Change, Hunk, JobReport, Snapped
+from memolith.types import JobStatus
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-
-    LineCleaner = Callable[[str, bytes], bytes]  # path, lines
+LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)

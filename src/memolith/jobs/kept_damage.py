@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.jobs.kept import damaged_jobs
 from memolith.jobs.undone import UNDONE, is_damaged
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
 
 
 def damage_told(folder: Folder) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 
 from memolith.text.cues import one_of
@@ -13,11 +15,6 @@ from memolith.text.leaning import takes_back
 from memolith.text.sentence_ends import split_sentences
 from memolith.text.similarity import NEGATIONS, SMALL, is_near_copy, signs
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
 # «Staging runs on Postgres 15» leaves little out of «The staging database runs on Postgres 15».
 _MOST_LEFT_OUT = 3

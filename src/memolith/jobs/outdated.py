@@ -7,8 +7,9 @@ it may be a secret by now.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memolith.errors import FileChangedError
 from memolith.files import layout, long_memory
@@ -19,19 +20,15 @@ from memolith.interfaces import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates
+from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.planned_with import config_planned_with
 from memolith.jobs.summary_record import still_open, still_true
 from memolith.jobs.trim import plan_trim
+from memolith.reports import JobReport
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memolith.jobs.job import Snapshot, Workplace
-    from memolith.reports import JobReport
-    from memolith.types import Record
+from memolith.types import Record
 
 # A successor may carry a time a little before what it takes the place of: clocks are set back.
 _OVERLAP = timedelta(days=2)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from memolith.config import Config
 from memolith.files import layout
 from memolith.files.folder import Folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.config import Config
-    from memolith.profile import Profile
+from memolith.profile import Profile
 
 # What a run left is not looked at again before it has grown so much: until then there is little to gain.
 _GROWN = 1.05

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
-from memolith.config import SETTINGS, value_of, with_values
+from memolith.config import SETTINGS, Config, value_of, with_values
 from memolith.config_values import ARGUMENT, checked
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.config import Config
 
 # Besides the section of its own name.
 _SECTIONS = {"compact": ("long_memory",)}

@@ -5,20 +5,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator
 
 from memolith.files import layout, long_memory
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.jobs.changes import split_lines
 from memolith.jobs.diffs import is_secret_line
+from memolith.reports import Change
 from memolith.text.summary_text import with_stand_ins
 from memolith.text.wording import HIDDEN, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from memolith.reports import Change
-    from memolith.types import Record
+from memolith.types import Record
 
 _MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
 _LONGEST = 110

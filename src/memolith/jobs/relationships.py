@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
 from memolith.files.document import Document
 from memolith.files.layout import EXPERIENCES
-from memolith.retrieval import Relationships
 from memolith.text.entities import small_words
 from memolith.text.known_names import KnownNames
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from memolith.types import Record
+from memolith.types import Record, Relationships
 
 # Besides experiences: what says how somebody is, likes things or has decided.
 _TELLING = ("preference", "user-preference", "learned", "decision")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
+
 from memolith.files import layout
 from memolith.files.backup import older_copies, prune_backups, read_backup, save_backup
 from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.transaction import Transaction
 from memolith.jobs.kept import kept_jobs
 from memolith.reports import RestoreReport
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
 
 
 def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) -> RestoreReport:

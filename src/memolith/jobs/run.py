@@ -6,24 +6,19 @@ for `apply` only, never while texts are written: what was appended meanwhile sta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memolith import clock as clocks
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.apply import apply_changes, propose, still_fits
 from memolith.jobs.changes import only_appends
-from memolith.jobs.job import P, Snapshot
+from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
 from memolith.jobs.outdated import check_holds
 from memolith.reports import JobReport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memolith.jobs.job import Draft, Job, Plan, Workplace
 
 # How often a job plans because somebody edited a file while its texts were written; the last time, what was
 # written is put around the edit if it fits there.

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from cronsim import CronSim
 
+from memolith.clock import Clock
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
-
-if TYPE_CHECKING:
-    from memolith.clock import Clock
-    from memolith.files.folder import Folder
-    from memolith.files.transaction import Transaction
+from memolith.files.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

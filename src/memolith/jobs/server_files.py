@@ -6,16 +6,13 @@ import os
 import stat
 from contextlib import suppress
 
+from memolith.config import StoreConfig
 from memolith.errors import MemolithError, StorageError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.handles import Handles
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.config import StoreConfig
 
 TOKEN = f"{STATE_FOLDER}/server-token"
 ADDRESS = f"{STATE_FOLDER}/server-address"

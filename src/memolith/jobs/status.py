@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 from memolith.files import layout
 from memolith.files.byte_marks import is_utf16
-from memolith.files.damage import damage_warnings
+from memolith.files.damage import Damage, damage_warnings
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.profile import Profile
 from memolith.text.cleaning import shown_path
-from memolith.values import dataclass
 from memolith.version import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memolith.files.damage import Damage
-    from memolith.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import date, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from memolith.files import long_memory
 from memolith.files.document import Document, Line
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.interfaces import Statement
 from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
+from memolith.jobs.compact_levels import Group
 from memolith.jobs.covered import covered_by, short, without_covered
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import read_summary, summary_lines, without_record
-from memolith.types import Provenance, Record
-from memolith.values import replace
+from memolith.types import Provenance, Record, Sensitivity, Trust
 from memolith.visibility import current
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import datetime
-
-    from memolith.jobs.compact_levels import Group
-    from memolith.labels import Sensitivity, Trust
 
 # The strictest last. Secret records are never compacted, so they are not here.
 _STRICTNESS: tuple[Sensitivity, ...] = ("public", "operational", "private-user")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 
+from memolith.files.folder import Folder
 from memolith.files.same_texts import find_texts
 from memolith.files.secret_marks import with_strictest_marks
 from memolith.jobs.known_texts import Known, Past
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import read_lines
+from memolith.types import Record
 from memolith.visibility import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.types import Record
 
 
 def told_before(

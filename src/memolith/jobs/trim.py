@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from memolith.files.document import Document
+from memolith.config import TrimConfig
+from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, split_lines
-from memolith.jobs.job import Draft, Plan
-from memolith.reports import TrimReport
+from memolith.jobs.job import Draft, Plan, Reader, Snapshot
+from memolith.reports import JobReport, TrimReport
 from memolith.types import policy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memolith.config import TrimConfig
-    from memolith.files.document import Line
-    from memolith.jobs.job import Reader, Snapshot
-    from memolith.reports import JobReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

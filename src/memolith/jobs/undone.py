@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
 from memolith.files import long_memory
 from memolith.files.document import Document
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.promoted import blocks
+from memolith.files.transaction import Transaction
 from memolith.jobs.changes import split_lines
 from memolith.jobs.covered import short
 from memolith.jobs.heads import heads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from memolith.files.transaction import Transaction
-    from memolith.reports import Hunk, JobReport
+from memolith.reports import Hunk, JobReport
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
 _MOST = 200_000  # of each job, the newest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,10 +14,6 @@ from memolith.text.leaning import is_settled, leans, settles, withdraws
 from memolith.text.stopwords import is_stop_word
 from memolith.text.terms import stems
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LONGEST = 500
 LONGEST_PAIR = 300

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memolith.errors import FileChangedError
+from memolith.files.folder import Folder
 from memolith.jobs.changes import undone
 from memolith.jobs.integrity import scan_places
+from memolith.jobs.job import Workplace
 from memolith.jobs.kept import decode_report, encode_report, job_path
-
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
-    from memolith.jobs.job import Workplace
-    from memolith.reports import IntegrityFinding, JobReport
+from memolith.reports import IntegrityFinding, JobReport
 
 
 def validated(place: Workplace, report: JobReport) -> JobReport:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 
 from memolith.errors import SummariserError
-from memolith.interfaces import Summary
+from memolith.interfaces import Statement, Summariser, Summary
 from memolith.llm.rule_based import RuleBased, are_rules, is_told
 from memolith.llm.verbatim import in_their_words
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences, worth
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
-
-    from memolith.interfaces import Statement, Summariser
 
 # So much of what the rules would keep must be rested on: a summary may choose, not forget.
 _LEAST_KEPT = 0.75

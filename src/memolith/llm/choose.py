@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from memolith.config_jobs import LlmConfig
+from memolith.interfaces import Summariser
 from memolith.llm.rule_based import RuleBased
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.config_jobs import LlmConfig
-    from memolith.interfaces import Summariser
 
 
 def choose_summariser(config: LlmConfig, key: str) -> Summariser:

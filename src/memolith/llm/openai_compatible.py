@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
+from memolith.config_jobs import LlmConfig
 from memolith.errors import SummariserError
-from memolith.http_post import NoAnswerError, Server, TooLargeError, TooLateError
+from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError, TooLateError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
 from memolith.llm.refusals import refusal
 from memolith.llm.rule_based import RuleBased
 from memolith.text.open_secrets import holds_secret
 from memolith.text.summary_text import read_lines, summary_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memolith.config_jobs import LlmConfig
-    from memolith.http_post import Answer
 
 _MOST_BYTES = 2_000_000  # of an answer: more is no summary
 _MOST_NOTES_CHARS = 60_000  # of one question

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 
+from memolith.interfaces import Statement
 from memolith.text.sentences import kind_of, matters
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from memolith.interfaces import Statement
 
 PLAIN = 1.0  # the worth of a sentence without number, name, decision or anything
 _PARTS = 12  # the time a summary tells of is seen as so many parts

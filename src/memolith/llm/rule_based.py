@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
 
-from memolith.interfaces import Statement, Summary
+from memolith.interfaces import Statement, Summariser, Summary
 from memolith.llm.order_of_choice import PLAIN, Candidate, in_order_of_choice
 from memolith.text.cut import cut
 from memolith.text.entities import entities, small_words
@@ -17,12 +18,6 @@ from memolith.text.leaning import Bond, bond, is_about_before
 from memolith.text.sentences import listed_below_title, matters, sentences, worth
 from memolith.text.similarity import is_near_copy, repeats
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from memolith.interfaces import Summariser
 
 # What day and ids of a line take beside its text.
 _BESIDE = 24

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
-from memolith.llm.checking import reasons
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memolith.llm.checking import Checked
+from memolith.llm.checking import Checked, reasons
 
 _MOST_NAMED = 3
 

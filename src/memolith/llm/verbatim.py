@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from memolith.interfaces import Statement
 from memolith.text.cues import Sentence, behind_filler
 from memolith.text.leaning import answers, changes, corrects, is_no_sentence_of_its_own
 from memolith.text.sentences import sentences, worth
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memolith.interfaces import Statement
 
 NOT_SAID = "not said so by the records they name"
 TORN_OUT = "torn out of what is said around them"

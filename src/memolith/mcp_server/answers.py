@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from memolith.errors import MemolithError
+from memolith.mcp_server.tool import Answer, Tool
 from memolith.text.cleaning import clean
 from memolith.text.commands import leading_to
-
-if TYPE_CHECKING:
-    from memolith.errors import MemolithError
-    from memolith.mcp_server.tool import Answer, Tool
 
 
 def result_of(answer: Answer) -> types.CallToolResult:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from memolith.errors import MemolithError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.mcp_server.tool import Tool
-    from memolith.shapes import Json
+from memolith.mcp_server.tool import Tool
+from memolith.shapes import Json
 
 _SHOWN = 60
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
 from memolith.mcp_server.quoting import (
@@ -15,18 +15,11 @@ from memolith.mcp_server.quoting import (
     shortened,
     told,
 )
-from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
-from memolith.shapes import context_json
+from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
+from memolith.shapes import Json, context_json
 from memolith.text.quotation import fence, quoted_line
+from memolith.types import Hit, Record, SearchResult
 from memolith.visibility import trust_label
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memolith.mcp_server.tool import Call
-    from memolith.retrieval import Hit, SearchResult
-    from memolith.shapes import Json
-    from memolith.types import Record
 
 _NEWEST = 3  # records of a group
 _MOST_OF_A_NAME = 60

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from anyio import to_thread
 
 from memolith.mcp_server import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memolith.mcp_server.notices import Notices
-    from memolith.memory import Memory
+from memolith.mcp_server.notices import Notices
+from memolith.memory import Memory
 
 
 class FileNews:

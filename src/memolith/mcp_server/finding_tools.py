@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memolith.mcp_server.quoting import (
     MOST_CHARS,
     quotation,
@@ -12,15 +10,12 @@ from memolith.mcp_server.quoting import (
     shortened,
     told,
 )
-from memolith.mcp_server.tool import Answer, Tool
+from memolith.mcp_server.tool import Answer, Call, Tool
+from memolith.shapes import Json
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
+from memolith.types import Hit, Passage, SearchResult
 from memolith.visibility import trust_label
-
-if TYPE_CHECKING:
-    from memolith.mcp_server.tool import Call
-    from memolith.retrieval import Hit, Passage, SearchResult
-    from memolith.shapes import Json
 
 QUERY: Json = {"type": "string", "maxLength": 8000}
 TEXT: Json = {"type": "string"}

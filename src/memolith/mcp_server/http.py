@@ -10,11 +10,10 @@ from starlette.responses import JSONResponse
 
 from memolith.mcp_server.repair import Repairing
 from memolith.mcp_server.server import MemoryServer
+from memolith.memory import Memory
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from memolith.memory import Memory
 
 PATH = "/mcp"
 _IDLE_SECONDS = 1800.0  # a client that went away without a word

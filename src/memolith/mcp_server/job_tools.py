@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memolith.jobs.run import DONE
 from memolith.mcp_server.finding_tools import TEXT
 from memolith.mcp_server.quoting import quotation, told
-from memolith.mcp_server.tool import Answer, Tool
+from memolith.mcp_server.tool import Answer, Call, Tool
 from memolith.shapes import dream_status_json, job_json
 from memolith.text.quotation import fence, quoted
-
-if TYPE_CHECKING:
-    from memolith.mcp_server.tool import Call
 
 
 def dream(call: Call) -> Answer:

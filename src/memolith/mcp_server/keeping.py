@@ -6,13 +6,10 @@ Whoever has only an agent has no other process that would run jobs. Of many serv
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from memolith.config import scheduled_jobs
-
-if TYPE_CHECKING:
-    from memolith.memory import Memory
-    from memolith.upkeep import Scheduler
+from memolith.memory import Memory
+from memolith.upkeep import Scheduler
 
 
 class Keeping:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import mcp_types as types
 from mcp.server.connection import allowed_log_levels
@@ -16,15 +17,13 @@ from mcp.server.subscriptions import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+from memolith.reports import Reconfiguration
 
+if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from memolith.reports import Reconfiguration
-
-    Context = ServerRequestContext[object]
+Context: TypeAlias = "ServerRequestContext[object]"
 
 _LEVELS = get_args(types.LoggingLevel)
 _MOST_CLIENTS = 256  # over HTTP; whoever connects later takes the place of the oldest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -11,11 +11,7 @@ from memolith.errors import MemolithError
 from memolith.mcp_server.answers import protocol_error, whole
 from memolith.mcp_server.tool import read_text
 from memolith.mcp_server.toolset import TOOLS, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.memory import Memory
+from memolith.memory import Memory
 
 _START = "session_start"
 _FLUSH = "before_compaction"

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memolith.context.excerpts import excerpt
-from memolith.shapes import chat_json, hit_json, record_json
+from memolith.shapes import Json, chat_json, hit_json, record_json
 from memolith.text.cleaning import shown_path
 from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.stopwords import keywords
+from memolith.types import Hit, Record, SessionHit
 from memolith.visibility import trust_label
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memolith.retrieval import Hit, SessionHit
-    from memolith.shapes import Json
-    from memolith.types import Record
-
 
 MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 _SHORTEST = 700  # of one hit, however many there are

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from datetime import date
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 import mcp_types as types
@@ -16,10 +15,8 @@ from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
 from memolith.mcp_server.answers import protocol_error, whole
+from memolith.memory import Memory
 from memolith.text.cleaning import one_line
-
-if TYPE_CHECKING:
-    from memolith.memory import Memory
 
 FILE = "memolith://file/"
 DAY = "memolith://day/"

@@ -8,7 +8,8 @@ when they say that their roots have changed; later ones are asked in the answer 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
@@ -16,14 +17,12 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from memolith.memory import Memory
 
+if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from memolith.memory import Memory
-
-    Context = ServerRequestContext[object]
+Context: TypeAlias = "ServerRequestContext[object]"
 
 _SECONDS = 3.0
 _KEY = "roots"

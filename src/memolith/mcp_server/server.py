@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -20,24 +21,20 @@ from memolith.mcp_server.answers import definition, error_result, protocol_error
 from memolith.mcp_server.file_news import FileNews
 from memolith.mcp_server.keeping import Keeping
 from memolith.mcp_server.notices import Notices
-from memolith.mcp_server.tool import read_text
+from memolith.mcp_server.roots import ClientRoots
+from memolith.mcp_server.tool import Answer, read_text
 from memolith.mcp_server.toolset import answer, chosen
+from memolith.memory import Memory
+from memolith.reports import Reconfiguration
+from memolith.shapes import Json
+from memolith.types import Progress
 from memolith.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
 
-    from memolith.mcp_server.roots import ClientRoots
-    from memolith.mcp_server.tool import Answer
-    from memolith.memory import Memory
-    from memolith.reports import Reconfiguration
-    from memolith.shapes import Json
-    from memolith.types import Progress
-
-    Context: TypeAlias = ServerRequestContext[object]
+Context: TypeAlias = "ServerRequestContext[object]"
 
 T = TypeVar("T")
 

@@ -14,13 +14,12 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 from memolith.mcp_server.repair import without_halves
+from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.shared._stream_protocols import ReadStream, WriteStream
-
-    from memolith.mcp_server.server import MemoryServer
 
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
 # When the client has sent its last: for answers to what it asked, and until we are gone.

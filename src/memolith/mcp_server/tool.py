@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from memolith.context_types import SESSION_KINDS
+from memolith.memory import Memory
+from memolith.shapes import Json
+from memolith.types import SESSION_KINDS, Progress, SessionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.labels import SessionKind
     from memolith.mcp_server.arguments import Arguments
-    from memolith.memory import Memory
-    from memolith.shapes import Json
-    from memolith.types import Progress
 
 
 PRIVATE_KINDS: tuple[SessionKind, ...] = tuple(kind for kind in SESSION_KINDS if kind != "group")

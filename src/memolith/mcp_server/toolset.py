@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from memolith.config import tool_names
+from memolith.config import Config, McpConfig, tool_names
 from memolith.mcp_server.arguments import ArgumentError, Arguments
 from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS
 from memolith.mcp_server.job_tools import JOB_TOOLS
-from memolith.mcp_server.tool import PRIVATE_KINDS, Call
+from memolith.mcp_server.tool import PRIVATE_KINDS, Answer, Call, Tool
 from memolith.mcp_server.writing_tools import WRITING_TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.config import Config, McpConfig
-    from memolith.labels import SessionKind
-    from memolith.mcp_server.tool import Answer, Tool
-    from memolith.memory import Memory
-    from memolith.types import Progress
+from memolith.memory import Memory
+from memolith.types import Progress, SessionKind
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool for tool in (*CONTEXT_TOOLS, *FINDING_TOOLS, *WRITING_TOOLS, *JOB_TOOLS)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, WARNINGS, found
 from memolith.mcp_server.quoting import quotation, quoted_record, record_line, short_records, told
-from memolith.mcp_server.tool import SESSION_KIND, Answer, Tool
+from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
+from memolith.shapes import Json
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence
-from memolith.types import SENSITIVITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from memolith.labels import Sensitivity
-    from memolith.mcp_server.tool import Call
-    from memolith.shapes import Json
-    from memolith.types import Record
+from memolith.types import SENSITIVITIES, Record, Sensitivity
 
 _USUAL: Sensitivity = "private-user"
 

@@ -7,20 +7,18 @@ must show the token in a header, and must be JSON.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError
 from memolith.rest.callers import Allowance, TokenFile
 from memolith.rest.web_pages import asks_first, listed, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.types import Scope
 
-    from memolith.memory import Memory
-
-    Headers = Mapping[bytes, bytes]
+Headers = Mapping[bytes, bytes]
 
 OPEN_PATHS = ("/healthz", "/readyz")  # they tell nothing but whether we are well
 WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
 from memolith import errors
+from memolith.shapes import Json
 from memolith.text.cleaning import spelled
 from memolith.text.commands import leading_to
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memolith.shapes import Json
 
 V1 = "/api/v1"
 RECALL_PATH = "/api/memory/semantic-recall"

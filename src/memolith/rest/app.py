@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from starlette.routing import Route, compile_path
 from memolith.errors import MemolithError
 from memolith.following import follow_files
 from memolith.mcp_server.http import PATH, http_app
+from memolith.memory import Memory
 from memolith.reloading import follow_settings
+from memolith.reports import Reconfiguration
 from memolith.rest import (
     chats,
     context,
@@ -40,17 +43,12 @@ from memolith.rest.living import living
 from memolith.rest.metrics import Metrics
 from memolith.rest.mistakes import in_words
 from memolith.rest.schemas import ErrorAnswer
+from memolith.shapes import Json
 from memolith.upkeep import Scheduler
 from memolith.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from starlette.requests import Request
-
-    from memolith.memory import Memory
-    from memolith.reports import Reconfiguration
-    from memolith.shapes import Json
 
 log = logging.getLogger("memolith.rest")
 

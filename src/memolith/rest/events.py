@@ -6,28 +6,22 @@ import asyncio
 import json
 import logging
 import os
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
 from memolith import clock
 from memolith.files import layout
-from memolith.files.watch import watch
+from memolith.files.watch import Watch, watch
+from memolith.memory import Memory
 from memolith.profile import PROFILE_FILE
+from memolith.reports import Reconfiguration
 from memolith.rest.answers import V1, RequestError
-from memolith.shapes import plain
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from memolith.files.watch import Watch
-    from memolith.memory import Memory
-    from memolith.reports import Reconfiguration
-    from memolith.rest.metrics import Metrics
-    from memolith.shapes import Json
+from memolith.rest.metrics import Metrics
+from memolith.shapes import Json, plain
 
 log = logging.getLogger("memolith.rest")
 routes = APIRouter(prefix=V1, tags=["events"])

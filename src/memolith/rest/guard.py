@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memolith import clock
+from memolith.memory import Memory
 from memolith.rest.admission import WITHOUT_BODY, Admission, is_open
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 from memolith.rest.exchange import Reply, read_body, replayed, too_large
+from memolith.rest.metrics import Metrics
 from memolith.rest.web_pages import may_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from memolith.memory import Memory
-    from memolith.rest.metrics import Metrics
 
 log = logging.getLogger("memolith.rest")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from memolith.labels import JobStatus
+from memolith.types import JobStatus
 
 
 class JobAnswer(BaseModel):

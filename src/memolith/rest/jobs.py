@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from memolith.apart import apart
 from memolith.lifecycle import Jobs
+from memolith.reports import JobReport
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.job_schemas import (
@@ -30,9 +31,6 @@ from memolith.shapes import (
     scan_json,
 )
 from memolith.text.commands import leading_to
-
-if TYPE_CHECKING:
-    from memolith.reports import JobReport
 
 routes = APIRouter(prefix=V1, tags=["jobs"])
 _WORK = {

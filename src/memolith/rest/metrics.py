@@ -14,12 +14,11 @@ from prometheus_client import (
     generate_latest,
 )
 
+from memolith.memory import Memory
 from memolith.version import __version__
 
 if TYPE_CHECKING:
     from starlette.types import Scope
-
-    from memolith.memory import Memory
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

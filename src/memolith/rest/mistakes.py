@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Problem = Mapping[str, object]
+Problem = Mapping[str, object]
 
 _MOST = 5
 _LONGEST_NAME = 100

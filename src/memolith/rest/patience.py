@@ -5,17 +5,14 @@ uvicorn waits for the end of the headers for ever. (A body has a time-out in the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import asyncio
+from typing import cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memolith.rest.answers import Answer, RequestError, detail_of
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from memolith.rest.guard import Guard
+from memolith.rest.guard import Guard
 
 _LATE = RequestError(408, "timeout", "The headers of the request did not arrive in time.")
 

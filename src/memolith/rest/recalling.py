@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fastapi import APIRouter, Request
 
+from memolith.memory import Memory
 from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
 from memolith.rest.original_schemas import RecallAnswer, RecallFailure
 from memolith.rest.requests import LONGEST_QUESTION
-from memolith.retrieval import WEAK
-from memolith.shapes import iso
-
-if TYPE_CHECKING:
-    from memolith.context_types import Recap
-    from memolith.memory import Memory
-    from memolith.retrieval import Turn
-    from memolith.shapes import Json
+from memolith.shapes import Json, iso
+from memolith.types import WEAK, Recap, Turn
 
 routes = APIRouter(tags=["chats"])
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from memolith.labels import Sensitivity, SessionKind
+from memolith.types import Sensitivity, SessionKind
 
 LONGEST_QUESTION = 8192
 _LONGEST_MESSAGE = 100_000

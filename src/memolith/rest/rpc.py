@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memolith.errors import MemolithError
+from memolith.memory import Memory
 from memolith.rest.answers import (
     ERRORS,
     RPC_PATH,
@@ -23,11 +24,7 @@ from memolith.rest.answers import (
 from memolith.rest.asking import JsonBody, TheMemory, secrets
 from memolith.rest.mistakes import in_words
 from memolith.rest.original_schemas import RpcAnswer, RpcFailure
-from memolith.shapes import plain
-
-if TYPE_CHECKING:
-    from memolith.memory import Memory
-    from memolith.shapes import Json
+from memolith.shapes import Json, plain
 
 M = TypeVar("M", bound=BaseModel)
 log = logging.getLogger("memolith.rpc")

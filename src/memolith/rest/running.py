@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import uvicorn
 
+from memolith.memory import Memory
 from memolith.rest.app import build_app
+from memolith.rest.guard import Guard
 from memolith.rest.patience import ImpatientProtocol
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-
-    from memolith.memory import Memory
-    from memolith.rest.guard import Guard
 
 _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from memolith.labels import CheckStatus, Sensitivity
+from memolith.types import CheckStatus, Sensitivity
 
 
 class RecordAnswer(BaseModel):

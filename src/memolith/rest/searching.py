@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fastapi import APIRouter
 
 from memolith.rest.answers import V1, Answer
@@ -11,9 +9,7 @@ from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import SearchRequest
 from memolith.rest.schemas import SearchAnswer
 from memolith.shapes import search_json
-
-if TYPE_CHECKING:
-    from memolith.retrieval import SearchResult
+from memolith.types import SearchResult
 
 routes = APIRouter(prefix=V1, tags=["search"])
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 
 from memolith.config import SETTINGS, value_of
 from memolith.config_values import known_setting
 from memolith.files.settings_file import write_setting
+from memolith.memory import Memory
 from memolith.rest.answers import V1, Answer, RequestError
 from memolith.rest.asking import TheMemory
 from memolith.rest.requests import SettingRequest
@@ -25,12 +25,8 @@ from memolith.rest.schemas import (
     SyncAnswer,
     TrimAnswer,
 )
-from memolith.shapes import plain
+from memolith.shapes import Json, plain
 from memolith.text.commands import leading_to
-
-if TYPE_CHECKING:
-    from memolith.memory import Memory
-    from memolith.shapes import Json
 
 routes = APIRouter(prefix=V1, tags=["upkeep"])
 

@@ -6,26 +6,21 @@ everything else together; as arrays a stage is a few lines of arithmetic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.interfaces import Signals
-from memolith.values import dataclass, field, replace
+from memolith.interfaces import Column, Signals
+from memolith.text.dates import DayRange
+from memolith.types import Chunk
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import date
-
-    from numpy.typing import NDArray
-
-    from memolith.interfaces import Column
-    from memolith.retrieval import Chunk
-    from memolith.text.dates import DayRange
-
-    Floats = NDArray[np.floating[Any]]
-    Stage = Callable[["Situation", "Candidates"], "Candidates"]
-    Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
+Floats = NDArray[np.floating[Any]]
+Stage = Callable[["Situation", "Candidates"], "Candidates"]
+Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5
@@ -102,10 +97,10 @@ class Candidates:
             self,
             signals=Signals.together([some.signals for some in both]),
             votes=np.concatenate([self.votes, votes]),
-            **{
-                name: np.concatenate([getattr(some, name) for some in both])
-                for name in ("score", "group_votes", "group_voters", "lift")
-            },
+            score=np.concatenate([some.score for some in both]),
+            group_votes=np.concatenate([some.group_votes for some in both]),
+            group_voters=np.concatenate([some.group_voters for some in both]),
+            lift=np.concatenate([some.lift for some in both]),
             chunks=self.chunks + others.chunks,
             texts=self.texts + others.texts,
             superseded=_one_after_the_other(self.superseded, others.superseded),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import date
-
-    from memolith.interfaces import Column
-    from memolith.search.candidates import Candidates, Situation
-    from memolith.text.dates import DayRange
+from memolith.interfaces import Column
+from memolith.search.candidates import Candidates, Situation
+from memolith.text.dates import DayRange
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds as much less as it is unsure.

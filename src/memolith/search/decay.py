@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from memolith.interfaces import Column
-    from memolith.search.candidates import Candidates, Floats, Situation, Stage
+from memolith.interfaces import Column
+from memolith.search.candidates import Candidates, Floats, Situation, Stage
 
 # The most that being new can add, against 1 for what is best in everything. Plain multiplication by
 # 0.5 ** (age / half-life) would bury everything a year old under anything from today; this way age

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memolith.search.candidates import Candidates, Situation, Stage
+from memolith.search.candidates import Candidates, Situation, Stage
 
 # Below this share of common words two chunks are different evidence, however alike their subject.
 # (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)

@@ -7,16 +7,12 @@ It is the same with a word it does not know, where the list of synonyms does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
+from memolith.interfaces import Nomination, WordVectors
 from memolith.search.nominating import nowhere
 from memolith.text.synonyms import is_listed
 from memolith.text.tokens import words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from memolith.interfaces import Nomination, WordVectors
 
 _FEW = 4  # of more words, one says the less
 _PIECES = 4  # bytes: what has at most two tokens is mostly an ordinary compound

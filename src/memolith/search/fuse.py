@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memolith.interfaces import Column, Signals
 from memolith.search.candidates import Candidates, best_first
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from memolith.interfaces import Column, Signals
 
 # The constant of the original paper; between 20 and 100 our benchmark moves by less than its noise.
 RRF_K = 60

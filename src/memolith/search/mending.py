@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import math
 import string
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from memolith.interfaces import WordVectors
+from memolith.search.plan import QueryPlan
+from memolith.search.written import Written
 from memolith.text.choices import choices
 from memolith.text.synonyms import is_listed
 from memolith.text.terms import stems
 from memolith.text.tokens import words
-from memolith.values import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memolith.interfaces import WordVectors
-    from memolith.search.plan import QueryPlan
-    from memolith.search.written import Written
-
-    # Of terms; of one that stands nowhere it is infinite.
-    Rarity = Callable[[Sequence[str]], Sequence[float]]
+Rarity = Callable[[Sequence[str]], Sequence[float]]
 
 # In a long message a slip does not matter.
 _MOST_ASKED = 8

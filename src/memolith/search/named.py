@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memolith.interfaces import Column, Signals
-    from memolith.search.candidates import Candidates, Situation
+from memolith.interfaces import Column, Signals
+from memolith.search.candidates import Candidates, Situation
 
 # The least that is added for being of such a category, against 1 for what is best in everything.
 _LEAST = 0.2

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memolith.errors import EmbeddingError
-from memolith.interfaces import Signals
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.interfaces import Embedder, Index, Nomination, Vectors
-    from memolith.retrieval import Filters
-    from memolith.search.plan import QueryPlan
-    from memolith.text.dates import DayRange
+from memolith.interfaces import Embedder, Index, Nomination, Signals, Vectors
+from memolith.search.plan import QueryPlan
+from memolith.text.dates import DayRange
+from memolith.types import Filters
 
 _NO_VECTOR = "The model gave no vector for this question. Searched by words only."
 

@@ -8,29 +8,24 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memolith.interfaces import WORD_START
+from memolith.interfaces import WORD_START, Column, Tokens, Vectors, WordVectors
+from memolith.search.candidates import Candidates, Floats, Situation, Stage
 from memolith.search.diversify import MORE
 from memolith.search.exact import has_digit
 from memolith.search.weigh import shares
 from memolith.text.in_english import in_english
 from memolith.text.tokens import words
-from memolith.values import dataclass, replace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from memolith.interfaces import Column, Tokens, Vectors, WordVectors
-    from memolith.search.candidates import Candidates, Floats, Situation, Stage
-
-    Integers = NDArray[np.integer[Any]]
-    TokensOf = Callable[[Column], tuple[Tokens, Integers]]
+Integers = NDArray[np.integer[Any]]
+TokensOf = Callable[[Column], tuple[Tokens, Integers]]
 
 # A passage is two blocks side by side.
 _BLOCK = 10

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from memolith.search.candidates import Candidates, Situation
 from memolith.text.folding import bare_letters
 from memolith.text.tokens import words
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memolith.search.candidates import Candidates, Situation
 
 # A mark inside a word opens nothing: 5" and 3" are inches.
 _QUOTED = re.compile(

@@ -7,11 +7,13 @@ from their files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memolith.retrieval import WEAK, SearchResult
+from memolith.interfaces import Embedder, Index, Nomination, WordVectors
+from memolith.search.candidates import Candidates, Situation, Stage, Staged
 from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
 from memolith.search.exact import exactness, strange_words
@@ -19,6 +21,7 @@ from memolith.search.fuse import RRF_K, fuse, once
 from memolith.search.named import subjects
 from memolith.search.nominating import meaning_of, nominate, nowhere, rarity_of
 from memolith.search.phrases import not_held
+from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
@@ -28,15 +31,7 @@ from memolith.search.tracing import trace
 from memolith.search.written import Written, not_said
 from memolith.text.clock_times import with_halves
 from memolith.text.wording import counted
-from memolith.values import dataclass, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-
-    from memolith.interfaces import Embedder, Index, Nomination, WordVectors
-    from memolith.retrieval import Chunk, Filters, ReadText
-    from memolith.search.candidates import Candidates, Situation, Stage, Staged
-    from memolith.search.plan import QueryPlan
+from memolith.types import WEAK, Chunk, Filters, ReadText, SearchResult
 
 # How many of each ranking take part in the fusion, and how many of those are staged: more change no
 # recall (benchmarks/recall). Who wants many hits gets them.

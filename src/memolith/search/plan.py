@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 
 from memolith.search.named import categories_named
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.clock_times import with_halves
-from memolith.text.dates import LIKELY, find_days, without_days
+from memolith.text.dates import LIKELY, DayRange, find_days, without_days
 from memolith.text.stopwords import is_stop_word, keywords, language_of, of_days
+from memolith.text.synonyms import Synonyms
 from memolith.text.tokens import words
-from memolith.values import dataclass, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
-
-    from memolith.text.dates import DayRange
-    from memolith.text.synonyms import Synonyms
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
+from memolith.interfaces import Found, Index
+from memolith.search.candidates import Candidates
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import with_stand_ins
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-
-    from memolith.interfaces import Found, Index
-    from memolith.retrieval import Chunk, Filters, ReadText
-    from memolith.search.candidates import Candidates
+from memolith.types import Chunk, Filters, ReadText
 
 
 class Reading:

@@ -10,16 +10,13 @@ of all. How often that errs is in benchmarks/README.md.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from memolith.interfaces import Nomination
+from memolith.search.candidates import Candidates
 from memolith.search.named import subjects
+from memolith.search.plan import QueryPlan
 from memolith.text.choices import TRANSLATION
 from memolith.text.terms import term_counts
-
-if TYPE_CHECKING:
-    from memolith.interfaces import Nomination
-    from memolith.search.candidates import Candidates
-    from memolith.search.plan import QueryPlan
 
 # How near the nearest of so many is by chance, of the way from what is usual here to what is identical:
 # it grows with how many there are as the largest of as many draws does.

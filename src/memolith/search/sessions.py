@@ -7,15 +7,12 @@ found with the chats that name it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memolith.interfaces import Column, Vectors
-    from memolith.search.candidates import Candidates, Floats
+from memolith.interfaces import Column, Vectors
+from memolith.search.candidates import Candidates, Floats
 
 # How much the score of chats like it counts for a chat, against 1 for both.
 OTHERS = 0.2

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from memolith.retrieval import Hit, SessionHit
+from memolith.search.candidates import Candidates, Situation
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
+from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.search.candidates import Candidates, Situation
-    from memolith.search.reading import Reading
+from memolith.types import Hit, SessionHit
 
 
 def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tuple[Hit, ...]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memolith.config import SearchConfig
+from memolith.interfaces import WordVectors
+from memolith.search.candidates import Stage
 from memolith.search.days import prefer_days
 from memolith.search.decay import decay
 from memolith.search.diversify import diversify
 from memolith.search.named import prefer_named
-from memolith.search.passages import passages
+from memolith.search.passages import TokensOf, passages
 from memolith.search.phrases import require_phrases
 from memolith.search.supersede import demote_superseded
 from memolith.search.weigh import weigh
 
-if TYPE_CHECKING:
-    from memolith.config import SearchConfig
-    from memolith.interfaces import WordVectors
-    from memolith.search.candidates import Stage
-    from memolith.search.passages import TokensOf
-
-    Stages = list[tuple[str, Stage]]
+Stages = list[tuple[str, Stage]]
 
 
 def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from memolith.interfaces import RECORD, Signals
+from memolith.interfaces import RECORD, Column, Found, Signals
 from memolith.search.candidates import Candidates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.interfaces import Column, Found
-    from memolith.retrieval import Filters
-    from memolith.search.reading import Reading
+from memolith.search.reading import Reading
+from memolith.types import Filters
 
 
 def with_successors(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
-from memolith.search.candidates import best_first
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from memolith.interfaces import Column
-    from memolith.search.candidates import Candidates, Floats, Situation
+from memolith.interfaces import Column
+from memolith.search.candidates import Candidates, Floats, Situation, best_first
 
 # What is left to one whose successor is not among the hits: enough to let anything pass that says
 # nearly the same, and so ranks nearly the same.

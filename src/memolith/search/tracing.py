@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from memolith.retrieval import StageTrace
+from memolith.interfaces import Column
+from memolith.search.candidates import Candidates, Staged
 from memolith.search.fuse import raw
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memolith.interfaces import Column
-    from memolith.search.candidates import Candidates, Staged
-    from memolith.search.reading import Reading
+from memolith.search.reading import Reading
+from memolith.types import StageTrace
 
 _TRACED = 50
 

@@ -9,18 +9,13 @@ file counts half for each of its chunks. See benchmarks/README.md for what each 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from memolith.interfaces import ASSISTANT, RECORD, TURN
-from memolith.values import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.interfaces import Column
-    from memolith.search.candidates import Candidates, Floats, Situation, Stage
+from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
+from memolith.search.candidates import Candidates, Floats, Situation, Stage
 
 # What a person said or wrote comes before what an assistant made of it …
 NOT_THE_ASSISTANT = 0.2

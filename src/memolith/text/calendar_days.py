@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import calendar
+from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
-
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from memolith.text.clock_times import same_times
 from memolith.text.in_english import in_english
-from memolith.text.synonyms import phrases, synonyms_of, without_stop_words
+from memolith.text.stopwords import Language
+from memolith.text.synonyms import Synonym, Synonyms, phrases, synonyms_of, without_stop_words
 from memolith.text.terms import stem, stems
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.text.stopwords import Language
-    from memolith.text.synonyms import Synonym, Synonyms
 
 # A word itself counts fully. What only means the same counts less, so that it never beats the word.
 OWN = 0.9  # the user says it is the same

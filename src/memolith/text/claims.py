@@ -7,6 +7,7 @@ lives, whether somebody likes a thing. «Ana is a doctor» and «Ana is from Mad
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memolith.text.alternatives import choice, kinds
@@ -14,10 +15,6 @@ from memolith.text.amounts import plain_amounts
 from memolith.text.cues import Sentence, listed, one_of, says_any
 from memolith.text.entities import entities
 from memolith.text.folding import fold
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MOST_CHARS = 400
 # «Mrs. Keller» is one sentence with what stands before it.

@@ -8,6 +8,7 @@ When in doubt they do not: what happened, what holds under a condition, what has
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memolith.text.amounts import plain_amounts
@@ -18,11 +19,7 @@ from memolith.text.similarity import NEGATIONS
 from memolith.text.stopwords import is_stop_word
 from memolith.text.terms import stem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    Alike = Callable[[str, str], bool]  # whether two words mean the same
+Alike = Callable[[str, str], bool]  # whether two words mean the same
 
 _TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
 _MOST_CHARS = 240

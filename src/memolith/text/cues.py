@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from memolith.text.folding import fold
 from memolith.text.tables import read_lists
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _MOST_CHARS = 600  # what a sentence is shows at its beginning
 _LISTS = ("language", "user speaks", "assistant speaks", "others speak", "filler")

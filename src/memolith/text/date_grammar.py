@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from memolith.text.calendar_days import Days
+from memolith.text.date_tokens import Token
 from memolith.text.date_words import CLASSES, WORDS
-from memolith.values import dataclass, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from memolith.text.calendar_days import Days
-    from memolith.text.date_tokens import Token
 
 SURE = 1.0  # the words name these days and no others
 LIKELY = 0.7  # a year or a week had to be guessed

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, SURE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import date
 
 _YEAR = r"((?:19|20)\d\d)"
 _YEAR_FIRST = re.compile(

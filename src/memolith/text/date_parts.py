@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text import calendar_parts as parts
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, MAYBE, Phrase
-from memolith.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _IN = frozenset("in during over since until en durante desde hasta".split())
 # How each third is called: before a year, before "of", before «de».

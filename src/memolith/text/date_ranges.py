@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_grammar import LIKELY, SURE
+from memolith.text.date_tokens import Token
 from memolith.text.date_words import CLASSES
-from memolith.values import dataclass, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.text.date_tokens import Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

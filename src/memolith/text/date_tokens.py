@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.folding import fold
-from memolith.values import dataclass
 
 # Written without spaces, so they are looked for inside longer runs.
 UNSPACED = (

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from memolith.text.calendar_days import Unit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def _numbered(names: str, first: int) -> dict[str, int]:

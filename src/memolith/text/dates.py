@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
 from memolith.text.date_grammar import (
@@ -20,7 +23,7 @@ from memolith.text.date_numeric import days_in_digits
 from memolith.text.date_parts import parts_of_time
 from memolith.text.date_ranges import Found, joined
 from memolith.text.date_relative import RELATIVE
-from memolith.text.date_tokens import tokens
+from memolith.text.date_tokens import Token, tokens
 from memolith.text.date_words import (
     ALSO_NAMES,
     BEFORE_DAYS,
@@ -32,14 +35,6 @@ from memolith.text.date_words import (
     SURNAMES,
 )
 from memolith.text.stopwords import is_stop_word, language_of
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import date
-
-    from memolith.text.date_tokens import Token
 
 __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "find_days", "without_days"]
 

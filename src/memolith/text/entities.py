@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 
 from memolith.text.stopwords import is_stop_word
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w{2,10}")

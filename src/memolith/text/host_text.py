@@ -7,10 +7,7 @@ people paste code, logs and mails. Who takes all of it for the words of the one 
 from __future__ import annotations
 
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?P<rest>[^<>]{0,300})>")
 # Besides names with a hyphen or underscore, which hosts like and prose has not.

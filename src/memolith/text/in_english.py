@@ -7,16 +7,13 @@ English, as far as our list of synonyms goes. A rough translation, but only ever
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from memolith.text.folding import fold
 from memolith.text.stopwords import is_stop_word, telling_words
 from memolith.text.synonyms import knows, synonyms_of
 from memolith.text.tokens import MARKS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _MOST_WORDS = 100_000  # some hundred bytes each
 _SHORT = 8  # a text without any small word is a few keywords; a longer one a table, or code

@@ -7,6 +7,7 @@ elsewhere that it is one: by a title, by standing within an English or Spanish s
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -15,10 +16,6 @@ from memolith.text.entities import entities
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences
 from memolith.text.tables import read_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _WORD = re.compile(r"[\w'’.-]+|:")
 _BARE = "'’.-"

@@ -7,15 +7,10 @@ by their form, which hardly anything else has; a password told in words is a gue
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from memolith.text.tables import read_table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memolith.text.tables import Table
+from memolith.text.tables import Table, read_table
 
 _MAX_CHARS = 100_000
 

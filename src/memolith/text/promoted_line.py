@@ -6,7 +6,7 @@ start with such lines, so reading them costs no pattern and no import.
 
 from __future__ import annotations
 
-from memolith.values import dataclass
+from dataclasses import dataclass
 
 TRAILER = "*(score: "  # stands behind every promoted fact
 HEADING = "## Promoted by dreaming ("

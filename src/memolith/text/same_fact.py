@@ -6,6 +6,7 @@ words such as «usually» may stand anywhere; whatever else differs makes anothe
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from memolith.text.amounts import plain_amounts
@@ -14,10 +15,6 @@ from memolith.text.similarity import SMALL, is_near_copy, signs
 from memolith.text.synonyms import knows, synonyms_of
 from memolith.text.terms import stems
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 # Small words that stand for each other and are in no list of synonyms.
 _SAME = {"each": "every", "todos": "cada", "todas": "cada", "jeder": "jede", "jeden": "jede", "jedes": "jede"}  # fmt: skip

@@ -7,13 +7,10 @@ The words it goes by stand in `abbreviations.txt`. Every text is read once, from
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from memolith.text.tables import read_lists
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _EMOJI = "[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?"
 _CLOSERS = "\"'”“’»«)\\]*_"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from memolith.text.cues import Sentence, without_filler_before_mark
 from memolith.text.folding import fold
 from memolith.text.sentence_ends import split_sentences
 from memolith.text.similarity import NEGATIONS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
 _SMALL_TALK = re.compile(

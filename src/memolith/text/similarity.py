@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
 from memolith.text.folding import fold
 from memolith.text.tokens import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
 
 # The only words that may differ between copies: «must», «after», «all» or «his» are not among them.
 SMALL = frozenset(

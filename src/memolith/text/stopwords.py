@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
+from typing import Literal
 
 from memolith.text.folding import fold
 from memolith.text.tables import read_words
 from memolith.text.tokens import words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Literal
-
-    Language = Literal["en", "es"]
+Language = Literal["en", "es"]
 
 LANGUAGES: tuple[Language, ...] = ("en", "es")
 

@@ -5,13 +5,9 @@ Sessions start with such lines, so reading them costs no pattern and no import.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
-
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # A line names at most so many records; more said the same.
 _MOST_IDS = 3

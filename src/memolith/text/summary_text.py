@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 
 from memolith.interfaces import Statement
 from memolith.text.summary_line import named_in_brackets, read_line, short_id, write_line
 from memolith.text.wording import HIDDEN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from datetime import date
 
 
 def summary_lines(statements: Iterable[Statement]) -> str:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from memolith.text.folding import fold
-from memolith.text.stopwords import LANGUAGES, stop_words
+from memolith.text.stopwords import LANGUAGES, Language, stop_words
 from memolith.text.terms import stem
 from memolith.text.tokens import words
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memolith.text.stopwords import Language
 
 # Enough for the common meanings of a word; more would drown the word itself.
 MOST_SYNONYMS = 16

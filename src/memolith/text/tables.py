@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Table = Mapping[str, list[tuple[str, ...]]]
+Table = Mapping[str, list[tuple[str, ...]]]
 
 
 def read_table(name: str) -> Table:

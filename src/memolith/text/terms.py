@@ -5,20 +5,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from functools import lru_cache
+from typing import Protocol
 
 from memolith.errors import StorageError
 from memolith.text import scripts
-from memolith.text.stopwords import language_of, language_told_by
+from memolith.text.stopwords import Language, language_of, language_told_by
 from memolith.text.tokens import words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    from memolith.text.stopwords import Language
-
-    class _Stemmer(Protocol):
-        def stemWord(self, word: str) -> str: ...  # noqa: N802 - PyStemmer's name
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - PyStemmer's name
 
 
 # Marks a Spanish stem, so that `red`, a net, does not find what is red in an English text.

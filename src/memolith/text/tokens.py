@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from memolith.text import scripts
 from memolith.text.folding import plain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Longer ones are keys, hashes and blobs: their beginning tells them apart, the rest only costs room.
 MOST_CHARS_OF_A_WORD = 64

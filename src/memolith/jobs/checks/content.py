@@ -11,16 +11,12 @@ from memolith.files.folder import Folder
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.notes import parse_note, sensitivity_in
 from memolith.files.record_format import RecordFormatError
-from memolith.files.tombstones import tombstones
+from memolith.files.tombstones import Tombstone, tombstones
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.record_lines import RecordLines
+from memolith.jobs.checks.subject import Subject
+from memolith.reports import Check
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.files.tombstones import Tombstone
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check
 
 
 def check_content(subject: Subject) -> list[Check]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from memolith.reports import Check
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.labels import CheckStatus
+from memolith.types import CheckStatus
 
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20

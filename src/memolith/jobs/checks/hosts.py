@@ -6,18 +6,14 @@ import json
 import os
 import shutil
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.subject import Subject
+from memolith.profile import Profile
+from memolith.reports import Check
 from memolith.text.commands import root_option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memolith.jobs.checks.subject import Subject
-    from memolith.profile import Profile
-    from memolith.reports import Check
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings
 _OURS = "memolith"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from memolith.index_reports import told_of_refused
+from collections.abc import Callable
+
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.subject import Subject
+from memolith.reports import Check, IndexStatus, told_of_refused
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check, IndexStatus
 
 
 def check_index(look: Callable[[], IndexStatus]) -> Callable[[Subject], list[Check]]:

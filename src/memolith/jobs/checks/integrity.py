@@ -7,13 +7,10 @@ from collections import Counter
 from memolith.clock import Clock
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings
+from memolith.jobs.checks.subject import Subject
 from memolith.jobs.integrity import scan
+from memolith.reports import Check
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check
 
 # A check-up takes seconds: of a larger memory the newest statements are compared.
 _MOST_COMPARED = 10_000

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.subject import Subject
 from memolith.jobs.kept import kept_jobs
 from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.schedule import last_runs
+from memolith.reports import Check
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check
 
 
 def check_jobs(subject: Subject) -> list[Check]:

@@ -6,14 +6,10 @@ from unicodedata import category
 
 from memolith.files.locks import STATE_FOLDER
 from memolith.jobs.checks.findings import Findings, shown
+from memolith.reports import Check
 from memolith.text.folding import fold
 from memolith.text.wording import counted
-from memolith.types import policy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.reports import Check
-    from memolith.types import Record
+from memolith.types import Record, policy
 
 
 class NearCopies:

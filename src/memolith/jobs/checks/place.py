@@ -9,11 +9,8 @@ from memolith.config_loading import DEFAULT, placed
 from memolith.files import layout
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.jobs.checks.findings import Findings, shown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check
+from memolith.jobs.checks.subject import Subject
+from memolith.reports import Check
 
 _LEAST_FREE_BYTES = 100_000_000
 _SYNCED_FOLDERS = ("dropbox", "onedrive", "icloud", "mobile documents", "google drive", "nextcloud")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memolith.files.byte_marks import BOM
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.layout import is_file_of_ours
 from memolith.files.record_format import PREFIX, claims_to_be_record
-from memolith.files.tombstones import digest
+from memolith.files.tombstones import Tombstone, digest
 from memolith.files.torn import is_torn
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.near_copies import NearCopies
+from memolith.reports import Check
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memolith.files.document import Line
-    from memolith.files.tombstones import Tombstone
-    from memolith.reports import Check
-    from memolith.types import Record
+from memolith.types import Record
 
 
 class RecordLines:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from memolith.errors import StorageError
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings, is_loopback, shown
+from memolith.jobs.checks.subject import Subject
 from memolith.jobs.server_files import last_address, read_token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Check
-
+from memolith.reports import Check
 
 _HEALTHY = '{"ok":true}'
 _LONGEST = 100

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from memolith.files import layout
 from memolith.files.folder import SECOND_NAME, let_in
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
-from memolith.jobs.checks.subject import ROOT
+from memolith.jobs.checks.subject import ROOT, Entry, Kind, Subject
+from memolith.reports import Check
 from memolith.text.wording import counted
-from memolith.values import dataclass
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memolith.jobs.checks.subject import Entry, Kind, Subject
-    from memolith.labels import CheckStatus
-    from memolith.reports import Check
+from memolith.types import CheckStatus
 
 _FOLDERS = (
     layout.DAILY_FOLDER,

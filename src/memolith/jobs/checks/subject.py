@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
+from memolith.config import Config
+from memolith.config_loading import LoadedConfig
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
-from memolith.profile import PROFILE_FILE
+from memolith.profile import PROFILE_FILE, Profile
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal
-
-    from memolith.config import Config
-    from memolith.config_loading import LoadedConfig
-    from memolith.profile import Profile
-
-    Kind = Literal["file", "folder", "link", "other"]
+Kind = Literal["file", "folder", "link", "other"]
 
 ROOT = "."
 _OWN_FOLDERS = (layout.DAILY_FOLDER, STATE_FOLDER)

@@ -17,12 +17,9 @@ from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.jobs.checks.subject import Subject
+from memolith.reports import Backup, Check
 from memolith.text.wording import counted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memolith.jobs.checks.subject import Subject
-    from memolith.reports import Backup, Check
 
 _PID = re.compile(rb'"pid": (\d+)')
 

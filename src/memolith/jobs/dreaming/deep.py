@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
+from memolith.config_jobs import DreamConfig
+from memolith.files.recall_state import Recalled, RecallState
 from memolith.files.statements import Statement
-from memolith.jobs.dreaming.score import score, variety
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from datetime import datetime
-
-    from memolith.config_jobs import DreamConfig
-    from memolith.files.recall_state import Recalled, RecallState
-    from memolith.jobs.dreaming.meaning import Said
-    from memolith.jobs.dreaming.score import Score
-    from memolith.jobs.dreaming.sources import Sources
+from memolith.jobs.dreaming.meaning import Said
+from memolith.jobs.dreaming.score import Score, score, variety
+from memolith.jobs.dreaming.sources import Sources
 
 YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
 # So many of the best are looked up in the files; a promotion is found long before.

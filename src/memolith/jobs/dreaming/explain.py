@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memolith.errors import NotFoundError
 from memolith.files import layout, recall_log
 from memolith.files.dream_diary import last_dream
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
+from memolith.files.recall_state import Recalled
+from memolith.files.statements import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import Folding, asleep, open_night
-from memolith.jobs.dreaming.deep import judge, judge_all, taken_back
+from memolith.jobs.dreaming.deep import Judgement, Night, judge, judge_all, taken_back
 from memolith.jobs.dreaming.score import WEIGHTS
-from memolith.jobs.job import Snapshot
+from memolith.jobs.job import Snapshot, Workplace
 from memolith.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
-
-if TYPE_CHECKING:
-    from memolith.files.recall_state import Recalled
-    from memolith.files.statements import Statement
-    from memolith.jobs.dreaming.deep import Judgement, Night
-    from memolith.jobs.job import Workplace
 
 _HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
 _MOST_WAITING = 10

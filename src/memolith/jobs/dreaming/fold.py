@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
@@ -9,10 +10,6 @@ from memolith.files.recall_log import Shown, Used
 from memolith.files.recall_state import MOST_DAYS, MOST_QUERIES, Recalled, RecallState
 from memolith.text.concepts import concept_tags
 from memolith.text.pieces import claim_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SOURCE = 2  # what stands highest: see `_standing`
 

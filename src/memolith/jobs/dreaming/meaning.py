@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
+from memolith.interfaces import Embedder, Vectors
 from memolith.text.pieces import claim_key
 from memolith.text.similarity import is_near_copy, tells_apart
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memolith.interfaces import Embedder, Vectors
 
 SAME_MEANING = 0.85
 # Only so many of the texts that share a word with what is asked are compared by meaning.

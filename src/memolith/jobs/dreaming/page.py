@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memolith.files.promoted import (
+    Block,
+    PromotedFact,
     begin_line,
     block_text,
     blocks,
@@ -13,15 +16,9 @@ from memolith.files.promoted import (
     lines_of_block,
 )
 from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.dreaming.deep import Judgement
+from memolith.reports import Change
 from memolith.text.promoted_line import Promoted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memolith.files.promoted import Block, PromotedFact
-    from memolith.jobs.dreaming.deep import Judgement
-    from memolith.reports import Change
 
 # Markers and heading of a block.
 _BLOCK_CHARS = 120

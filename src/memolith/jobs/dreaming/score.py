@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from memolith.files.recall_state import Recalled
+from memolith.files.recall_state import Recalled
 
 WEIGHTS: Mapping[str, float] = {
     "frequency": 0.24,

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from memolith.files import layout, recall_state
 from memolith.files.dream_diary import diary_time
+from memolith.files.folder import Folder
+from memolith.files.recall_state import RecallState
+from memolith.files.transaction import Transaction
 from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text, found_again
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.dreaming.unspoken import secret_names
-from memolith.jobs.job import Snapshot
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memolith.files.folder import Folder
-    from memolith.files.recall_state import RecallState
-    from memolith.files.transaction import Transaction
-    from memolith.jobs.job import Workplace
+from memolith.jobs.job import Snapshot, Workplace
 
 # About what a year of an agent's questions leaves behind.
 MOST_ENTRIES = 20_000

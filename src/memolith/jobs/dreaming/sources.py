@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from datetime import datetime
 from functools import cache
 
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
+from memolith.files.recall_state import Recalled
 from memolith.files.statements import Statement, statements
 from memolith.files.tombstones import digest
 from memolith.jobs.dreaming.still_said import StillSaid
+from memolith.jobs.job import Snapshot, Workplace
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import claim_key
+from memolith.text.promoted_line import Promoted
 from memolith.text.tokens import words
+from memolith.types import Citation, Record
 from memolith.visibility import trust_in_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from datetime import datetime
-
-    from memolith.files.recall_state import Recalled
-    from memolith.jobs.job import Snapshot, Workplace
-    from memolith.text.promoted_line import Promoted
-    from memolith.types import Citation, Record
 
 # What is shorter is a label, what is longer is not one fact: about 160 tokens.
 _SHORTEST_CHARS, _LONGEST_CHARS = 12, 640

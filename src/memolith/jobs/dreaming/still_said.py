@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 
 from memolith.files.document import Document
 from memolith.files.layout import OWN_OUTPUT
+from memolith.files.statements import Statement
 from memolith.text.folding import fold
 from memolith.text.pieces import claim_key
+from memolith.text.promoted_line import Promoted
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from memolith.files.statements import Statement
-    from memolith.text.promoted_line import Promoted
-
-    Claims = Sequence[tuple[str, Statement]]  # each statement of a file with its claim key
+Claims = Sequence[tuple[str, Statement]]  # each statement of a file with its claim key
 
 _END = re.compile(r"[.!?;。！？]\s*$")
 _ENDED = re.compile(r"\s*(?:[.!?;。！？]|$)")

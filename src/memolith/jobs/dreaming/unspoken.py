@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from memolith.files.byte_marks import BOM
 from memolith.files.document import Document
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.passages import secret_lines
+from memolith.files.recall_state import RecallState
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.text.pieces import claim_key, pieces
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memolith.files.recall_state import RecallState
 
 
 def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:

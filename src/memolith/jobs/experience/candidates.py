@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from memolith.files.conversation_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
@@ -13,15 +15,8 @@ from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.sentences import claims, sentences, worth
 from memolith.text.tokens import words
-from memolith.types import Provenance
+from memolith.types import Provenance, Record
 from memolith.visibility import current, trust_in_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from datetime import date, datetime
-
-    from memolith.types import Record
 
 # Made by jobs and routines, or experiences already.
 _NEVER = ("experience", "compaction", "summary", "heartbeat")

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
-from memolith.text.claims import claims, contradict
-from memolith.text.clashes import clash, frames
+from memolith.interfaces import Vectors
+from memolith.text.claims import Claim, claims, contradict
+from memolith.text.clashes import Frame, clash, frames
 from memolith.text.entities import entities
 from memolith.text.same_fact import say_the_same
 from memolith.text.similarity import is_near_copy, tells_apart
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from memolith.interfaces import Vectors
-    from memolith.text.claims import Claim
-    from memolith.text.clashes import Frame
 
 _SAME_SUBJECT = 0.5
 # So many of the nearest are compared word by word: where thousands are made after one pattern, all are near.

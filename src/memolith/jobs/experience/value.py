@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from datetime import datetime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from memolith.files.recall_state import Recalled
-    from memolith.types import Record
+from memolith.files.recall_state import Recalled
+from memolith.types import Record
 
 _BY_CATEGORY: Mapping[str, float] = {
     "decision": 1.0,
