@@ -336,7 +336,7 @@ def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     )
     imported = set(run.stdout.split())
     assert "memolith.config_loading" in imported
-    assert imported & {"tomllib", "difflib", "zoneinfo", "typing", "pathlib"} == set()
+    assert imported & {"tomllib", "difflib", "zoneinfo", "pathlib"} == set()
 
 
 PIECES = [

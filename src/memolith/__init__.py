@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith.errors import MemolithError
-from memolith.memory import Memory
 from memolith.types import (
     Citation,
     Hit,
@@ -23,6 +22,7 @@ from memolith.version import __version__
 
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
+    from memolith.memory import Memory
 
 __all__ = [
     "AsyncMemory",

@@ -266,6 +266,8 @@ class Memory(TrackedStore):
     @property
     def jobs(self) -> Jobs:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
+        from memolith.lifecycle import Jobs
+
         return Jobs(self, self._workplace(), self._behind)
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:

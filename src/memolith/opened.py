@@ -110,6 +110,8 @@ class Opened:
 
     def _workplace(self) -> job.Workplace:
         """What jobs need of this memory."""
+        from memolith.jobs import job
+
         return job.Workplace(
             reading=self._existing, writing=self._writing, clock=self._clock, config=self.config
         )
