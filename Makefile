@@ -6,7 +6,7 @@ SERVER_TIERS := tests/rest/test_schemathesis.py tests/mcp_server/test_mutated_me
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check fix crash bench docs golden clean
+.PHONY: help setup demo test shuffle check fix crash bench docs golden clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 12
@@ -20,8 +20,13 @@ demo: .venv/installed  ## watch Memolith at work, in a temporary folder
 test: check  ## check, then run the whole test suite (this is what CI runs)
 	@sh scripts/install_test_tools.sh
 	@$(COMPILE)
-	$(BIN)/pytest -n 2 --dist=worksteal --ignore=tests/crash --ignore=tests/test_house_rules.py
-	$(BIN)/pytest -n 2 --dist=worksteal tests/crash
+	$(BIN)/pytest -p no:randomly -n 2 --dist=worksteal --ignore=tests/crash --ignore=tests/test_house_rules.py
+	$(BIN)/pytest -p no:randomly -n 2 --dist=worksteal tests/crash
+
+shuffle: .venv/dev-installed  ## run the test suite in a random order; pytest prints the seed
+	@sh scripts/install_test_tools.sh
+	@$(COMPILE)
+	$(BIN)/pytest -n 2 --dist=worksteal --ignore=tests/crash
 
 check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules
 	$(BIN)/ruff format --check . && $(BIN)/ruff check .
