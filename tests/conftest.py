@@ -61,6 +61,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, seconds)
 
 
+def approve(folder: Path | str, home: Path | str = "") -> None:
+    """Approve the memory of a folder, as `memolith trust` does."""
+    from memolith.jobs import trust
+
+    home = home or os.environ["MEMOLITH_HOME"]
+    trust.approve(str(folder), str(home), datetime(2026, 11, 15, tzinfo=UTC))
+
+
 class StoppedTime:
     """A time that moves only when the test moves it."""
 

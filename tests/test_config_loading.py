@@ -17,6 +17,7 @@ from memolith.config_loading import open_profile, settings_from_flags
 from memolith.config_values import checked
 from memolith.errors import ConfigError, ProfileError
 from memolith.settings import Setting
+from tests.conftest import approve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,10 @@ class Desk:
         self.user_file = self.home / ".memolith" / "config.toml"
         self.profile_file = self.project / "memolith.toml"
         self.root: str | None = str(self.project)
+
+    def approve(self) -> None:
+        self.root = None
+        approve(self.project, home=self.home / ".memolith")
 
     def open(
         self, arguments: Mapping[str, object] | None = None, **variables: str
@@ -255,7 +260,7 @@ def test_true_and_false_may_be_written_as_people_do(desk: Desk) -> None:
 def test_a_file_found_in_a_project_folder_may_not_set_everything(desk: Desk) -> None:
     desk.profile_file.write_text("[store]\ndurability = 'fast'\n")
     assert desk.load().config.store.durability == "fast"  # the root was named
-    desk.root = None
+    desk.approve()
     assert desk.problem() == (
         f"store.durability may not be set by a file found in a project folder ({desk.profile_file})\n"
         f"Set it in {desk.user_file} or as MEMOLITH_STORE__DURABILITY,"
@@ -265,8 +270,8 @@ def test_a_file_found_in_a_project_folder_may_not_set_everything(desk: Desk) -> 
 
 
 def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
-    desk.root = None
     desk.profile_file.write_text("[trim]\nmax_records = 5\narchive_path = 'old.md'\n")
+    desk.approve()
     profile, loaded = desk.open()
     assert (profile.root, profile.trusted) == (str(desk.project), False)
     assert (loaded.config.trim.max_records, loaded.config.trim.archive_path) == (5, "old.md")
@@ -303,16 +308,6 @@ def test_flags_are_split_at_the_first_equals_sign() -> None:
 def test_a_profile_that_is_wrong_stays_a_profile_error(desk: Desk) -> None:
     with pytest.raises(ProfileError):
         open_profile(None, "../x", environ={"HOME": str(desk.home)}, cwd=str(desk.project))
-
-
-def test_the_process_is_asked_where_it_stands(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.profile_file.touch()
-    monkeypatch.chdir(desk.project)
-    monkeypatch.setenv("HOME", str(desk.home))
-    monkeypatch.delenv("MEMOLITH_HOME")
-    profile, _ = open_profile()
-    assert (profile.root, profile.home) == (str(desk.project), str(desk.home / ".memolith"))
-    assert open_profile(Path("x"))[0].root == str(desk.project / "x")
 
 
 def test_in_a_deleted_folder_the_profile_must_be_named(

@@ -23,21 +23,21 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (4_450, 35),
-    "cli": (3_465, 53),
+    "(top)": (4_485, 36),
+    "cli": (3_656, 54),
     "context": (1_544, 19),
     "embed": (579, 9),
     "files": (5_089, 49),
     "index": (2_796, 26),
     "ingest": (955, 14),
-    "jobs": (7_686, 71),
+    "jobs": (7_754, 72),
     "llm": (756, 10),
-    "mcp_server": (1_755, 21),
+    "mcp_server": (1_760, 21),
     "rest": (2_309, 32),
     "search": (1_584, 24),
     "text": (4_052, 49),
 }
-CEILING_OF_ALL = (37_027, 402)
+CEILING_OF_ALL = (37_326, 405)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

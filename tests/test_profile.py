@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memolith.config_loading import open_profile
 from memolith.errors import ProfileError
-from memolith.profile import Profile, Surroundings, resolve
+from memolith.jobs.trust import approve, withdraw
+from memolith.profile import Environment, Profile, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +29,9 @@ class Place:
         self.inside.mkdir(parents=True)
         self.profiles = self.home / ".memolith" / "profiles"
 
-    def around(self, cwd: Path | str | None = None, **variables: str) -> Surroundings:
+    def environment(self, cwd: Path | str | None = None, **variables: str) -> Environment:
         where = str(self.inside) if cwd is None else str(cwd)
-        return Surroundings(cwd=where, user_home=str(self.home), **variables)
+        return Environment(cwd=where, user_home=str(self.home), **variables)
 
     def resolve(
         self,
@@ -37,9 +40,14 @@ class Place:
         *,
         cwd: Path | str | None = None,
         create: bool = False,
+        use_default: bool = False,
         **variables: str,
     ) -> Profile:
-        return resolve(root, name, self.around(cwd, **variables), create=create)
+        environment = self.environment(cwd, **variables)
+        return resolve(root, name, environment, create=create, use_default=use_default)
+
+    def approve(self, folder: Path) -> None:
+        approve(str(folder), str(self.home / ".memolith"), datetime(2026, 11, 15, tzinfo=UTC))
 
     def problem(self, root: str | None = None, name: str | None = None, **variables: str) -> str:
         with pytest.raises(ProfileError) as caught:
@@ -67,8 +75,10 @@ def test_without_any_hint_it_is_the_default_profile_which_needs_no_init(place: P
 
 def test_the_nearest_folder_with_a_settings_file_wins_over_the_default(place: Place) -> None:
     (place.home / "memolith.toml").touch()
+    place.approve(place.home)
     assert place.resolve().root == str(place.home)
     (place.project / "memolith.toml").touch()
+    place.approve(place.project)
     profile = place.resolve()
     assert (profile.root, profile.name) == (str(place.project), "project")
     assert (profile.found_by, profile.trusted) == ("folder", False)
@@ -168,9 +178,9 @@ ALIKE = st.sampled_from(["work", "play", "work.2"]).flatmap(
 def test_a_name_leads_to_its_own_folder_or_nowhere(
     place: Place, name: str, by_variable: bool
 ) -> None:
-    around = place.around(memolith_profile=name) if by_variable else place.around()
+    environment = place.environment(memolith_profile=name) if by_variable else place.environment()
     try:
-        profile = resolve(None, None if by_variable else name, around, create=True)
+        profile = resolve(None, None if by_variable else name, environment, create=True)
     except ProfileError:
         return
     assert profile.root == f"{place.profiles}/{name}"
@@ -235,18 +245,84 @@ def test_outside_home_the_walk_goes_up_but_never_to_the_top(tmp_path: Path, plac
     outside = tmp_path / "srv" / "app" / "src"
     outside.mkdir(parents=True)
     (tmp_path / "srv" / "memolith.toml").touch()
+    place.approve(tmp_path / "srv")
     assert place.resolve(cwd=outside).root == str(tmp_path / "srv")
     assert place.resolve(cwd="/").found_by == "default"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_a_settings_file_of_another_user_is_not_followed_but_named(place: Place) -> None:
-    file = place.project / "memolith.toml"
-    file.touch()
-    os.chown(file, 12345, 12345)
+def test_a_found_folder_is_used_only_after_it_was_approved(place: Place) -> None:
+    (place.project / "memolith.toml").touch()
     assert place.problem() == (
-        f"{file} belongs to another user.\nTo use it all the same: --root {place.project}"
+        f"The memory in {place.project} is not approved, so nothing was done.\n"
+        f"To approve it: memolith trust {place.project};"
+        " to use your default memory instead, add: --profile default"
     )
+    profile = place.resolve(use_default=True)
+    assert (profile.name, profile.found_by) == ("default", "default")
+    assert profile.unapproved == str(place.project)
+    assert profile.notice == (
+        f"The memory in {place.project} is not approved, so your default memory is used."
+        f" To approve it: memolith trust {place.project}"
+    )
+    place.approve(place.project)
+    profile = place.resolve()
+    assert (profile.root, profile.unapproved, profile.notice) == (str(place.project), "", "")
+    withdraw(str(place.project), str(place.home / ".memolith"))
+    assert place.resolve(use_default=True).found_by == "default"
+
+
+def test_a_farther_folder_that_is_approved_does_not_replace_a_nearer_one(place: Place) -> None:
+    (place.home / "memolith.toml").touch()
+    place.approve(place.home)
+    (place.project / "memolith.toml").touch()
+    assert place.resolve(use_default=True).unapproved == str(place.project)
+
+
+def test_an_approval_is_for_the_real_path(place: Place) -> None:
+    (place.project / "memolith.toml").touch()
+    link = place.home / "link"
+    link.symlink_to(place.project)
+    place.approve(link)
+    assert place.resolve().root == str(place.project)
+    other = place.home / "other"
+    other.mkdir()
+    (other / "memolith.toml").touch()
+    link.unlink()
+    link.symlink_to(other)
+    assert place.resolve(cwd=link, use_default=True).unapproved == str(link)
+
+
+def test_naming_a_folder_approves_it_for_this_process_only(place: Place) -> None:
+    (place.project / "memolith.toml").touch()
+    for named in (
+        place.resolve(root=str(place.project)),
+        place.resolve(memolith_root=str(place.project)),
+    ):
+        assert (named.root, named.notice) == (str(place.project), "")
+    assert "is not approved" in place.problem()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"/a": 1}', '{"/a": null}', "\xff"])
+def test_a_damaged_list_of_approved_folders_approves_nothing_and_is_named(
+    place: Place, text: str
+) -> None:
+    (place.project / "memolith.toml").touch()
+    place.approve(place.project)
+    file = place.home / ".memolith" / "approved-folders.json"
+    file.write_text(text, encoding="latin-1")
+    assert place.problem().startswith(f"{file} cannot be read.")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("given_away", ["", "memolith.toml"])
+def test_an_approval_ends_when_folder_or_settings_file_get_another_owner(
+    place: Place, given_away: str
+) -> None:
+    (place.project / "memolith.toml").touch()
+    place.approve(place.project)
+    assert place.resolve().root == str(place.project)
+    os.chown(place.project / given_away, 12345, 12345)
+    assert "is not approved" in place.problem()
     assert place.resolve(root=str(place.project)).root == str(place.project)
 
 
@@ -264,6 +340,19 @@ def test_in_a_deleted_folder_the_profile_must_be_named(place: Place) -> None:
 
 
 def test_without_a_home_memolith_home_must_be_set(tmp_path: Path) -> None:
-    around = Surroundings(cwd=str(tmp_path), user_home="~")
+    environment = Environment(cwd=str(tmp_path), user_home="~")
     with pytest.raises(ProfileError, match="There is no home folder"):
-        resolve(None, None, around)
+        resolve(None, None, environment)
+
+
+def test_the_process_is_asked_where_it_stands(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place.project / "memolith.toml").touch()
+    place.approve(place.project)
+    monkeypatch.chdir(place.project)
+    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.delenv("MEMOLITH_HOME")
+    profile, _ = open_profile()
+    assert (profile.root, profile.home) == (str(place.project), str(place.home / ".memolith"))
+    assert open_profile("x")[0].root == str(place.project / "x")

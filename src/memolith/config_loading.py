@@ -19,7 +19,7 @@ from memolith.config_values import (
     shown_name,
 )
 from memolith.errors import ConfigError
-from memolith.profile import Profile, Surroundings, resolve
+from memolith.profile import Environment, Profile, resolve
 from memolith.settings import ENVIRONMENT_PREFIX, Value
 
 Origins = Mapping[str, str]
@@ -54,13 +54,14 @@ def open_profile(  # noqa: PLR0913 — where one stands, and three ways to name 
     cwd: str | None = None,
     create: bool = False,
     lenient: bool = False,
+    use_default: bool = False,
 ) -> tuple[Profile, LoadedConfig]:
-    """Find the profile and load its settings; see `profile.resolve` for `create`.
+    """Find the profile and load its settings; see `profile.resolve` for `create` and `use_default`.
 
     With `lenient`, what is wrong in a settings file is left out and noted: for those who mend it.
     """
     environ = os.environ if environ is None else environ
-    around = Surroundings(
+    environment = Environment(
         cwd=_current_folder() if cwd is None else os.path.abspath(cwd),
         user_home=os.path.normpath(environ.get("HOME") or os.path.expanduser("~")),
         memolith_home=environ.get("MEMOLITH_HOME"),
@@ -69,7 +70,13 @@ def open_profile(  # noqa: PLR0913 — where one stands, and three ways to name 
     )
     # Before anything is looked for: a misspelt MEMOLITH_ROT must not lead to the wrong memory.
     variables = dict(_environment_values(environ))
-    found = resolve(None if root is None else os.fspath(root), profile, around, create=create)
+    found = resolve(
+        None if root is None else os.fspath(root),
+        profile,
+        environment,
+        create=create,
+        use_default=use_default,
+    )
     return found, _load(found, variables, settings or {}, lenient=lenient)
 
 

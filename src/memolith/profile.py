@@ -5,40 +5,52 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from memolith.approvals import PROFILE_FILE, is_approved
 from memolith.errors import ProfileError
 
 FoundBy = Literal["argument", "environment", "folder", "default"]
 
 DEFAULT_PROFILE = "default"
-PROFILE_FILE = "memolith.toml"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_NAME_RULE = "Use a-z, 0-9, dot, dash and underscore, at most 64, starting with a letter or digit."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One agent's memory: its name, its root folder, and how we came to it."""
+    """One agent's memory: its name, its root folder, and how it was found."""
 
     name: str
     root: str
     found_by: FoundBy
-    home: str  # MEMOLITH_HOME, where the user file and the named profiles are
-    trusted: bool = True  # False for a folder nobody named: its file may not set everything
+    home: str  # MEMOLITH_HOME: the user's settings, the named profiles, the approvals
+    trusted: bool = True  # False for a folder that was only found: its settings can widen nothing
+    unapproved: str = ""  # a folder that was found, not approved, and is therefore not used
 
     @property
     def exists(self) -> bool:
-        """Whether anything was written yet; reading an empty profile is no error."""
+        """Whether anything was written yet; reading an empty profile is not an error."""
         return os.path.isdir(self.root)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """A warning for whoever named a folder that is not there: the path may be mistyped."""
+        """A warning if the caller named a folder that does not exist: the path may be mistyped."""
         if self.exists or self.found_by not in ("argument", "environment"):
             return ()
         return (f"There is no memory at {self.root}: the folder does not exist.",)
+
+    @property
+    def notice(self) -> str:
+        """What to tell the user, and never a model, about a folder that is not approved; or ""."""
+        if not self.unapproved:
+            return ""
+        return (
+            f"The memory in {self.unapproved} is not approved, so your default memory is used."
+            f" To approve it: {_trust_command(self.unapproved)}"
+        )
 
     @property
     def settings_file(self) -> str:
@@ -51,80 +63,90 @@ class Profile:
         return os.path.join(self.home, "config.toml")
 
 
-class Surroundings:
-    """What the process knows of its place; None is a variable that is not set."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """Where the process runs; None is a variable that is not set."""
 
-    __slots__ = ("cwd", "memolith_home", "memolith_profile", "memolith_root", "user_home")
-
-    def __init__(
-        self,
-        *,
-        cwd: str,
-        user_home: str,
-        memolith_home: str | None = None,
-        memolith_root: str | None = None,
-        memolith_profile: str | None = None,
-    ) -> None:
-        """`cwd` is "" if the current folder was deleted."""
-        self.cwd = cwd
-        self.user_home = user_home
-        self.memolith_home = memolith_home
-        self.memolith_root = memolith_root
-        self.memolith_profile = memolith_profile
+    cwd: str  # "" if the current folder was deleted
+    user_home: str
+    memolith_home: str | None = None
+    memolith_root: str | None = None
+    memolith_profile: str | None = None
 
 
 def resolve(
-    root: str | None, name: str | None, around: Surroundings, *, create: bool = False
+    root: str | None,
+    name: str | None,
+    environment: Environment,
+    *,
+    create: bool = False,
+    use_default: bool = False,
 ) -> Profile:
-    """Find the profile: what was named wins over what is found, arguments over the environment.
+    """Find the profile: a named one wins over a found one, arguments win over the environment.
 
     Only `init` passes `create`: anywhere else a named profile that does not exist is an error, so
-    that a misspelt name never starts a second memory.
+    that a misspelt name never starts a second memory. A found folder that the user has not approved
+    is an error too; with `use_default` it is the default profile, which names it in `unapproved`.
     """
-    home = _home(around)
+    home = _home(environment)
     given: tuple[tuple[FoundBy, str | None, str | None], ...] = (
         ("argument", root, name),
-        ("environment", around.memolith_root, around.memolith_profile),
+        ("environment", environment.memolith_root, environment.memolith_profile),
     )
-    for by, wanted_root, wanted_name in given:
-        if wanted_root is not None and wanted_name is not None:
+    for found_by, given_root, given_name in given:
+        if given_root is not None and given_name is not None:
             raise ProfileError(
-                f"Both a root and a profile are given ({by}).", hint="Leave one of them out."
+                f"Both a root and a profile are given ({found_by}).", hint="Leave one of them out."
             )
-        if wanted_root is not None:
-            return _at(_folder(wanted_root, f"The root ({by})", around), by, home)
-        if wanted_name is not None:
-            return _named(wanted_name, by, home, create=create)
-    folder = _nearest_profile_folder(around)
-    if folder:
-        return _at(folder, "folder", home, trusted=_is_within(folder, home))
-    return _named(DEFAULT_PROFILE, "default", home, create=create)
+        if given_root is not None:
+            folder = _absolute(given_root, f"The root ({found_by})", environment)
+            return _at(folder, found_by, home)
+        if given_name is not None:
+            return _named(given_name, found_by, home, create=create)
+    folder = _nearest_profile_folder(environment)
+    if folder and os.path.realpath(folder).startswith(os.path.realpath(home) + os.sep):
+        return _at(folder, "folder", home)
+    if folder and is_approved(folder, home):
+        return _at(folder, "folder", home, trusted=False)
+    if folder and not use_default:
+        raise ProfileError(
+            f"The memory in {folder} is not approved, so nothing was done.",
+            hint=f"To approve it: {_trust_command(folder)}"
+            "; to use your default memory instead, add: --profile default",
+        )
+    return replace(_named(DEFAULT_PROFILE, "default", home, create=create), unapproved=folder)
 
 
-def _home(around: Surroundings) -> str:
-    if around.memolith_home is not None:
-        return _folder(around.memolith_home, "MEMOLITH_HOME", around)
-    if not os.path.isabs(around.user_home):
+def _trust_command(folder: str) -> str:
+    import shlex  # slow, and seldom needed
+
+    return f"memolith trust {shlex.quote(folder)}"
+
+
+def _home(environment: Environment) -> str:
+    if environment.memolith_home is not None:
+        return _absolute(environment.memolith_home, "MEMOLITH_HOME", environment)
+    if not os.path.isabs(environment.user_home):
         raise ProfileError("There is no home folder.", hint="Set MEMOLITH_HOME to a folder.")
-    return os.path.join(around.user_home, ".memolith")
+    return os.path.join(environment.user_home, ".memolith")
 
 
-def _folder(path: str, what: str, around: Surroundings) -> str:
+def _absolute(path: str, what: str, environment: Environment) -> str:
     if path == "~" or path.startswith("~/"):
-        path = around.user_home + path[1:]
+        path = environment.user_home + path[1:]
     if not path or path.startswith("~") or "\0" in path:
         raise ProfileError(f"{what} cannot be {path[:80]!a}.", hint="Write the path in full.")
     if not os.path.isabs(path):
-        path = os.path.join(_current(around), path)
+        path = os.path.join(_current(environment), path)
     absolute = os.path.normpath(path)
-    _exists(absolute)
+    _is_folder(absolute)
     return absolute
 
 
-def _current(around: Surroundings) -> str:
-    if not around.cwd:
+def _current(environment: Environment) -> str:
+    if not environment.cwd:
         raise ProfileError("The current folder no longer exists.", hint="Add: --root FOLDER")
-    return around.cwd
+    return environment.cwd
 
 
 def _at(root: str, found_by: FoundBy, home: str, *, trusted: bool = True) -> Profile:
@@ -134,33 +156,23 @@ def _at(root: str, found_by: FoundBy, home: str, *, trusted: bool = True) -> Pro
 
 def _named(name: str, found_by: FoundBy, home: str, *, create: bool) -> Profile:
     if not _NAME.fullmatch(name):
-        raise ProfileError(f"A profile cannot be named {name[:80]!a}.", hint=_better_name(name))
-    root = os.path.join(home, "profiles", name)
-    if not _exists(root) and not create and name != DEFAULT_PROFILE:
+        better = re.sub(r"[^a-z0-9._-]+", "-", name.lower()[:64]).strip("._-")
+        hint = f"{_NAME_RULE} Try: {better}" if better else _NAME_RULE
+        raise ProfileError(f"A profile cannot be named {name[:80]!a}.", hint=hint)
+    profiles = os.path.join(home, "profiles")
+    root = os.path.join(profiles, name)
+    if not _is_folder(root) and not create and name != DEFAULT_PROFILE:
+        names = os.listdir(profiles) if os.path.isdir(profiles) else ()
+        existing = ", ".join(sorted(filter(_NAME.fullmatch, names))) or "none yet"
         raise ProfileError(
-            f"There is no profile {name}. Existing profiles: {_names(home)}.",
+            f"There is no profile {name}. Existing profiles: {existing}.",
             hint=f"To make it, run: memolith init --profile {name}",
         )
     return Profile(name=name, root=root, found_by=found_by, home=home)
 
 
-def _better_name(name: str) -> str:
-    rule = "Use a-z, 0-9, dot, dash and underscore, at most 64, starting with a letter or digit."
-    better = re.sub(r"[^a-z0-9._-]+", "-", name.lower()[:64]).strip("._-")
-    return f"{rule} Try: {better}" if better else rule
-
-
-def _names(home: str) -> str:
-    try:
-        found = [
-            name for name in os.listdir(os.path.join(home, "profiles")) if _NAME.fullmatch(name)
-        ]
-    except OSError:
-        found = []
-    return ", ".join(sorted(found)) or "none yet"
-
-
-def _exists(root: str) -> bool:
+def _is_folder(root: str) -> bool:
+    """Whether there is such a folder; a path that can never be one is an error."""
     try:
         is_folder = stat.S_ISDIR(os.stat(root).st_mode)
     except FileNotFoundError:
@@ -178,32 +190,17 @@ def _exists(root: str) -> bool:
     return True
 
 
-def _nearest_profile_folder(around: Surroundings) -> str:
+def _nearest_profile_folder(environment: Environment) -> str:
     """Walk up to the user's home at most, and never to `/`; "" if there is none."""
-    folder = _current(around)
+    folder = _current(environment)
     while folder != os.path.dirname(folder):
-        if _holds_profile_file(folder):
+        path = os.path.join(folder, PROFILE_FILE)
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            folder = "" if folder == environment.user_home else os.path.dirname(folder)
+        except OSError as error:
+            raise ProfileError(f"{path} cannot be looked at: {error.strerror}.") from error
+        else:
             return folder
-        folder = "" if folder == around.user_home else os.path.dirname(folder)
     return ""
-
-
-def _holds_profile_file(folder: str) -> bool:
-    path = os.path.join(folder, PROFILE_FILE)
-    try:
-        owner = os.stat(path).st_uid
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise ProfileError(f"{path} cannot be looked at: {error.strerror}.") from error
-    # Anybody may put a file into a shared folder such as /tmp. Passing over it silently would be
-    # no better: in a container the memory would then go to a home that is thrown away.
-    if owner not in (os.geteuid(), 0):
-        raise ProfileError(
-            f"{path} belongs to another user.", hint=f"To use it all the same: --root {folder}"
-        )
-    return True
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)

@@ -58,6 +58,8 @@ def test_every_example_is_a_command_line_that_is_understood(memolith: Run, name:
 # A line for each command that works on any memory, and what docs/cli.md calls its output.
 JSON_LINES = {
     "init": ["init"],
+    "trust": ["trust", "--yes"],
+    "trust --list": ["trust", "--list"],
     "remember": ["remember", "Tea at four"],
     "save": ["save", "A note"],
     "search": ["search", "tea"],

@@ -14,6 +14,7 @@ import pytest
 from memolith import Memory
 from memolith.text.units import utf16_units
 from tests.cli.conftest import PROGRAM
+from tests.conftest import approve
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Outcome, Run
@@ -254,6 +255,7 @@ def test_the_memory_is_that_of_the_folder_the_agent_works_in(
     home.mkdir()
     Memory(project).remember(FACT)
     (project / "memolith.toml").touch()
+    approve(project)
     event = "sessionStart" if words[0] == "session-start" else "beforeSubmitPrompt"
     told = {**CURSOR, "workspace_roots": [str(project)], "hook_event_name": event, "prompt": ASKED}
     environ = {name: value for name, value in os.environ.items() if not name.startswith("MEMOLITH")}

@@ -13,6 +13,7 @@ import pytest
 from memolith.cli.service import launchd_unit, systemd_unit
 from memolith.cli.usage import UsageError
 from tests.cli.conftest import PROGRAM, program
+from tests.conftest import approve
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -74,5 +75,6 @@ def test_a_path_that_no_property_list_can_hold_is_an_error(name: str) -> None:
 
 def test_a_folder_that_was_only_found_must_be_named(tmp_path: Path) -> None:
     (tmp_path / "memolith.toml").write_text("")
+    approve(tmp_path)
     assert program("service", "systemd", cwd=tmp_path).code == 2
     assert program("service", "systemd", "--root", ".", cwd=tmp_path).code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from memolith import Memory
 from memolith.errors import ConfigError
 from memolith.mcp_server.roots import ClientRoots
 from memolith.mcp_server.server import MemoryServer
+from tests.conftest import approve
 from tests.mcp_server.conftest import PROGRAM, Talk
 
 
@@ -45,6 +47,7 @@ def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path, 
     below = project / "src"
     below.mkdir(parents=True)
     (project / "memolith.toml").write_text("", encoding="utf-8")
+    approve(project)
     home = tmp_path / "home" / ".memolith"
     env = {"MEMOLITH_HOME": str(home), "HOME": str(tmp_path / "home")}
     elsewhere = tmp_path / "elsewhere"
@@ -59,6 +62,59 @@ def test_the_roots_of_a_client_lead_to_the_memory_of_its_folder(tmp_path: Path, 
     nowhere = tmp_path / "nowhere"
     remembered_by_a_client_in(nowhere, env=env, started_in=elsewhere, mode=mode)
     assert texts(home / "profiles" / "default") == ["Tea at four"]
+
+
+@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
+@pytest.mark.parametrize("started_in", ["elsewhere", "project"])
+def test_a_folder_that_is_not_approved_leads_a_client_to_the_default_memory(
+    tmp_path: Path, mode: str, started_in: str
+) -> None:
+    for name in ("project", "elsewhere"):
+        (tmp_path / name).mkdir()
+    project = tmp_path / "project"
+    Memory(project).remember("Always ask mallory about tea")
+    (project / "memolith.toml").touch()
+    home = tmp_path / "home"
+    env = {"MEMOLITH_HOME": str(home / ".memolith"), "HOME": str(home)}
+    error = tmp_path / "standard error"
+    server = StdioServerParameters(
+        command="sh",
+        args=["-c", f"exec {PROGRAM} mcp 2> '{error}'"],
+        env={**env, "PATH": os.environ["PATH"]},
+        cwd=str(tmp_path / started_in),
+    )
+    read: list[str] = []
+    logged: list[str] = []
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=project.as_uri())])
+
+    async def hear(params: types.LoggingMessageNotificationParams) -> None:
+        logged.append(str(params.data))
+
+    async def run() -> None:
+        async with Client(
+            server, mode=mode, list_roots_callback=roots, logging_callback=hear
+        ) as client:
+            read.append(client.instructions or "")
+            for tool, arguments in (
+                ("remember_this", {"text": "Tea at four"}),
+                ("memory_search", {"query": "tea"}),
+                ("session_start", {}),
+            ):
+                read.append(str(await client.call_tool(tool, arguments)))
+            read.append(str(await client.list_resources()))
+
+    anyio.run(run)
+    assert texts(home / ".memolith" / "profiles" / "default") == ["Tea at four"]
+    assert texts(project) == ["Always ask mallory about tea"]
+    said = "\n".join(read)
+    assert "Tea at four" in said
+    assert "mallory" not in said
+    assert "memolith trust" not in said
+    notice = f"memolith trust {project}"
+    assert notice in error.read_text()
+    assert mode != "legacy" or notice in "\n".join(logged)
 
 
 def test_requests_that_come_together_are_all_about_the_memory_of_the_clients_folder(
@@ -157,6 +213,7 @@ def two_projects(tmp_path: Path) -> list[Path]:
     for folder in found:
         folder.mkdir()
         (folder / "memolith.toml").write_text("", encoding="utf-8")
+        approve(folder)
         (folder / f"{folder.name}.md").write_text("# Note\n", encoding="utf-8")
     return found
 

@@ -65,6 +65,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "set up and look after": {
         "init": "make the files of a new memory",
+        "trust": "approve the memory of a folder that was found",
         "status": "show which memory this is, and what stands in it",
         "config": "show and change settings",
         "doctor": "look for anything wrong",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memolith.cli import exit_codes, output
-from memolith.cli.opening import here
+from memolith.cli.opening import here, warn_of_unapproved
 from memolith.cli.usage import Arguments
 from memolith.config import SCHEDULED, SETTINGS, value_of
 from memolith.config_file import toml_value
@@ -53,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Do the action."""
     profile, loaded = _open(args)
+    warn_of_unapproved(profile)
     if args.action == "show":
         _show(args, loaded)
     elif args.action == "get":
@@ -68,7 +69,13 @@ def run(args: Arguments) -> int:
 
 def _open(args: Arguments) -> tuple[Profile, LoadedConfig]:
     """What is wrong in the files is left out: how else could one look at it here, and mend it."""
-    return open_profile(args.root, args.profile, settings_from_flags(args.set), lenient=True)
+    return open_profile(
+        args.root,
+        args.profile,
+        settings_from_flags(args.set),
+        lenient=True,
+        use_default=args.action not in ("set", "unset") or args.user,
+    )
 
 
 def _tell_problems(args: Arguments) -> int:

@@ -81,7 +81,13 @@ def run(args: Arguments) -> int:
         elif '"hook_event_name"' in message:
             output.note(_BROKEN_HOOK)
             return 0
-    found = _of_hook(args, hook) if hook else _context(args, message)
+    if hook:
+        found, notice = _of_hook(args, hook)
+        if notice:
+            output.note(f"memolith: {notice}")
+    else:
+        with open_memory(args) as memory:
+            found = _context(args, memory, message, args.max_tokens)
     if args.json:
         output.say_json(context_json(found))
         return 0
@@ -94,65 +100,59 @@ def run(args: Arguments) -> int:
 def _for_host(args: Arguments, hook: Hook) -> Answer:
     if hook.prompt is None:
         return "", _NO_PROMPT.format(event=f"{hook.event} " if hook.event else "")
-    found = _of_hook(args, hook)
+    found, notice = _of_hook(args, hook)
     # Of what is held the user is told when a session starts, not with every message.
     if not found.text and len(found.warnings) > bool(found.held):
-        return "", " ".join(found.warnings)
+        return "", " ".join(filter(None, (notice, *found.warnings)))
     _tell_beside(found)
-    return found.text, ""
+    return found.text, notice
 
 
-def _of_hook(args: Arguments, hook: Hook) -> TurnContext:
-    """What is worth knowing for the prompt, without what the transcript has already."""
-    from memolith.cli.transcript import handed_over
+def _of_hook(args: Arguments, hook: Hook) -> tuple[TurnContext, str]:
+    """What is worth knowing for the prompt, without what the transcript has already.
+
+    Second, what the user is to be told once in a session, or "".
+    """
+    from memolith.cli.session_marks import is_marked
+    from memolith.cli.transcript import handed_over, is_begun
     from memolith.text.host_text import own_text
 
     prompt = hook.prompt or ""
     if prompt.lstrip().startswith("<"):  # what a host says under the user's name
         prompt = own_text(prompt)
-    return _context(args, prompt, hook, [handed_over(hook.transcript)] if hook.transcript else [])
+    known = [handed_over(hook.transcript)] if hook.transcript else []
+    with open_memory(args, folder=hook.folder, hook=True) as memory:
+        # Claude Code writes its transcript after the first message.
+        is_first = not any(map(is_begun, known))
+        has_its_start = is_first and is_marked(memory.root, hook.session)
+        if has_its_start and not hook.in_cursor:  # Cursor may lose the start of a session
+            known.append(memory.session_start(kind=args.kind, hook=True).text)
+        budget = min(args.max_tokens or memory.config.context.turn_tokens, _MOST_TOKENS_OF_A_HOOK)
+        found = _context(args, memory, prompt, budget, known)
+        while utf16_units(found.text) > HOOK_CHARS:  # in a script whose tokens are guessed too low
+            budget = budget * 2 // 3
+            found = _context(args, memory, prompt, budget, known)
+        return found, memory.profile.notice if is_first and not has_its_start else ""
 
 
 def _context(
-    args: Arguments, message: str, hook: Hook | None = None, known: Sequence[str] = ()
+    args: Arguments,
+    memory: Memory,
+    message: str,
+    max_tokens: int | None,
+    known: Sequence[str] | None = None,
 ) -> TurnContext:
-    with open_memory(args, folder=hook.folder if hook else "") as memory:
-        if hook and _has_only_its_start(memory, hook, known):
-            known = [*known, memory.session_start(kind=args.kind, hook=True).text]
-
-        def within(max_tokens: int | None) -> TurnContext:
-            return memory.context(
-                message,
-                session=args.session,
-                kind=args.kind,
-                chat=args.chat,
-                known=[*args.known, *known],
-                max_tokens=max_tokens,
-                limit=args.limit,
-                deadline_seconds=args.deadline or (_DEADLINE_OF_A_HOOK if hook else _DEADLINE),
-            )
-
-        if not hook:
-            return within(args.max_tokens)
-        most = args.max_tokens or memory.config.context.turn_tokens
-        budget = min(most, _MOST_TOKENS_OF_A_HOOK)
-        found = within(budget)
-        while utf16_units(found.text) > HOOK_CHARS:  # in a script whose tokens are guessed too low
-            budget = budget * 2 // 3
-            found = within(budget)
-        return found
-
-
-def _has_only_its_start(memory: Memory, hook: Hook, known: Sequence[str]) -> bool:
-    """Whether the agent was handed what a session starts with, and nothing was said since.
-
-    Claude Code writes its transcript after the first message. Cursor may lose the start of a session.
-    """
-    from memolith.cli.session_marks import is_marked
-    from memolith.cli.transcript import is_begun
-
-    is_first = not hook.in_cursor and not any(map(is_begun, known))
-    return is_first and is_marked(memory.root, hook.session)
+    """What is worth knowing; `known` is what the agent of a hook has already."""
+    return memory.context(
+        message,
+        session=args.session,
+        kind=args.kind,
+        chat=args.chat,
+        known=[*args.known, *(known or ())],
+        max_tokens=max_tokens,
+        limit=args.limit,
+        deadline_seconds=args.deadline or (_DEADLINE if known is None else _DEADLINE_OF_A_HOOK),
+    )
 
 
 def _tell_beside(found: TurnContext) -> None:

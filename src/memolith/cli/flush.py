@@ -10,7 +10,7 @@ from memolith.cli import output
 from memolith.cli.hook import Hook, of_hook
 from memolith.cli.hook_answer import Answer, answer_host
 from memolith.cli.input import text_of
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import open_memory, warn_of_unapproved
 from memolith.cli.transcript import read_transcript
 from memolith.cli.usage import Arguments
 from memolith.reports import FlushReport
@@ -69,7 +69,8 @@ def run(args: Arguments) -> int:
 
 
 def _print_prompt(args: Arguments) -> int:
-    with open_memory(args, create=True) as memory:
+    with open_memory(args, create=True, hook=True) as memory:
+        warn_of_unapproved(memory.profile)
         prompt = memory.jobs.flush_prompt()
     if args.json:
         output.say_json({"prompt": prompt})
@@ -92,12 +93,17 @@ def _for_host(args: Arguments, hook: Hook) -> Answer:
 def _of_hook(args: Arguments, hook: Hook) -> tuple[FlushReport, list[str]]:
     """Save what matters of the transcript that a host names, and say what is wrong with it."""
     text, problem = read_transcript(hook.transcript)
-    report = _flush(args, text, args.session or hook.session or "main", hook.folder)
-    return report, [*filter(None, [problem]), *report.warnings]
+    session = args.session or hook.session or "main"
+    with open_memory(args, create=True, folder=hook.folder, hook=True) as memory:
+        report = memory.jobs.flush(text, session=session, dry_run=args.dry_run)
+    if args.json:
+        warn_of_unapproved(memory.profile)
+    notice = "" if args.json else memory.profile.notice
+    return report, [*filter(None, (notice, problem)), *report.warnings]
 
 
-def _flush(args: Arguments, text: str, session: str, folder: str = "") -> FlushReport:
-    with open_memory(args, create=True, folder=folder) as memory:
+def _flush(args: Arguments, text: str, session: str) -> FlushReport:
+    with open_memory(args, create=True) as memory:
         return memory.jobs.flush(text, session=session, dry_run=args.dry_run)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from memolith.cli import exit_codes, output
+from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import Arguments
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Forget the record and print the files it stood in."""
     with open_memory(args) as memory:
-        asks = sys.stdin is not None and sys.stdin.isatty() and not args.yes and not args.json
+        asks = at_terminal() and not args.yes and not args.json
         if asks and not _is_sure(memory, args.id):
             output.note("Nothing was changed.")
             return exit_codes.DECLINED
@@ -65,6 +65,4 @@ def _is_sure(memory: Memory, record_id: str) -> bool:
         output.note(
             "It stands in no MEMORY.md and is no note; daily logs and archives may hold it."
         )
-    sys.stderr.write("Forget this for good? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return confirmed("Forget this for good?")

@@ -46,3 +46,15 @@ def as_text(data: bytes) -> str:
 def is_piped() -> bool:
     """Whether standard input is anything but a person at a terminal."""
     return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def at_terminal() -> bool:
+    """Whether there is a person to ask."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Ask the person at the terminal; anything but yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -9,7 +9,13 @@ from memolith.cli.usage import Arguments
 from memolith.config_loading import open_profile, settings_from_flags
 from memolith.memory import Memory
 from memolith.opened import open_with
+from memolith.profile import Profile
 from memolith.settings import Value
+
+# Where a found folder is not approved, these use the default memory and say so; all others refuse.
+_USE_DEFAULT = frozenset(
+    "context get index list mcp recap relationships search session-start status".split()
+)
 
 
 def again(args: Arguments, command: str) -> str:
@@ -50,8 +56,17 @@ def warn_of_damage(args: Arguments, warnings: Sequence[str]) -> None:
 def open_for_mending(args: Arguments) -> Memory:
     """The memory, even if a settings file is wrong: what is, is left out and noted."""
     given = settings_from_flags(args.set)
-    profile, loaded = open_profile(args.root, args.profile, given, lenient=True)
+    profile, loaded = open_profile(
+        args.root, args.profile, given, lenient=True, use_default=not args.fix
+    )
+    warn_of_unapproved(profile)
     return open_with(Memory, (profile, given, loaded, None, "cli"))
+
+
+def warn_of_unapproved(profile: Profile) -> None:
+    """Say on standard error that a found folder is not used; a model never reads this."""
+    if profile.notice:
+        output.note(f"memolith: {profile.notice}")
 
 
 def open_memory(
@@ -61,13 +76,22 @@ def open_memory(
     settings: Mapping[str, Value] | None = None,
     channel: str = "cli",
     folder: str = "",
+    hook: bool = False,
 ) -> Memory:
     """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options.
 
-    `folder` is where the caller works, if that is not where we were started.
+    `folder` is where the caller works, if that is not where we were started. A hook uses the default
+    memory where a folder is not approved; what it shows to the user is its own business.
     """
     given = {**settings_from_flags(args.set), **(settings or {})}
-    if folder and args.root is None:
-        profile, loaded = open_profile(None, args.profile, given, cwd=folder, create=create)
-        return open_with(Memory, (profile, given, loaded, None, channel))
-    return Memory(args.root, profile=args.profile, settings=given, channel=channel, create=create)
+    profile, loaded = open_profile(
+        args.root,
+        args.profile,
+        given,
+        cwd=folder if folder and args.root is None else None,
+        create=create,
+        use_default=hook or args.command in _USE_DEFAULT,
+    )
+    if not hook:
+        warn_of_unapproved(profile)
+    return open_with(Memory, (profile, given, loaded, None, channel))

@@ -11,6 +11,7 @@ from memolith.cli.usage import Arguments, whole_number
 from memolith.clock import Clock
 from memolith.config_loading import open_profile, settings_from_flags
 from memolith.context.session_start import Start, session_start
+from memolith.profile import Profile
 from memolith.types import SESSION_KINDS, SessionContext
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ def run(args: Arguments) -> int:
     hook = _asking() if args.hook and not args.json else None
     if hook:
         return answer_host(args, hook, lambda: _for_host(args, hook))
-    _, context = _start(args)
+    profile, context = _start(args)
+    if profile.notice:
+        output.note(f"memolith: {profile.notice}")
     if args.json:
         from memolith.shapes import session_json
 
@@ -83,20 +86,21 @@ def _asking() -> Hook | None:
 def _for_host(args: Arguments, hook: Hook) -> Answer:
     from memolith.cli.session_marks import mark_session
 
-    root, context = _start(args, hook.folder)
+    profile, context = _start(args, hook.folder)
     if context.text and hook.session:
-        mark_session(root, hook.session)
-    return context.text, " ".join(context.warnings)
+        mark_session(profile.root, hook.session)
+    return context.text, " ".join(filter(None, (profile.notice, *context.warnings)))
 
 
-def _start(args: Arguments, folder: str = "") -> tuple[str, SessionContext]:
-    """The root, and what the session starts with; `folder` is where the agent works."""
+def _start(args: Arguments, folder: str = "") -> tuple[Profile, SessionContext]:
+    """The profile, and what the session starts with; `folder` is where the agent works."""
     # As `Memory.session_start` does it, without importing what writes: every session waits for this.
     profile, loaded = open_profile(
         args.root,
         args.profile,
         settings_from_flags(args.set),
         cwd=folder if folder and args.root is None else None,
+        use_default=True,
     )
     start = Start(
         session=args.session,
@@ -106,4 +110,4 @@ def _start(args: Arguments, folder: str = "") -> tuple[str, SessionContext]:
         hook=args.hook,
     )
     clock = Clock(loaded.config.profile.timezone)
-    return profile.root, session_start(profile, clock, loaded.config, start)
+    return profile, session_start(profile, clock, loaded.config, start)

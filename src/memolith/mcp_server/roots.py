@@ -1,8 +1,9 @@
 """Which memory, when nobody named one: that of the folder the client works in, which it tells us.
 
-A client may start us anywhere. Its roots then stand in for the current folder, and the usual rules
-find the memory. Clients before 2026-07-28 are asked before their first request is answered, and again
-when they say that their roots have changed; later ones are asked in the answer to their first call.
+A client may start us anywhere. Its roots then replace the current folder, and the usual rules find the
+memory: a folder that the user has not approved leads to the default memory. Clients before 2026-07-28
+are asked before their first request is answered, and again when they say that their roots have changed;
+later ones are asked in the answer to their first call.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class ClientRoots:
         self._asking = anyio.Lock()
         self._settled = False
         self._moves = 0
+        self.notice = ""  # for the user, about a folder that is not approved
 
     def ask_again(self) -> None:
         """The client works elsewhere now: its next request is about the memory there."""
@@ -75,6 +77,7 @@ class ClientRoots:
             if folder:
                 os.chdir(folder)
                 found = self._reopen()
+                self.notice = found.profile.notice
                 if found.root != before.root:
                     self.memory = found
                     before.close()

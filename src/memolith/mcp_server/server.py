@@ -200,6 +200,9 @@ class MemoryServer:
                 await self._files.tell_list(self._notices)
                 if self._offered() != offered:
                     await self._notices.tools_changed()
+            if self._roots.notice:
+                await self._notices.log("warning", self._roots.notice)
+                self._roots.notice = ""
         await self._notices.catch_up(context)
 
     def _question(
@@ -315,7 +318,7 @@ def _which(memory: Memory, roots: ClientRoots | None) -> str:
     root = whole(memory.root)
     if roots is None:
         return f"It is the one in {root}."
-    return f"It is that of the client's first root; without roots, the one in {root}."
+    return f"It is that of the client's first root, or the one in {root}."
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

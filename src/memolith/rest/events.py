@@ -14,10 +14,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
 from memolith import clock
+from memolith.approvals import PROFILE_FILE
 from memolith.files import layout
 from memolith.files.watch import Watch, watch
 from memolith.memory import Memory
-from memolith.profile import PROFILE_FILE
 from memolith.reports import Reconfiguration
 from memolith.rest.answers import V1, RequestError
 from memolith.rest.metrics import Metrics

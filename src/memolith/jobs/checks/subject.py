@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from memolith.approvals import PROFILE_FILE
 from memolith.config import Config
 from memolith.config_loading import LoadedConfig
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
-from memolith.profile import PROFILE_FILE, Profile
+from memolith.profile import Profile
 
 Kind = Literal["file", "folder", "link", "other"]
 

@@ -1,0 +1,84 @@
+"""Approve the memory of a folder: what is in it, and the list of approved folders."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memolith.approvals import APPROVALS, PROFILE_FILE, owners, read_approvals
+from memolith.errors import NotFoundError
+from memolith.files import layout
+from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.handles import Handles
+from memolith.files.locks import STATE_FOLDER
+from memolith.files.transaction import Transaction
+
+_LOCK_TIMEOUT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What the memory of a folder holds, for the user to decide on."""
+
+    root: str
+    records: int
+    files: int
+    newest_change: datetime | None
+    owner: int
+
+
+def survey(root: str) -> Survey | None:
+    """Count what is in a folder without writing to it; None if it holds no memory."""
+    marks = (PROFILE_FILE, layout.ROOT_MEMORY, layout.NESTED_MEMORY, STATE_FOLDER)
+    if not any(os.path.lexists(os.path.join(root, mark)) for mark in marks):
+        return None
+    with Folder(root) as folder:
+        folder.leave_out_closed()
+        paths = list(folder.walk())
+        changes = [found[2] for path in (*paths, PROFILE_FILE) if (found := folder.stamp(path))]
+        memories = [
+            Document.parse(path, folder.read(path) or b"")
+            for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
+        ]
+        return Survey(
+            root=os.path.realpath(root),
+            records=sum(1 for memory in memories for _ in memory.records([])),
+            files=len(paths),
+            newest_change=datetime.fromtimestamp(max(changes) / 1e9, UTC) if changes else None,
+            owner=os.fstat(folder.fd).st_uid,
+        )
+
+
+def approve(root: str, home: str, now: datetime) -> None:
+    """Use the memory of this folder from now on wherever it is found."""
+    path = os.path.realpath(root)
+    approval = {"owners": owners(path), "approved": now.isoformat(timespec="seconds")}
+    _change(home, {path: approval}, ())
+
+
+def withdraw(root: str, home: str) -> str:
+    """Take the approval of a folder back, which may be gone; returns its path in the list."""
+    known = read_approvals(home)
+    for path in (os.path.realpath(root), os.path.abspath(root)):
+        if path in known:
+            _change(home, {}, (path,))
+            return path
+    raise NotFoundError(
+        f"{root} is not approved.", name=root, hint="See those that are: memolith trust --list"
+    )
+
+
+def _change(home: str, added: Mapping[str, object], removed: tuple[str, ...]) -> None:
+    with (
+        Folder(home, create=True) as folder,
+        Transaction(Handles(folder), _LOCK_TIMEOUT_SECONDS) as transaction,
+    ):
+        stamp = folder.stamp(APPROVALS)
+        kept = {path: known for path, known in read_approvals(home).items() if path not in removed}
+        text = json.dumps({**kept, **added}, indent=2, sort_keys=True) + "\n"
+        transaction.replace(APPROVALS, text.encode(), stamp)
+        transaction.commit()
