@@ -11,7 +11,6 @@ from memolith.clock import Clock
 from memolith.config_loading import LoadedConfig, open_profile
 from memolith.errors import NotFoundError
 from memolith.files.folder import Folder
-from memolith.files.handles import Keeper
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
@@ -55,7 +54,6 @@ class Opened:
         self._clock = clock or Clock(self.config.profile.timezone)
         self._channel = channel
         self._journal = Journal(self._clock, self.config.profile.primary)
-        self._keeper = Keeper()
 
     def __getstate__(self) -> State:
         """What another process needs to open this memory as it is here, whatever the files say now."""
@@ -80,8 +78,7 @@ class Opened:
         self.close()
 
     def close(self) -> None:
-        """Let go of what is held open between calls; a later call opens it again."""
-        self._keeper.close()
+        """Nothing is held open between calls."""
 
     @property
     def _by_user(self) -> bool:
@@ -105,8 +102,8 @@ class Opened:
     def _writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
         store = self.config.store
-        handles = self._keeper.take(self.root, durable=store.durability == "full")
-        return Transaction(handles, store.lock_timeout_seconds)
+        folder = Folder(self.root, create=True, durable=store.durability == "full")
+        return Transaction(folder, store.lock_timeout_seconds)
 
     def _workplace(self) -> job.Workplace:
         """What jobs need of this memory."""

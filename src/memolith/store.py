@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from memolith.errors import MemolithError
 from memolith.files import gate, layout
 from memolith.files.damage import Damage, damage_warnings
-from memolith.files.duplicates import is_same
 from memolith.files.folder import Folder
-from memolith.files.journal import Entry
+from memolith.files.journal import is_same
 from memolith.files.lookup import find_newest, superseded_in
 from memolith.files.notes import check_category, notes, write_note
 from memolith.files.secret_marks import with_strictest_marks
@@ -345,7 +344,6 @@ class Store(Opened):
         """Write a record; `final` makes it under the lock, of what nobody can change meanwhile."""
         gate.check_record(draft, self.config.store.max_record_bytes)
         draft = gate.mark_keys(draft)
-        entry = Entry(draft)
         with self._writing() as transaction:
             if final is not None:
                 draft = final(transaction.folder)
@@ -353,9 +351,8 @@ class Store(Opened):
                     return self._journal.confirmed(transaction, draft, draft.citation)
                 gate.check_record(draft, self.config.store.max_record_bytes)
                 draft = gate.mark_keys(draft)
-                entry = Entry(draft)
             gate.admit_forgotten(transaction, draft, by_user=self._by_user)
-            record = self._journal.append(transaction, entry, reuse=self._reuses)
+            record = self._journal.append(transaction, draft, reuse=self._reuses)
             trim_is_due = not record.reused and self._may_be_over_the_limit(transaction)
         if trim_is_due:
             with suppress(MemolithError):  # the record is safe, and the next append tries again
@@ -368,7 +365,7 @@ class Store(Opened):
     def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""
         limits = self.config.trim
-        (_, size, _), lines = transaction.left_behind(self._journal.primary)
+        size, lines = transaction.size_of(self._journal.primary)
         too_many = bool(limits.max_records) and lines > limits.max_records
         return too_many or (bool(limits.max_chars) and size > limits.max_chars)
 

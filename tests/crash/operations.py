@@ -85,7 +85,7 @@ _RECALLED = json.dumps(
 OPERATIONS = {
     operation.name: operation
     for operation in [
-        # With the handles that the call before has left open, and with none.
+        # In a process that has written before, and in a new one.
         Operation(
             name="append", call=_NEW,
             warm_up=[{"do": "remember", "text": "warm-up"}],

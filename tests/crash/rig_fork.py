@@ -123,7 +123,7 @@ class Rig:
         self._worker = Worker(memory, trimmer, str(root))
         if self._call["do"] == "jobs.extract_experiences":
             _keep_the_model()
-        self._perform([{"do": "one thread"}, *plan["warm_up"]])  # a fork has no other threads
+        self._perform(plan["warm_up"])
         memory.close()
         trimmer.close()
         if root.exists():

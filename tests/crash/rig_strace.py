@@ -75,7 +75,7 @@ def window(
 ) -> list[Mapping[str, object]]:
     """Steps with the window around `operation`."""
     begin, end = {"do": "mark", "path": BEGIN}, {"do": "mark", "path": END}
-    return [{"do": "one thread"}, *before, begin, operation, end, *after]
+    return [*before, begin, operation, end, *after]
 
 
 def calls_in_window(order: Order, folder: Path) -> list[SystemCall]:

@@ -32,7 +32,7 @@ def _no_lock() -> None:
 
 
 def _no_intent() -> None:
-    _replace(intent.LockState, "with_intent", lambda state, _steps: state.after([]))
+    _replace(intent.LockState, "with_intent", lambda state, _steps: state.after())
 
 
 def _no_sync_of_folders() -> None:
@@ -58,7 +58,7 @@ def _no_sync_of_new_files() -> None:
 
 
 def _no_tail_rule() -> None:
-    _replace(transaction, "mend_tail", lambda _folder, _fd, _path, size: (size, b""))
+    _replace(transaction, "mend", lambda *_: b"")
 
 
 FAULTS: dict[str, Callable[[], None]] = {

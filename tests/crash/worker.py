@@ -45,7 +45,6 @@ class Worker:
         arguments = {key: value for key, value in step.items() if key != "do"}
         own = {
             "mark": self._mark,
-            "one thread": self._use_one_thread,
             "traffic": self._traffic,
             "idle": self._idle,
             "elsewhere": self._elsewhere,
@@ -61,13 +60,6 @@ class Worker:
     def _mark(self, path: str) -> bool:
         """Leave a trace in the list of system calls, for the rig that watches them."""
         os.path.exists(path)
-        return True
-
-    def _use_one_thread(self) -> bool:
-        """Sync in our own thread however slow the disk is, so that every run makes the same calls."""
-        from memolith.files import transaction
-
-        transaction._SLOW_SYNC = float("inf")
         return True
 
     def _write(self, path: str, text: str) -> bool:

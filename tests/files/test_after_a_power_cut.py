@@ -18,7 +18,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import FileFormatError
 from memolith.files.record_format import encode_line
-from memolith.files.torn import whole_lines
+from memolith.files.tail import whole_lines
 from tests.files.samples import make_record
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import FileChangedError
-from memolith.files import atomic_write, tail
+from memolith.files import atomic_write, tail, transaction
 from memolith.files.folder import Folder
-from memolith.files.intent import LockState
 from memolith.files.record_format import RecordFormatError, encode_line, parse_json
 from tests.files.samples import make_record
 
@@ -56,8 +55,8 @@ def test_a_file_saved_by_an_editor_meanwhile_gets_the_record(
     memory: Memory, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = path.read_bytes() + b"saved by an editor\n"
-    real = LockState.count_lines
-    monkeypatch.setattr(LockState, "count_lines", once(lambda: save_by_rename(path, saved), real))
+    change = once(lambda: save_by_rename(path, saved), tail.mend)
+    monkeypatch.setattr(transaction, "mend", change)
     memory.remember("second")
     assert path.read_bytes().startswith(saved)
     assert [record.text for record in memory.records()] == ["first", "second"]
@@ -78,13 +77,11 @@ def test_words_added_while_a_torn_line_is_set_aside_stay(
 def test_who_never_stops_is_told_and_nothing_is_written(
     memory: Memory, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = LockState.count_lines
-
     def restless(*args: object) -> object:
         save_by_rename(path, path.read_bytes() + b"more\n")
-        return real(*args)  # type: ignore[arg-type]
+        return tail.mend(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LockState, "count_lines", restless)
+    monkeypatch.setattr(transaction, "mend", restless)
     with pytest.raises(FileChangedError, match=r"keeps changing MEMORY\.md"):
         memory.remember("second")
     monkeypatch.undo()

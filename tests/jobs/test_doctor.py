@@ -129,7 +129,7 @@ NAMES = [
     "MEMORY.md", "USER.md", "memory", "memory/MEMORY.md", "memory/2026-01-01.md", ".memolith",
     "memory/fact/a.md", "memory/fact", ".memolith/write.lock", ".memolith/tombstones.jsonl",
     ".memolith/backup", ".memolith/backup/x/manifest.json", ".memolith/quarantine/x",
-    ".memolith/staging/x", ".memolith/fingerprints", "conversation-history.jsonl",
+    ".memolith/staging/x", "conversation-history.jsonl",
     ".memolith/archive/MEMORY-archive.md", "memory/\udcff\n.md",
 ]  # fmt: skip
 

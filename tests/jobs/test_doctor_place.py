@@ -13,7 +13,6 @@ import pytest
 
 from memolith import Memory
 from memolith.files.folder import Folder
-from memolith.files.handles import Handles
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.place import file_system
 from tests.jobs.damage import GOOD, add, findings
@@ -83,10 +82,10 @@ def test_a_project_folder_may_stay_open_to_others(files: Path, memory: Memory) -
 
 def leave_work_undone(root: Path) -> None:
     """Die in the middle of a write, as far as the lock file can tell."""
-    transaction = Transaction(Handles(Folder(str(root))), 1)
+    transaction = Transaction(Folder(str(root)), 1)
     transaction.append("memory/2026-01-01.md", GOOD % (b"late", b"finished later"))
-    transaction.handles.write_intent(transaction._state.with_intent(transaction._steps))
-    transaction.handles.close()
+    transaction._write_state(transaction._state.with_intent(transaction._steps))
+    transaction.close()
 
 
 def test_the_work_of_a_killed_writer_is_named_and_finished(files: Path, memory: Memory) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import FileChangedError, ForgottenError, RecordNotFoundError
-from memolith.files.duplicates import fingerprint
 from memolith.files.record_format import encode_line
 from tests.conftest import StoppedTime
 
@@ -127,17 +126,6 @@ def test_the_lock_file_keeps_nothing_of_it(memory: Memory) -> None:
     record = memory.remember(WORDS + "x" * 20_000)
     memory.forget(record.id)
     assert holding(memory.root) == []
-
-
-def test_the_table_of_fingerprints_keeps_nothing_of_it(memory: Memory) -> None:
-    memory.remember("before")
-    record = memory.remember(WORDS)
-    memory.remember("after")
-    number = fingerprint(encode_line(record)).to_bytes(8, "little")
-    table = Path(memory.root, ".memolith", "fingerprints")
-    assert number in table.read_bytes()
-    memory.forget(record.id)
-    assert not table.exists() or number not in table.read_bytes()
 
 
 def test_a_file_that_a_killed_writer_left_keeps_nothing_of_it(memory: Memory) -> None:

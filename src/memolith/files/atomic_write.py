@@ -20,7 +20,6 @@ _APPEND = os.O_RDWR | os.O_APPEND
 # macOS: fsync only reaches the drive's cache; F_FULLFSYNC asks the drive to flush it.
 _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)
 _data_sync = getattr(os, "fdatasync", os.fsync)
-_advise = getattr(os, "posix_fadvise", None)
 
 
 def open_for_append(folder: Folder, path: str) -> tuple[int, os.stat_result]:
@@ -63,19 +62,6 @@ def sync_file(folder: Folder, path: str) -> None:
         sync_data(folder, fd)
     finally:
         close_quietly(fd)
-
-
-def begin_sync(folder: Folder, fd: int, offset: int, size: int) -> None:
-    """Let the kernel begin to write what stands there, so that a sync finds it half done.
-
-    To say that we do not need it is the only call in `os` that does so; it also frees whole pages,
-    of which an appended line has none. Where it means nothing, it does nothing.
-    """
-    if folder.durable and _advise is not None:
-        try:
-            _advise(fd, offset, size, os.POSIX_FADV_DONTNEED)
-        except OSError:
-            return  # the sync itself says what is wrong
 
 
 def sync_data(folder: Folder, fd: int) -> None:
@@ -188,26 +174,3 @@ def append_hint(folder: Folder, path: str, data: bytes, *, older: str, most_byte
     if found.st_size + len(data) > most_bytes:
         parent, name = folder.parent(path)
         os.rename(name, folder.parent(older)[1], src_dir_fd=parent, dst_dir_fd=parent)
-
-
-class PatchableFile:
-    """A derived file that is changed in place. Only for hints that may be wrong after a crash."""
-
-    __slots__ = ("_fd", "size")
-
-    def __init__(self, folder: Folder, path: str) -> None:
-        """Open an existing file; raises OSError."""
-        self._fd, found = folder.open(path, os.O_RDWR)
-        self.size = found.st_size
-
-    def read(self, offset: int, size: int) -> bytes:
-        """Some bytes of the file."""
-        return os.pread(self._fd, size, offset)
-
-    def patch(self, offset: int, data: bytes) -> None:
-        """Overwrite some bytes of the file, unsynced."""
-        os.pwrite(self._fd, data, offset)
-
-    def close(self) -> None:
-        """Close the file."""
-        close_quietly(self._fd)

@@ -1,7 +1,8 @@
-"""Append records to the daily log and MEMORY.md, and read them back."""
+"""Append records to the daily log and MEMORY.md, each only once, and read them back."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -11,66 +12,44 @@ from memolith.files import layout
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.damage import Damage
 from memolith.files.document import Document
-from memolith.files.duplicates import Duplicates, fingerprint
 from memolith.files.folder import Folder
-from memolith.files.record_format import encode_time, line_around_time
+from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.files.transaction import Transaction
-from memolith.types import Citation, Record
+from memolith.types import Citation, Record, policy
+from memolith.visibility import may_stand_for
 
-
-class Entry:
-    """A record on its way into the files: its line but for the time, which is taken under the lock.
-
-    Made before, because whatever is done under the lock is waited for by all other writers.
-    """
-
-    __slots__ = ("_after_time", "_before_time", "fingerprint", "record")
-
-    def __init__(self, record: Record) -> None:
-        """Of a record that has passed the gate."""
-        self.record = record
-        self._before_time, self._after_time = line_around_time(record)
-        self.fingerprint = fingerprint(self._before_time)
-
-    def line(self, now: datetime) -> bytes:
-        """The whole line of a record created now."""
-        return b"%s%s%s" % (self._before_time, encode_time(now).encode(), self._after_time)
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Journal:
     """MEMORY.md and the daily logs of one profile."""
-
-    __slots__ = ("clock", "primary")
 
     def __init__(self, clock: Clock, primary: str = layout.ROOT_MEMORY) -> None:
         """`primary` is the MEMORY.md that is written; both places are read."""
         self.clock = clock
         self.primary = primary
 
-    def append(self, transaction: Transaction, entry: Entry, *, reuse: bool) -> Record:
+    def append(self, transaction: Transaction, record: Record, *, reuse: bool) -> Record:
         """Write a record to both files; with `reuse`, an equal record already there is returned.
 
-        The time is taken here, under the lock: a record always stands in the log of its own day,
+        The time is taken here, under the lock: a record is always in the log of its own day,
         even if midnight passed while we waited.
         """
         now = self.clock.now()
-        duplicates = Duplicates(transaction.handles, self.primary)
-        known = duplicates.find(entry.record, entry.fingerprint, now) if reuse else None
+        known = self._find_duplicate(transaction, record, now) if reuse else None
         if known is not None and known.citation is not None:
             return self.confirmed(transaction, known, known.citation)
         day = layout.daily_log(self.clock.day_of(now))
-        line = entry.line(now)
+        record = replace(record, created=now)
+        line = encode_line(record)
         number = transaction.append(day, line)
         transaction.append(self.primary, line, template=self.primary)
         transaction.commit()
-        if reuse:
-            duplicates.add(transaction.left_behind(self.primary)[0])
-        transaction.release()
-        return replace(entry.record, created=now, citation=Citation(day, number, number))
+        return replace(record, citation=Citation(day, number, number))
 
     def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:
-        """A record that stands there already, acknowledged only once it is on the disk, in both files:
-        a power cut may have left it in MEMORY.md alone, and then nobody has been told that it is saved.
+        """A record that is there already, acknowledged only once it is on the disk, in both files:
+        a power cut may have left it in MEMORY.md alone, and then nobody knows that it is saved.
         """
         if place.path != self.primary:  # a note, or archived
             transaction.confirm([place.path])
@@ -79,14 +58,29 @@ class Journal:
         transaction.confirm([day, self.primary])
         log = transaction.folder.read(day)
         if log is not None and record.id.encode() not in log:
-            lines = (transaction.folder.read(self.primary) or b"").split(b"\n")
+            lines = transaction.read(self.primary).split(b"\n")
             transaction.append(day, lines[place.first_line - 1] + b"\n")
             transaction.commit()
         return replace(record, reused=True)
 
+    def _find_duplicate(
+        self, transaction: Transaction, record: Record, now: datetime
+    ) -> Record | None:
+        """An equal record in MEMORY.md that still counts; in some categories repetition is news."""
+        if policy(record.category).repeats or record.supersedes:
+            return None
+        data = transaction.read(self.primary)
+        for number, line in _lines_with_words_of(record.text, data):
+            try:
+                found = parse_line(line, Citation(self.primary, number, number))
+            except RecordFormatError:
+                continue
+            if found and is_near(found, record, now) and not _is_superseded(found, data):
+                return found
+        return None
+
     def document(self, folder: Folder, path: str | None = None) -> Document:
         """A memory file, MEMORY.md by default; a missing one is empty."""
-
         path = path or self.primary
         data = folder.read(path) or b""
         if is_utf16(data):
@@ -101,3 +95,56 @@ class Journal:
                 if record.id not in seen:
                     seen.add(record.id)
                     yield record
+
+
+def is_same(found: Record, record: Record, now: datetime) -> bool:
+    """Whether a record that was found may be the answer instead of one that says the same."""
+    same = (found.text, found.category, found.session, found.sensitivity, found.expires) == (
+        record.text,
+        record.category,
+        record.session,
+        record.sensitivity,
+        record.expires,
+    )
+    is_valid = found.expires is None or found.expires > now
+    return same and is_valid and may_stand_for(found, record)
+
+
+def is_near(found: Record, record: Record, now: datetime) -> bool:
+    """The same, also where the texts differ in case, spacing or a full stop alone."""
+    if near_text(found.text) != near_text(record.text):
+        return False
+    return is_same(found, replace(record, text=found.text), now)
+
+
+def near_text(text: str) -> str:
+    """What texts have in common that differ in case, spacing or a full stop alone.
+
+    >>> near_text("Tea  at four. ")
+    'tea at four'
+    """
+    return " ".join(text.casefold().split()).rstrip(".").rstrip()
+
+
+def _lines_with_words_of(text: str, data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Number and content of the lines that hold every word of a text, in whatever case.
+
+    Searching the bytes is a hundred times cheaper than parsing each line.
+    """
+    folded = data.lower() if text.isascii() else data.decode(errors="replace").casefold().encode()
+    words = [word.encode() for word in set(_WORD.findall(text.casefold()))]
+    words.sort(key=len, reverse=True)  # the longest word is in the fewest lines
+    rarest = words[0] if words else b""
+    at = folded.find(rarest)
+    while at >= 0:
+        start, end = folded.rfind(b"\n", 0, at) + 1, folded.find(b"\n", at)
+        end = end if end >= 0 else len(folded)
+        line = folded[start:end]
+        if all(word in line for word in words):
+            number = folded.count(b"\n", 0, start) + 1
+            yield number, data.split(b"\n", number)[number - 1]
+        at = folded.find(rarest, end + 1)
+
+
+def _is_superseded(record: Record, data: bytes) -> bool:
+    return b'"supersedes":"%s"' % record.id.encode() in data

@@ -11,7 +11,6 @@ from memolith.config_values import ARGUMENT, check_trust, checked, known_setting
 from memolith.errors import ConfigError
 from memolith.files.byte_marks import BOM
 from memolith.files.folder import Folder
-from memolith.files.handles import Handles
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
 from memolith.settings import Value
@@ -54,7 +53,7 @@ def _write(
     root, file = os.path.split(path)
     with (
         Folder(root, create=True, durable=store.durability == "full") as folder,
-        Transaction(Handles(folder), store.lock_timeout_seconds) as transaction,
+        Transaction(folder, store.lock_timeout_seconds) as transaction,
     ):
         stamp = folder.stamp(file)
         before = folder.read(file) or b""

@@ -1,9 +1,11 @@
 """The steps a transaction is made of. Each can be done, taken back while nothing else was done,
-and — after a crash — found done or finished, never done twice. (Plain classes: they are on the way of every write, and dataclasses are dear.)"""
+and after a crash found done or finished, never done twice.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from memolith.errors import FileChangedError
 from memolith.files import atomic_write
@@ -14,38 +16,36 @@ from memolith.types import Stamp
 _BYTES = ("utf-8", "surrogateescape")
 
 
+@dataclass
 class Append:
     """Write `data` at the end of a file that had this inode (0: none yet) and this size."""
 
-    __slots__ = ("data", "fd", "inode", "path", "size", "synced")
-
-    def __init__(self, path: str, inode: int, size: int, data: bytes) -> None:
-        """Not open yet."""
-        self.path = path
-        self.inode = inode
-        self.size = size
-        self.data = data
-        self.fd: int | None = None
-        self.synced = False
+    path: str
+    inode: int
+    size: int
+    data: bytes
+    fd: int | None = None
+    content: bytes = b""  # of the file before, as far as it was read
+    lines: int = 0  # in `content`
+    is_synced: bool = False
 
     def do(self, folder: Folder) -> None:
         """Append, not yet synced; but a new file's name is on the disk before anybody can use it."""
         if self.fd is None:
             self.fd = atomic_write.create_for_append(folder, self.path)
-        self.synced = False  # also if something else was synced before our turn came
+        self.is_synced = False
         atomic_write.write_all(self.fd, self.data)
-        atomic_write.begin_sync(folder, self.fd, self.size, len(self.data))
         if not self.inode:
             atomic_write.sync_parent(folder, self.path)
 
     def sync(self, folder: Folder) -> None:
         """Put what was appended on the disk."""
-        if self.fd is not None and not self.synced:
+        if self.fd is not None and not self.is_synced:
             atomic_write.sync_data(folder, self.fd)
-            self.synced = True
+            self.is_synced = True
 
     def can_undo(self, _folder: Folder) -> bool:
-        """Whether only our own bytes stand behind the old end of the file."""
+        """Whether only our own bytes are behind the old end of the file."""
         if self.fd is None:
             return True
         there = os.pread(self.fd, len(self.data) + 1, self.size)
@@ -57,29 +57,24 @@ class Append:
             return
         atomic_write.cut(self.fd, self.size)
         found = folder.stamp(self.path)
-        # A file we made goes again, unless somebody has put another in its place.
         if not self.inode and found is not None and found[0] == os.fstat(self.fd).st_ino:
             atomic_write.remove(folder, self.path)
 
     def redo(self, folder: Folder) -> None:
         """Finish what a killed writer began: write what is missing of `data`, and nothing twice."""
-        fd = self._reopen(folder)
-        if fd is None:
-            return
+        try:
+            if self.inode:
+                fd, _ = atomic_write.open_for_append(folder, self.path)
+            else:
+                fd = atomic_write.create_for_append(folder, self.path)
+        except FileNotFoundError:
+            return  # the user deleted the file since; the lines were never acknowledged
         try:
             atomic_write.write_all(fd, self._missing(fd))
             atomic_write.sync_data(folder, fd)
         finally:
             close_quietly(fd)
         atomic_write.sync_parent(folder, self.path)
-
-    def _reopen(self, folder: Folder) -> int | None:
-        try:
-            if not self.inode:
-                return atomic_write.create_for_append(folder, self.path)
-            return atomic_write.open_for_append(folder, self.path)[0]
-        except FileNotFoundError:
-            return None  # the user deleted the file since; it was never acknowledged
 
     def _missing(self, fd: int) -> bytes:
         found = os.fstat(fd)
@@ -97,19 +92,16 @@ class Append:
 
     def as_json(self) -> list[object]:
         """The step as the intent spells it."""
-        return ["append", self.path, self.inode, self.size, spelled_bytes(self.data)]
+        return ["append", self.path, self.inode, self.size, self.data.decode(*_BYTES)]
 
 
+@dataclass
 class Replace:
     """Put a staged file in the place of a file that still has this stamp (None: no file)."""
 
-    __slots__ = ("expected", "path", "staged")
-
-    def __init__(self, path: str, staged: str, expected: Stamp | None) -> None:
-        """Already staged; see `prepare`."""
-        self.path = path
-        self.staged = staged
-        self.expected = expected
+    path: str
+    staged: str
+    expected: Stamp | None
 
     @classmethod
     def prepare(cls, folder: Folder, path: str, data: bytes, expected: Stamp | None) -> Replace:
@@ -156,15 +148,12 @@ class Replace:
         return ["replace", self.path, self.staged, self.expected]
 
 
+@dataclass
 class Remove:
     """Delete a file that still has this stamp."""
 
-    __slots__ = ("expected", "path")
-
-    def __init__(self, path: str, expected: Stamp | None) -> None:
-        """Not done yet."""
-        self.path = path
-        self.expected = expected
+    path: str
+    expected: Stamp | None
 
     def do(self, folder: Folder) -> None:
         """Delete it."""
@@ -176,7 +165,7 @@ class Remove:
         return folder.stamp(self.path) == self.expected
 
     def undo(self, folder: Folder) -> None:
-        """Nothing was done, so nothing is to be taken back."""
+        """Nothing was done, so nothing is taken back."""
 
     def redo(self, folder: Folder) -> None:
         """Delete it, if it is still the same file."""
@@ -190,13 +179,8 @@ class Remove:
 Step = Append | Replace | Remove
 
 
-def spelled_bytes(data: bytes) -> str:
-    """Bytes as intents spell them."""
-    return data.decode(*_BYTES)
-
-
 def step_from_json(spelled: list[object]) -> Step:
-    """The step an intent spells; raises TypeError or ValueError for anything else."""
+    """The step that an intent spells; raises ValueError for anything else."""
     match spelled:
         case ["append", str(path), int(inode), int(size), str(data)]:
             return Append(path, inode, size, data.encode(*_BYTES))
@@ -204,7 +188,7 @@ def step_from_json(spelled: list[object]) -> Step:
             return Replace(path, staged, _stamp(expected))
         case ["remove", str(path), expected]:
             return Remove(path, _stamp(expected))
-    raise ValueError(f"unknown step {str(spelled[:1])[:40]}")
+    raise ValueError(f"unknown step {str(spelled)[:40]}")
 
 
 def _stamp(spelled: object) -> Stamp | None:

@@ -9,7 +9,6 @@ from memolith.config_loading import LoadedConfig
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
-from memolith.files.handles import Handles
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
@@ -202,7 +201,7 @@ def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:
         return  # nothing was ever written
     with (
         Folder(subject.root, durable=store.durability == "full") as folder,
-        Transaction(Handles(folder), store.lock_timeout_seconds) as transaction,
+        Transaction(folder, store.lock_timeout_seconds) as transaction,
     ):
         if transaction.recovered:
             yield "The work of a killed writer was finished."

@@ -15,7 +15,6 @@ from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
 from memolith.files.dream_diary import without_themes
-from memolith.files.fingerprints import PATH as FINGERPRINTS
 from memolith.files.folder import Folder, let_in
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
@@ -75,7 +74,7 @@ def forget(
         if folder.stamp(path) != stamp:
             raise _edited(path)
         transaction.remove(path, stamp)
-    for path in (*folder.walk(STAGING, suffix=""), FINGERPRINTS):
+    for path in folder.walk(STAGING, suffix=""):
         # What a killed writer left behind, and digests of what is there: nobody needs either.
         if path not in transaction.staged():
             transaction.remove(path, folder.stamp(path))

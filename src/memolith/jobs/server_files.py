@@ -10,7 +10,6 @@ from memolith.config import StoreConfig
 from memolith.errors import MemolithError, StorageError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
-from memolith.files.handles import Handles
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
 
@@ -24,7 +23,7 @@ def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:
     """The token of the profile in `root`; a new one when there is none, or with `rotate`."""
     with (
         Folder(root, create=True, durable=store.durability == "full") as folder,
-        Transaction(Handles(folder), store.lock_timeout_seconds),  # two servers may start at once
+        Transaction(folder, store.lock_timeout_seconds),  # two servers may start at once
     ):
         token = "" if rotate else read_token(folder)
         if not token:
