@@ -13,7 +13,6 @@ from memolith.errors import NotFoundError
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.handles import Handles
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
 
@@ -75,7 +74,7 @@ def withdraw(root: str, home: str) -> str:
 def _change(home: str, added: Mapping[str, object], removed: tuple[str, ...]) -> None:
     with (
         Folder(home, create=True) as folder,
-        Transaction(Handles(folder), _LOCK_TIMEOUT_SECONDS) as transaction,
+        Transaction(folder, _LOCK_TIMEOUT_SECONDS) as transaction,
     ):
         stamp = folder.stamp(APPROVALS)
         kept = {path: known for path, known in read_approvals(home).items() if path not in removed}
