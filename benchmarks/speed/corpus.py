@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from memolith.embed.model_files import tokenizer_path
-from memolith.files.conversation_log import encode_turn
+from memolith.files.chat_log import encode_turn
 from memolith.files.record_format import encode_line
 from memolith.types import Record, Turn
 

@@ -246,13 +246,13 @@ class Store(Opened):
 
         `said` is when it was said, for turns that are brought in later; by default now.
         """
-        from memolith.files.conversation_log import ConversationLog
+        from memolith.files.chat_log import ChatLog
 
         if not self.config.chat.enabled:
             return None
         gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
         gate.check_turn(user, assistant, chat, platform)
-        log = ConversationLog(self.config.chat)
+        log = ChatLog(self.config.chat)
         with self._writing() as transaction:
             turn = Turn(
                 created=gate.whole_moment(said) if said is not None else self._clock.now(),
@@ -279,12 +279,12 @@ class Store(Opened):
         return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
 
     def _turns_by_line(self, chat: str | None) -> dict[int, Turn]:
-        from memolith.files.conversation_log import ConversationLog
+        from memolith.files.chat_log import ChatLog
 
         if not self.profile.exists:
             return {}
         with Folder(self.root) as folder:
-            return ConversationLog(self.config.chat).turns_by_line(folder, chat)
+            return ChatLog(self.config.chat).turns_by_line(folder, chat)
 
     def trim(self) -> TrimReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`), into the archive."""

@@ -12,7 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.cli.commands import COMMANDS
 from memolith.files.backup import _parse_manifest
-from memolith.files.conversation_log import encode_turn, parse_turn
+from memolith.files.chat_log import encode_turn, parse_turn
 from memolith.files.document import Document
 from memolith.files.intent import LockState
 from memolith.files.notes import encode_record, parse_note

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith import Memory
+from memolith.files.chat_log import SHORT_CHARS, encode_turn
 from memolith.files.chunking import chunk_file
-from memolith.files.conversation_log import encode_turn
-from memolith.files.turn_chunks import SHORT_CHARS
 from memolith.ingest.preparing import Said, embedding_text
 from memolith.types import Chunk, Turn
 from tests.ingest.test_models import sent, settings

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Iterable
 
 from memolith.errors import MemolithError
-from memolith.files.conversation_log import parse_turn
+from memolith.files.chat_log import parse_turn
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.record_format import RecordFormatError, parse_line

@@ -79,3 +79,9 @@ def load_template(name: str) -> bytes:
         from memolith.files.folder import storage_error  # it needs us
 
         raise storage_error(error, f"the template of {name}") from error
+
+
+def template_lines(path: str, data: bytes) -> int:
+    """How many lines at the top of a file are the template's, and not the user's."""
+    template = load_template(path) if path in FROM_TEMPLATE else b""
+    return template.count(b"\n") if template and data.startswith(template) else 0

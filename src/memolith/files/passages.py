@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.byte_marks import is_utf16, not_utf8
-from memolith.files.conversation_log import parse_turn
+from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 
 from memolith.files import damage
 from memolith.files.byte_marks import is_utf16, not_utf8
-from memolith.files.conversation_log import parse_turn
+from memolith.files.chat_log import parse_turn
 from memolith.files.record_format import claims_to_be_record
 from memolith.ingest.preparing import MOST_CHARS
 from memolith.text.cleaning import shown_path

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from memolith.files import layout, recall_log, recall_state
 from memolith.files.archives import known_archives
-from memolith.files.conversation_log import parse_turn
+from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, records_in

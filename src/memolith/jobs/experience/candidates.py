@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from memolith.files.conversation_log import parse_turn
+from memolith.files.chat_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
 from memolith.files.lookup import records_in
 from memolith.files.secret_marks import secret_ids

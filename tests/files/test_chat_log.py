@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.errors import RefusedError
-from memolith.files.conversation_log import TRUNCATED, encode_turn, parse_turn
+from memolith.files.chat_log import TRUNCATED, encode_turn, parse_turn
 from memolith.types import Turn
 from tests.files.samples import ANY_TEXT, MOMENTS
 
