@@ -14,6 +14,7 @@ from memolith.config import DEFAULTS, SETTINGS
 from memolith.config_loading import open_profile
 from memolith.errors import ConfigError, PathOutsideProfileError
 from memolith.files.settings_file import write_setting
+from tests.conftest import approve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +113,7 @@ def test_a_found_folder_is_not_given_what_it_may_not_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "memolith.toml").touch()
+    approve(tmp_path)
     monkeypatch.chdir(tmp_path)
     profile, _ = open_profile()
     assert not profile.trusted
