@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.config import DEFAULTS
+from memolith.config.sections import DEFAULTS
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob

@@ -23,8 +23,9 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (4_485, 36),
+    "(top)": (3_500, 28),
     "cli": (3_656, 54),
+    "config": (940, 4),
     "context": (1_544, 19),
     "embed": (579, 9),
     "files": (4_339, 42),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memolith.config_loading import open_profile
+from memolith.config.load import open_profile
 from memolith.errors import ProfileError
 from memolith.jobs.trust import approve, withdraw
 from memolith.profile import Environment, Profile, resolve

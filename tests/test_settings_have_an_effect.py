@@ -12,7 +12,7 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.config import SETTINGS
+from memolith.config.sections import SETTINGS
 from memolith.errors import TextTooLargeError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
@@ -24,7 +24,7 @@ from tests.rest import effects as server_effects
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
 
     Effect = Callable[[Memory], object]
 
@@ -48,13 +48,12 @@ def syncs_of_a_record(memory: Memory) -> object:
 def patience(memory: Memory) -> object:
     memory.init()
     with Folder(memory.root) as folder:
-        held = WriterLock(folder)
-        held.take(1)
+        held = WriterLock(folder, 1)
         try:
             with pytest.raises(WriterBusyError) as caught:
                 memory.remember("tea")
         finally:
-            held.close()
+            held.release()
     return caught.value.waited_seconds
 
 
@@ -286,8 +285,12 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
 }
 
 
+# Declared for the labels of outside text, which read it next.
+NOT_YET = {"trust.external"}
+
+
 def test_every_setting_is_looked_at_here() -> None:
-    assert EFFECTS.keys() == SETTINGS.keys()
+    assert EFFECTS.keys() | NOT_YET == SETTINGS.keys()
 
 
 @pytest.mark.parametrize("name", EFFECTS)

@@ -9,11 +9,11 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
+from memolith.config.setting import Value
 from memolith.lifecycle import Jobs
 from memolith.memory import Memory
 from memolith.profile import Profile
-from memolith.settings import Value
 
 P = ParamSpec("P")
 R = TypeVar("R")

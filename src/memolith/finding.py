@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.errors import IndexUnavailableError
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.sources import text_digest

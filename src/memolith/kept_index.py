@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.folder import Folder

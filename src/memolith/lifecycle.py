@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from memolith.clock import Clock
-from memolith.config_loading import key_from
+from memolith.config.load import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.passages import marked_in

@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith.clock import Clock
-from memolith.config_loading import reload_settings
+from memolith.config.load import reload_settings
 from memolith.context.session_start import Start, session_start
 from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
 from memolith.files import gate

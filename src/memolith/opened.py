@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
-from memolith.config_loading import LoadedConfig, open_profile
+from memolith.config.load import LoadedConfig, open_profile
+from memolith.config.setting import Value
 from memolith.errors import NotFoundError
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
-from memolith.settings import Value
 from memolith.visibility import trust
 
 if TYPE_CHECKING:

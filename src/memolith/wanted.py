@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.errors import RefusedError
 from memolith.files import gate
 from memolith.files.folder import Folder

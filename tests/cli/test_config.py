@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.cli.main import main
-from memolith.config import SETTINGS
+from memolith.config.sections import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

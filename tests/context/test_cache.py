@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.config_context import ContextConfig
+from memolith.config.sections import ContextConfig
 from memolith.context.cache import AnswerCache
 from memolith.context.recall import Recaller
 from memolith.context.version import StoreVersion

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.config import with_values
+from memolith.config.sections import with_values
 from memolith.context.excerpts import excerpt
 from memolith.context.known import Known, _on_one_line
 from memolith.context.queries import derive

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memolith.config import DEFAULTS, SECTIONS, SETTINGS
-from memolith.config_file import toml_value
-from memolith.settings import Setting
+from memolith.config.sections import DEFAULTS, SECTIONS, SETTINGS
+from memolith.config.setting import Setting, toml_value
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 BEGIN = "<!-- written by: python -m tests.docs.test_configuration_page -->\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memolith.config_index import EmbedConfig
+from memolith.config.sections import EmbedConfig
 from memolith.embed import endpoint
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError

@@ -1,6 +1,6 @@
 """R14, for record lines and front matter: whatever stands in a file, our error or an answer, and soon.
 
-The same for settings is in `tests/test_config_loading.py`, for questions and the chunker in
+The same for settings is in `tests/config/test_load.py`, for questions and the chunker in
 `tests/ingest/test_fuzz.py`, for dates and words in `tests/text/`.
 """
 

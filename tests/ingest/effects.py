@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.config import value_of
+from memolith.config.sections import value_of
 from memolith.embed import endpoint
 from memolith.following import follow_files
 from tests.embed.model_server import model_server, ollama_answer, openai_answer
@@ -18,7 +18,7 @@ from tests.embed.model_server import model_server, ollama_answer, openai_answer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
     from tests.embed.model_server import ModelServer
 
     Behaviour = Callable[[ModelServer], Callable[[list[str]], tuple[int, bytes] | None]]

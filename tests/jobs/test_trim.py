@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.config import TrimConfig
+from memolith.config.sections import TrimConfig
 from memolith.files.document import Document
 from memolith.files.record_format import encode_line
 from memolith.jobs.trim import plan_trim

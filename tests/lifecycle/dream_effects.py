@@ -12,7 +12,7 @@ from memolith.clock import Clock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
 
 
 def recalls_noted(memory: Memory) -> object:

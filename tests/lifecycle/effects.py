@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.config import SETTINGS, value_of
+from memolith.config.sections import SETTINGS, value_of
 from memolith.upkeep import maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
@@ -17,7 +17,7 @@ from tests.llm.endpoint import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
 
 
 def jobs_after_trims(memory: Memory) -> object:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memolith.config import SETTINGS
+from memolith.config.sections import SETTINGS
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summary
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.config_jobs import CompactConfig
+from memolith.config.sections import CompactConfig
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact_figures import LEVELS
 from memolith.jobs.compact_plan import Scope, plan_compaction

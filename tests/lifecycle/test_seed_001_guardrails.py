@@ -12,7 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.cli.commands import COMMANDS
 from memolith.clock import Clock
-from memolith.config import SETTINGS
+from memolith.config.sections import SETTINGS
 from memolith.errors import StorageError
 from memolith.files.locks import JOB_LOCK
 from memolith.jobs.compact import CompactJob

@@ -10,8 +10,8 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.config_jobs import LlmConfig
-from memolith.config_loading import key_from
+from memolith.config.load import key_from
+from memolith.config.sections import LlmConfig
 from memolith.errors import ConfigError, FileFormatError, SummariserError
 from memolith.interfaces import Statement
 from memolith.llm import openai_compatible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.config_jobs import LlmConfig
+from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
 from memolith.llm.openai_compatible import OpenAiCompatible
 from memolith.llm.refusals import refusal

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from memolith import Memory
-from memolith.config import TOOL_NAMES
+from memolith.config.setting import TOOL_NAMES
 from memolith.errors import ConfigError
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import CORE, TOOLS

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
 
     Effect = Callable[[Memory], object]
 

@@ -14,7 +14,7 @@ from tests.rest.conftest import PORT, calling
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from memolith.settings import Value
+    from memolith.config.setting import Value
 
 GOOD_HOST = f"127.0.0.1:{PORT}"
 HOSTS = [

@@ -7,7 +7,7 @@ import argparse
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, UsageError
-from memolith.settings import Value
+from memolith.config.setting import Value
 
 HELP = """\
 Summarise old records until MEMORY.md is under its limits (compact.max_records, compact.max_chars).

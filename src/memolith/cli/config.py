@@ -7,10 +7,15 @@ import argparse
 from memolith.cli import exit_codes, output
 from memolith.cli.opening import here, warn_of_unapproved
 from memolith.cli.usage import Arguments
-from memolith.config import SCHEDULED, SETTINGS, value_of
-from memolith.config_file import toml_value
-from memolith.config_loading import LoadedConfig, open_profile, placed, settings_from_flags
-from memolith.config_values import ARGUMENT, known_setting
+from memolith.config.load import (
+    LoadedConfig,
+    known_setting,
+    open_profile,
+    settings_from_flags,
+    with_line,
+)
+from memolith.config.sections import SCHEDULED, SETTINGS, value_of
+from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import ConfigError
 from memolith.profile import Profile
 from memolith.shapes import Json
@@ -82,7 +87,7 @@ def _tell_problems(args: Arguments) -> int:
     """Say what is wrong in the files now; who only reads learns it by the exit code too."""
     _, loaded = _open(args)
     for problem in loaded.problems:
-        output.note(f"memolith: {placed(problem)}")
+        output.note(f"memolith: {with_line(problem)}")
         output.note(here(args, problem.hint))
     if not loaded.problems or args.action not in ("show", "get"):
         return exit_codes.OK
@@ -105,7 +110,7 @@ def _problem_json(args: Arguments, problem: ConfigError) -> Json:
     return {
         "name": problem.setting,
         "file": problem.origin,
-        "message": placed(problem),
+        "message": with_line(problem),
         "hint": here(args, problem.hint),
     }
 
@@ -136,11 +141,12 @@ def _get(args: Arguments, loaded: LoadedConfig) -> None:
 
 
 def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
-    from memolith.files.settings_file import write_setting
+    from memolith.config.edit import set_setting
+    from memolith.files.transaction import rewrite_file
 
-    store = loaded.config.store
-    value = write_setting(profile, store, args.key, args.value, for_user=args.user)
-    file = profile.user_settings_file if args.user else profile.settings_file
+    change = set_setting(profile, args.key, args.value, for_user=args.user)
+    rewrite_file(change.path, change.apply, loaded.config.store)
+    value, file = SETTINGS[args.key].check(args.value, ARGUMENT), change.path
     _, now = _open(args)
     if args.json:
         output.say_json({**_setting_json(now, args.key), "written": value, "file": file})
@@ -156,10 +162,12 @@ def _set(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
 
 
 def _unset(args: Arguments, profile: Profile, loaded: LoadedConfig) -> None:
-    from memolith.files.settings_file import remove_setting
+    from memolith.config.edit import unset_setting
+    from memolith.files.transaction import rewrite_file
 
-    removed = remove_setting(profile, loaded.config.store, args.key, for_user=args.user)
-    file = profile.user_settings_file if args.user else profile.settings_file
+    change = unset_setting(profile, args.key, for_user=args.user)
+    removed = rewrite_file(change.path, change.apply, loaded.config.store)
+    file = change.path
     _, now = _open(args)
     known = args.key in SETTINGS
     if args.json:

@@ -9,9 +9,9 @@ from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.config.setting import Value
 from memolith.files.layout import EXPERIENCES
 from memolith.memory import Memory
-from memolith.settings import Value
 from memolith.shapes import hit_json, record_json
 from memolith.text.cleaning import one_line
 

@@ -7,8 +7,8 @@ import argparse
 from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.config.setting import Value
 from memolith.memory import Memory
-from memolith.settings import Value
 
 HELP = (
     "Serve an agent over the Model Context Protocol, on standard input and output."

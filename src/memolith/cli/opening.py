@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from memolith.cli import output
 from memolith.cli.usage import Arguments
-from memolith.config_loading import open_profile, settings_from_flags
+from memolith.config.load import open_profile, settings_from_flags
+from memolith.config.setting import Value
 from memolith.memory import Memory
 from memolith.opened import open_with
 from memolith.profile import Profile
-from memolith.settings import Value
 
 # Where a found folder is not approved, these use the default memory and say so; all others refuse.
 _USE_DEFAULT = frozenset(

@@ -12,7 +12,7 @@ from memolith.cli.marking import Marker
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.shapes import search_json
 from memolith.text.cleaning import clean, one_line
 from memolith.text.cut import cut

@@ -7,7 +7,7 @@ import argparse
 from memolith.cli.heap import share_heap
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, whole_number
-from memolith.settings import Value
+from memolith.config.setting import Value
 
 HELP = """\
 Answer other programs over HTTP, until stopped by Ctrl-C. Only this machine can reach it, and only with

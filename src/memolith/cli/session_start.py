@@ -9,7 +9,7 @@ from memolith.cli import output
 from memolith.cli.hook_answer import Answer, answer_host
 from memolith.cli.usage import Arguments, whole_number
 from memolith.clock import Clock
-from memolith.config_loading import open_profile, settings_from_flags
+from memolith.config.load import open_profile, settings_from_flags
 from memolith.context.session_start import Start, session_start
 from memolith.profile import Profile
 from memolith.types import SESSION_KINDS, SessionContext

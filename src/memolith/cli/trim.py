@@ -7,9 +7,9 @@ import argparse
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, whole_number
+from memolith.config.setting import Value
 from memolith.memory import Memory
 from memolith.reports import TrimReport
-from memolith.settings import Value
 from memolith.text.wording import counted
 
 HELP = """\

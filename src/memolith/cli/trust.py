@@ -12,7 +12,7 @@ from memolith.cli import exit_codes, output
 from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.usage import Arguments
 from memolith.clock import Clock
-from memolith.config_loading import open_profile
+from memolith.config.load import open_profile
 from memolith.errors import NotFoundError, RefusedError
 from memolith.jobs.trust import Survey
 from memolith.text.wording import counted

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from hashlib import blake2b
 
 from memolith.clock import Clock
-from memolith.config_context import ContextConfig
+from memolith.config.sections import ContextConfig
 from memolith.context.cache import STALE_TIMES, AnswerCache
 from memolith.context.deadline import in_time
 from memolith.context.known import Known, ids_at

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from memolith.clock import Clock
-from memolith.config import Config
-from memolith.config_context import ContextConfig
+from memolith.config.sections import Config, ContextConfig
 from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
 from memolith.context.sharing import Chosen, Piece, choose
 from memolith.context.taken_back import TakenBack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from memolith.config_context import ContextConfig
+from memolith.config.sections import ContextConfig
 from memolith.context.digest import Digest
 from memolith.context.known import Known
 from memolith.context.queries import derive

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from memolith.config_index import EmbedConfig
+from dataclasses import replace
+
+from memolith.config.sections import EmbedConfig
 from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Embedder, WordVectors
@@ -34,7 +36,7 @@ def try_embedder(config: EmbedConfig, key: str = "") -> str:
 
     A server is asked once, for one word, and nothing is kept.
     """
-    embedder = choose_embedder(type(config)(**{**config.values(), "retries": 0}), key)
+    embedder = choose_embedder(replace(config, retries=0), key)
     check_dimensions(embedder)
     return embedder.name
 

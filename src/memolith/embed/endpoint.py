@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memolith import clock
-from memolith.config_index import EmbedConfig
+from memolith.config.sections import EmbedConfig
 from memolith.errors import EmbeddingError
 from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError
 from memolith.interfaces import Vectors

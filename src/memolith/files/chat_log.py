@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import takewhile
 
-from memolith.config import ChatConfig
+from memolith.config.sections import ChatConfig
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import (

@@ -13,9 +13,10 @@ the `with` block end, and only then may the caller acknowledge.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from memolith.config.sections import StoreConfig
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, close_quietly, storage_error
@@ -249,3 +250,19 @@ class Transaction:
             for path in self.staged():
                 with suppress(OSError):
                     atomic_write.remove(self.folder, path)
+
+
+def rewrite_file(path: str, change: Callable[[bytes], bytes], store: StoreConfig) -> bool:
+    """Change one file under the writer lock of its folder; returns whether it is different now."""
+    root, name = os.path.split(path)
+    with (
+        Folder(root, create=True, durable=store.durability == "full") as folder,
+        Transaction(folder, store.lock_timeout_seconds) as transaction,
+    ):
+        stamp = folder.stamp(name)
+        before = folder.read(name) or b""
+        after = change(before)
+        if after != before:
+            transaction.replace(name, after, stamp)
+            transaction.commit()
+    return after != before

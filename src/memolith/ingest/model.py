@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memolith import clock
-from memolith.config_index import EmbedConfig
-from memolith.config_loading import key_from
+from memolith.config.load import key_from
+from memolith.config.sections import EmbedConfig
 from memolith.embed import choose
 from memolith.errors import ConfigError, EmbeddingError
 from memolith.interfaces import Embedder

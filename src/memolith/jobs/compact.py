@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser

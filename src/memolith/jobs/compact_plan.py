@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from memolith.config_jobs import CompactConfig
+from memolith.config.sections import CompactConfig
 from memolith.jobs.compact_figures import LEVELS, SHORTEST_CHARS, Entry, Size
 from memolith.jobs.compact_levels import Group, Levels
 from memolith.jobs.covered import short

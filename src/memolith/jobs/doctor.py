@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from memolith.config_loading import LoadedConfig
+from memolith.config.load import LoadedConfig
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error

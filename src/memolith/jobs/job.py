@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from memolith.clock import Clock
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.files.archives import known_archives
 from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, superseded_by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.config import Config
+from memolith.config.sections import Config
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.profile import Profile

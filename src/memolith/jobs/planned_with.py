@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from memolith.config import SETTINGS, Config, value_of, with_values
-from memolith.config_values import ARGUMENT, checked
+from memolith.config.sections import SETTINGS, Config, value_of, with_values
+from memolith.config.setting import ARGUMENT, Value, toml_value
 
 # Besides the section of its own name.
 _SECTIONS = {"compact": ("long_memory",)}
@@ -16,7 +16,7 @@ _REVIEW = "jobs.review"
 def planned_with(config: Config, job: str) -> dict[str, str]:
     """What is not as by default of all that a job looks at, as text.
 
-    >>> from memolith.config import with_values
+    >>> from memolith.config.sections import with_values
     >>> planned_with(with_values({"jobs.review": "ask", "compact.max_records": 5}), "compact")
     {'jobs.review': 'ask', 'compact.max_records': '5'}
     """
@@ -32,9 +32,7 @@ def planned_with(config: Config, job: str) -> dict[str, str]:
 def config_planned_with(planned: Mapping[str, str]) -> Config:
     """The settings of a job when it was planned; what it does not look at is as by default."""
     known = {name: text for name, text in planned.items() if name in SETTINGS}
-    return with_values(
-        {name: checked(SETTINGS[name], text, ARGUMENT) for name, text in known.items()}
-    )
+    return with_values({name: SETTINGS[name].check(text, ARGUMENT) for name, text in known.items()})
 
 
 def command_to_plan_anew(job: str, planned: Mapping[str, str], config: Config) -> str:
@@ -48,5 +46,5 @@ def command_to_plan_anew(job: str, planned: Mapping[str, str], config: Config) -
     return " ".join(["memolith", command, *flags])
 
 
-def _text(value: bool | float | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else toml_value(value)

@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from memolith.config import StoreConfig
+from memolith.config.sections import StoreConfig
 from memolith.errors import MemolithError, StorageError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error

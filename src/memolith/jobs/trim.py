@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from memolith.config import TrimConfig
+from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.config_jobs import LlmConfig
+from memolith.config.sections import LlmConfig
 from memolith.interfaces import Summariser
 from memolith.llm.rule_based import RuleBased
 

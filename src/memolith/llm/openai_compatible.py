@@ -9,7 +9,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 
-from memolith.config_jobs import LlmConfig
+from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
 from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError, TooLateError
 from memolith.interfaces import Statement, Summary

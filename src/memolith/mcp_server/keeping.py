@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 
-from memolith.config import scheduled_jobs
+from memolith.config.sections import scheduled_jobs
 from memolith.memory import Memory
 from memolith.upkeep import Scheduler
 

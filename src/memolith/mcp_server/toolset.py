@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from memolith.config import Config, McpConfig, tool_names
+from memolith.config.sections import Config, McpConfig
+from memolith.config.setting import tool_names
 from memolith.mcp_server.arguments import ArgumentError, Arguments
 from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request
 
-from memolith.config import SETTINGS, value_of
-from memolith.config_values import known_setting
-from memolith.files.settings_file import write_setting
+from memolith.config.edit import set_setting as change_setting
+from memolith.config.load import known_setting
+from memolith.config.sections import SETTINGS, value_of
+from memolith.files.transaction import rewrite_file
 from memolith.memory import Memory
 from memolith.rest.answers import V1, Answer, RequestError
 from memolith.rest.asking import TheMemory
@@ -110,7 +111,8 @@ def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Req
             hint=f"The user may: memolith config set {name} VALUE",
         )
     value = str(body.value).lower() if isinstance(body.value, bool) else str(body.value)
-    write_setting(memory.profile, memory.config.store, name, value)
+    change = change_setting(memory.profile, name, value)
+    rewrite_file(change.path, change.apply, memory.config.store)
     return _reloaded(memory, request)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memolith.config import SearchConfig
+from memolith.config.sections import SearchConfig
 from memolith.interfaces import WordVectors
 from memolith.search.candidates import Stage
 from memolith.search.days import prefer_days

@@ -15,7 +15,7 @@ def check_model(subject: Subject) -> list[Check]:
 
     Doctor connects to no other host.
     """
-    from memolith.config_loading import key_from
+    from memolith.config.load import key_from
     from memolith.embed.choose import try_embedder
 
     found = Findings("model", "Model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from memolith.config_loading import DEFAULT, placed
+from memolith.config.load import DEFAULT, with_line
 from memolith.files import layout
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.jobs.checks.findings import Findings, shown
@@ -64,7 +64,7 @@ def check_settings(subject: Subject) -> list[Check]:
     """Where the settings come from, and what of the files could not be taken."""
     found = Findings("settings", "Settings")
     for problem in subject.loaded.problems:
-        found.add("error", shown(placed(problem)), problem.hint)
+        found.add("error", shown(with_line(problem)), problem.hint)
     if subject.config.store.durability == "fast":
         found.add(
             "warn",

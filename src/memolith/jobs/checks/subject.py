@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memolith.approvals import PROFILE_FILE
-from memolith.config import Config
-from memolith.config_loading import LoadedConfig
+from memolith.config.load import LoadedConfig
+from memolith.config.sections import Config
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER

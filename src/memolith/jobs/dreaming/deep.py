@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from memolith.config_jobs import DreamConfig
+from memolith.config.sections import DreamConfig
 from memolith.files.recall_state import Recalled, RecallState
 from memolith.files.statements import Statement
 from memolith.jobs.dreaming.meaning import Said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.config_file import MAX_FILE_BYTES, MAX_LINE_CHARS, read_toml
+from memolith.config.load import MAX_FILE_BYTES, MAX_LINE_CHARS, read_toml
 from memolith.errors import ConfigError
 
 if TYPE_CHECKING:

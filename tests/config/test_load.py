@@ -12,17 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.config import DEFAULTS, SETTINGS, value_of
-from memolith.config_loading import open_profile, settings_from_flags
-from memolith.config_values import checked
+from memolith.config.load import open_profile, settings_from_flags
+from memolith.config.sections import DEFAULTS, SETTINGS, value_of
+from memolith.config.setting import Setting
 from memolith.errors import ConfigError, ProfileError
-from memolith.settings import Setting
 from tests.conftest import approve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memolith.config_loading import LoadedConfig
+    from memolith.config.load import LoadedConfig
     from memolith.profile import Profile
 
 
@@ -91,17 +90,19 @@ def test_each_place_wins_over_the_next_and_is_named_as_the_origin(desk: Desk) ->
     assert loaded.origins["trim.slack"] == "default"
 
 
-def another_value(setting: Setting) -> bool | float | str:
+def another_value(setting: Setting) -> bool | float | str | list[str]:
+    if setting.kind is tuple:
+        return ["one", "two"]
     """A value that is allowed and not the default."""
     if setting.kind is bool:
         return not setting.default
     choices: list[float | str] = [50, 30, 5, 0.5, 500, 5000, 50000]
     if setting.kind is str:
-        words = setting.must.words.removeprefix("one of ").split(", ") if setting.must else []
+        words = setting.rule.text.removeprefix("one of ").split(", ") if setting.rule else []
         choices = [*words, "Europe/Madrid", "memory/MEMORY-archive.md", "0 4 * * *", "127.0.0.2"]
         choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something", "~/notes"]
     for value in choices:
-        if setting.must is None or setting.must.holds(value):
+        if setting.rule is None or setting.rule.check(value):
             kept = setting.kind(value)
             if kept == value and kept != setting.default:
                 return value
@@ -244,9 +245,9 @@ def test_arguments_of_another_type_are_refused(desk: Desk, value: object) -> Non
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", float("nan"), float("inf")])
 def test_what_is_no_number_is_refused_even_where_there_is_no_limit(value: object) -> None:
-    setting = Setting(name="a.b", default=1.0, doc="", must=None, trusted_only=False)
+    setting = Setting(name="a.b", default=1.0, doc="")
     with pytest.raises(ConfigError, match=r"expected a number$"):
-        checked(setting, value, "argument")
+        setting.check(value, "argument")
 
 
 def test_true_and_false_may_be_written_as_people_do(desk: Desk) -> None:
@@ -323,14 +324,14 @@ def test_in_a_deleted_folder_the_profile_must_be_named(
 def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from memolith.config_loading import open_profile; open_profile()\n"
+        "from memolith.config.load import open_profile; open_profile()\n"
         "print(*set(sys.modules) - before)"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=desk.project, capture_output=True, check=True, text=True
     )
     imported = set(run.stdout.split())
-    assert "memolith.config_loading" in imported
+    assert "memolith.config.load" in imported
     assert imported & {"tomllib", "difflib", "zoneinfo", "pathlib"} == set()
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.config import DEFAULTS, SETTINGS
-from memolith.config_loading import open_profile
+from memolith.config.edit import set_setting
+from memolith.config.load import open_profile
+from memolith.config.sections import DEFAULTS, SETTINGS
 from memolith.errors import ConfigError, PathOutsideProfileError
-from memolith.files.settings_file import write_setting
+from memolith.files.transaction import rewrite_file
 from tests.conftest import approve
 
 if TYPE_CHECKING:
@@ -27,9 +28,14 @@ def profile(root: str) -> Profile:
     return open_profile(root)[0]
 
 
+def write_setting(profile: Profile, name: str, text: str, *, for_user: bool = False) -> None:
+    change = set_setting(profile, name, text, for_user=for_user)
+    rewrite_file(change.path, change.apply, DEFAULTS.store)
+
+
 def write(profile: Profile, name: str, text: str) -> str:
     """Write a setting; returns what stands in the file then."""
-    write_setting(profile, DEFAULTS.store, name, text)
+    write_setting(profile, name, text)
     with open(profile.settings_file, encoding="utf-8", newline="") as file:
         return file.read()
 
@@ -84,7 +90,7 @@ def test_comments_order_and_layout_stay(profile: Profile, before: str, after: st
 
 
 def test_the_users_file_is_for_all_profiles(profile: Profile) -> None:
-    write_setting(profile, DEFAULTS.store, "trim.max_chars", "9", for_user=True)
+    write_setting(profile, "trim.max_chars", "9", for_user=True)
     assert not os.path.exists(profile.settings_file)
     _, loaded = open_profile(None, "another", create=True)
     assert loaded.config.trim.max_chars == 9
@@ -120,7 +126,7 @@ def test_a_found_folder_is_not_given_what_it_may_not_have(
     with pytest.raises(ConfigError, match=r"store\.durability may not be set by a file found"):
         write(profile, "store.durability", "fast")
     assert (tmp_path / "memolith.toml").read_bytes() == b""
-    write_setting(profile, DEFAULTS.store, "store.durability", "fast", for_user=True)
+    write_setting(profile, "store.durability", "fast", for_user=True)
     assert open_profile()[1].config.store.durability == "fast"
 
 
@@ -157,15 +163,17 @@ def test_two_who_change_settings_at_once_do_not_lose_each_others(profile: Profil
     fitting = [
         name
         for name, setting in SETTINGS.items()
-        if setting.kind is int and (setting.must is None or setting.must.holds(50))
+        if setting.kind is int and (setting.rule is None or setting.rule.check(50))
     ]
     values = dict.fromkeys(fitting[:8], "50")
     assert len(values) == 8
     code = (
-        "import sys; from memolith.config_loading import open_profile\n"
-        "from memolith.files.settings_file import write_setting\n"
+        "import sys; from memolith.config.load import open_profile\n"
+        "from memolith.config.edit import set_setting\n"
+        "from memolith.files.transaction import rewrite_file\n"
         "profile, loaded = open_profile(sys.argv[1])\n"
-        "write_setting(profile, loaded.config.store, sys.argv[2], sys.argv[3])"
+        "change = set_setting(profile, sys.argv[2], sys.argv[3])\n"
+        "rewrite_file(change.path, change.apply, loaded.config.store)"
     )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, profile.root, *pair])

@@ -1,0 +1,489 @@
+"""Every setting: its default, its line of doc, and what a value must satisfy.
+
+A new section is one class and one line of `Config`; a new setting is one line. File key,
+environment variable, `--set`, documentation and checks follow from that line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from memolith.config.setting import (
+    ARCHIVE,
+    CRON,
+    ENDPOINT,
+    EXTERNAL_CHANNELS,
+    EXTRA_PATHS,
+    HOST,
+    HOSTS,
+    INSIDE,
+    KEY,
+    NAME,
+    ORIGINS,
+    PATTERN,
+    TOOLS,
+    ZONE,
+    Setting,
+    Value,
+    at_least,
+    between,
+    one_of,
+    setting,
+)
+
+# A table: one line for each setting.
+# fmt: off
+
+@dataclass(frozen=True)
+class ProfileConfig:
+    """The profile as a whole."""
+
+    timezone: str = setting(
+        "", "Time zone that decides which day it is; empty means the system's.", ZONE,
+    )
+    primary: str = setting(
+        "MEMORY.md", "Which of the two places new records go to; both are always read.",
+        one_of("MEMORY.md", "memory/MEMORY.md"),
+    )
+
+@dataclass(frozen=True)
+class StoreConfig:
+    """How records reach the disk."""
+
+    durability: str = setting(
+        "full", "`fast` skips fsync: a power cut can then lose acknowledged records. Unsafe.",
+        one_of("full", "fast"), trusted_only=True,
+    )
+    lock_timeout_seconds: float = setting(
+        10.0, "How long to wait for another writer before giving up.", between(0, 3600),
+    )
+    max_record_bytes: int = setting(
+        65536, "Largest text of one record, in UTF-8 bytes.", between(1, 16777216),
+    )
+    duplicates: str = setting(
+        "reuse",
+        "The same text again: `reuse` answers with the record there is, `keep` writes another.",
+        one_of("reuse", "keep"),
+    )
+    backups_kept: int = setting(
+        100, "How many backups to keep; the oldest are deleted.", at_least(1),
+        trusted_to_lower=True,
+    )
+
+@dataclass(frozen=True)
+class TrimConfig:
+    """The rolling window over MEMORY.md. Daily logs are never trimmed."""
+
+    max_records: int = setting(
+        0, "Most records MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0),
+    )
+    max_chars: int = setting(
+        0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.",
+        at_least(0),
+    )
+    slack: float = setting(
+        0.1, "Trim this share below the limit, so that not every append rewrites the file.",
+        between(0, 0.9),
+    )
+    archive_path: str = setting(
+        ".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE,
+    )
+
+@dataclass(frozen=True)
+class JobsConfig:
+    """Jobs that tidy a memory: how they run, and which reports are kept."""
+
+    review: str = setting(
+        "auto",
+        "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.",
+        one_of("auto", "ask"),
+    )
+    kept: int = setting(
+        200, "How many reports of jobs to keep; older jobs cannot be undone.", at_least(1),
+    )
+
+@dataclass(frozen=True)
+class CompactConfig:
+    """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
+
+    enabled: bool = setting(False, "Whether old records are compacted on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    every_hours: float = setting(
+        0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0),
+    )
+    after_append: bool = setting(
+        True,
+        "Also within about a minute after MEMORY.md has passed its limits and nothing was remembered for half a minute.",
+    )
+    max_records: int = setting(
+        200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.",
+        at_least(0),
+    )
+    max_chars: int = setting(
+        32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.",
+        at_least(0),
+    )
+    min_age_days: float = setting(
+        7.0, "Records younger than this are never compacted.", at_least(0),
+    )
+    categories: str = setting(
+        "", "Categories to compact, with commas between; empty means all that are not protected.",
+    )
+    protected: str = setting(
+        "", "Further categories that are never compacted, with commas between.",
+    )
+
+@dataclass(frozen=True)
+class LongMemoryConfig:
+    """LONGMEMORY.md: what happened month by month, written by compaction."""
+
+    enabled: bool = setting(True, "Whether compaction writes LONGMEMORY.md.")
+    max_chars: int = setting(
+        16000, "Most characters it may have; the oldest months go to the archive.", at_least(1000),
+    )
+    block_chars: int = setting(1500, "Most characters of one month.", at_least(200))
+
+@dataclass(frozen=True)
+class LlmConfig:
+    """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
+
+    url: str = setting(
+        "",
+        "Address of an OpenAI-compatible API, such as http://localhost:11434/v1; empty = rules.",
+        ENDPOINT, trusted_only=True,
+    )
+    model: str = setting("default", "The name of the model.", trusted_only=True)
+    key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
+    timeout_seconds: float = setting(
+        60.0,
+        "How long one answer may take; then the rules write instead, for the rest of the job.",
+        between(0.1, 3600), trusted_only=True,
+    )
+    price: float = setting(
+        0.0,
+        "What a million tokens cost, in whichever currency: reports then tell the price. 0 = not known.",
+        at_least(0), trusted_only=True,
+    )
+    max_questions: int = setting(
+        200, "How often one job may ask, retries included; then the rules write the rest.",
+        at_least(1), trusted_only=True,
+    )
+    retries: int = setting(
+        2, "How often a busy endpoint is asked again.", between(0, 10), trusted_only=True,
+    )
+
+@dataclass(frozen=True)
+class ChatConfig:
+    """The conversation history."""
+
+    enabled: bool = setting(True, "Whether chat turns are kept at all.")
+    max_entries: int = setting(
+        100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1),
+    )
+    max_chars_per_entry: int = setting(
+        2000, "Longer messages are cut here and marked as cut.", at_least(20),
+    )
+    max_total_chars: int = setting(
+        8000, "Longest recap of a chat; the oldest turns are left out first.", at_least(100),
+    )
+    recap_top_k: int = setting(3, "How many turns a recap about a question holds.", between(1, 100))
+    timeout_seconds: float = setting(
+        15.0, "How long a recap waits for the turns that answer a question.", between(0.001, 600),
+    )
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How hits are found and ordered."""
+
+    words: bool = setting(True, "Whether to search by words (BM25).")
+    meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    rrf_k: int = setting(
+        60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000),
+    )
+    words_weight: float = setting(
+        1.0, "How much words count in the fusion and among the votes.", between(0, 100),
+    )
+    meaning_weight: float = setting(1.0, "How much meaning counts there.", between(0, 100))
+    synonyms_path: str = setting(
+        "", "A file of your own synonyms inside the profile; see search-language.md.", INSIDE,
+    )
+    day_first: str = setting(
+        "auto", "Whether 3/4/2026 is 3 April; `auto` goes by the language of the question.",
+        one_of("auto", "yes", "no"),
+    )
+    seasons: str = setting(
+        "auto",
+        "Whether summer begins in June (`north`) or December; `auto` goes by `profile.timezone`.",
+        one_of("auto", "north", "south"),
+    )
+    days: bool = setting(True, "Whether what is from the days a question names comes first.")
+    categories: bool = setting(
+        True, "Whether records of a category a question names (decisions, lessons …) come first.",
+    )
+    passages: bool = setting(
+        True, "Whether the best passage of a long text counts besides the whole of it.",
+    )
+    decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
+    half_life_days: float = setting(
+        30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1),
+    )
+    supersede: bool = setting(True, "Whether what a newer record took the place of moves down.")
+    diversify: bool = setting(True, "Whether copies of a better hit move down.")
+    mmr_lambda: float = setting(
+        0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1),
+    )
+
+@dataclass(frozen=True)
+class IndexConfig:
+    """What is searched besides the profile."""
+
+    extra_paths: str = setting(
+        "",
+        "Folders whose Markdown is searched too and never written, with `:` between, as `~/notes`.",
+        EXTRA_PATHS, trusted_only=True,
+    )
+    watch: bool = setting(
+        True,
+        "Whether a server that was searched once indexes files as they change, without a search.",
+    )
+
+@dataclass(frozen=True)
+class EmbedConfig:
+    """The model that searches by meaning. The default one comes along and sends nothing anywhere."""
+
+    kind: str = setting(
+        "default",
+        "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked. All that use a memory need the same: another embeds everything again.",
+        one_of("default", "openai", "ollama"), trusted_only=True,
+    )
+    url: str = setting(
+        "", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.",
+        ENDPOINT, trusted_only=True,
+    )
+    model: str = setting(
+        "", "The server's name for the model, such as nomic-embed-text.", trusted_only=True,
+    )
+    key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
+    batch_size: int = setting(
+        64, "How many texts are sent at once.", between(1, 2048), trusted_only=True,
+    )
+    timeout_seconds: float = setting(
+        20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True,
+    )
+    retries: int = setting(
+        2, "How often a server that is busy or away is asked again.", between(0, 10),
+        trusted_only=True,
+    )
+
+@dataclass(frozen=True)
+class ContextConfig:
+    """What an agent is handed at the start of a session and before an answer."""
+
+    max_chars: int = setting(
+        32000, "Longest text for the start of a session.", between(500, 1000000),
+    )
+    max_tokens: int = setting(
+        0, "The same in tokens, as estimated; 0 leaves it to the characters.", at_least(0),
+    )
+    long_memory: bool = setting(True, "Whether LONGMEMORY.md is part of the start of a session.")
+    external: str = setting(
+        "hold",
+        "Text from outside channels: `hold` keeps it out of contexts, `mark` lets it in, marked.",
+        one_of("hold", "mark"), trusted_only=True,
+    )
+    citations: str = setting(
+        "auto",
+        "Whether quotations for an agent name file and lines: `on`, `off`, or `auto`, not in groups.",
+        one_of("auto", "on", "off"),
+    )
+    turn_tokens: int = setting(
+        2000, "Budget for the memories that are handed over before an answer.", at_least(50),
+    )
+    max_results: int = setting(
+        20, "How many memories are looked at before an answer.", between(1, 100),
+    )
+    experiences: int = setting(
+        3, "How many past experiences are handed over before an answer; 0 = none.", between(0, 20),
+    )
+    deadline_seconds: float = setting(
+        1.5, "After this time an answer goes on with what was found so far.", between(0.01, 60),
+    )
+    cache_seconds: float = setting(
+        30.0, "How long an answer is fresh; then it is renewed in the background.",
+        between(0, 3600),
+    )
+    cache_entries: int = setting(
+        256, "How many answers are kept in memory; 0 keeps none.", between(0, 100000),
+    )
+
+@dataclass(frozen=True)
+class TrustConfig:
+    """Whose text is an agent's own, and whose came from outside."""
+
+    external: tuple[str, ...] = setting(
+        EXTERNAL_CHANNELS,
+        "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN,
+        trusted_only=True,
+    )
+
+@dataclass(frozen=True)
+class McpConfig:
+    """The MCP server, which agents talk to."""
+
+    tools: str = setting(
+        "core", "Which tools it offers: `core`, `all`, or names with commas between them.", TOOLS,
+    )
+    session: str = setting("main", "The session of the records it writes.", NAME)
+    session_kind: str = setting(
+        "main", "Who is in that session; in a `group`, tools for private sessions are refused.",
+        one_of("main", "dm", "heartbeat", "group"),
+    )
+    allow_secret: bool = setting(
+        False, "Whether an agent may ask for secret records; if not, it never sees one.",
+        trusted_only=True,
+    )
+
+@dataclass(frozen=True)
+class ServeConfig:
+    """The server of `memolith serve`."""
+
+    host: str = setting(
+        "127.0.0.1",
+        "Address to listen on; one that is not this machine's own opens the memory to the network.",
+        HOST, trusted_only=True, restart=True,
+    )
+    port: int = setting(
+        8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True,
+        restart=True,
+    )
+    hosts: str = setting(
+        "", "Further names requests may be addressed to, with commas between; others are refused.",
+        HOSTS, trusted_only=True,
+    )
+    origins: str = setting(
+        "", "Web pages that may call, such as `http://localhost:5173`, with commas between.",
+        ORIGINS, trusted_only=True,
+    )
+    allow_secret: bool = setting(
+        False, "Whether a call that asks for secret records gets them.", trusted_only=True,
+    )
+    max_body_bytes: int = setting(
+        1048576, "Largest body of a request.", between(1024, 67108864), trusted_only=True,
+    )
+    timeout_seconds: float = setting(
+        30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600),
+    )
+    requests_per_second: float = setting(
+        500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0),
+    )
+
+@dataclass(frozen=True)
+class DreamConfig:
+    """Recall tracking and dreaming."""
+
+    enabled: bool = setting(False, "Whether dreams run on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    track: bool = setting(
+        True, "Whether it is noted which hits were shown and used; dreaming learns from that.",
+    )
+    min_score: float = setting(0.3, "Lowest score of a statement to be promoted.", between(0, 1))
+    min_recalls: int = setting(
+        2, "How often a statement must have answered; a question counts once a day.", at_least(1),
+    )
+    min_queries: int = setting(
+        1, "How many questions it must have answered, or on how many days.", at_least(1),
+    )
+    max_age_days: int = setting(
+        30, "What was not recalled for so many days is not promoted. 0 = no limit.", at_least(0),
+    )
+    max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
+    max_chars: int = setting(
+        8000, "Most characters of MEMORY.md that promoted facts may take; the oldest make room.",
+        at_least(0),
+    )
+
+@dataclass(frozen=True)
+class ExperiencesConfig:
+    """The experience store."""
+
+    enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
+    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    uniqueness: float = setting(
+        0.85,
+        "An experience as similar as this to a stored one is added only if it contains another fact.",
+        between(0, 1),
+    )
+    max_count: int = setting(
+        5000, "Most experiences; the least valuable go to the archive.", at_least(1),
+    )
+
+
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings, immutable; built by `load` and handed to each user of a section."""
+
+    profile: ProfileConfig = ProfileConfig()
+    store: StoreConfig = StoreConfig()
+    trim: TrimConfig = TrimConfig()
+    jobs: JobsConfig = JobsConfig()
+    compact: CompactConfig = CompactConfig()
+    long_memory: LongMemoryConfig = LongMemoryConfig()
+    llm: LlmConfig = LlmConfig()
+    chat: ChatConfig = ChatConfig()
+    search: SearchConfig = SearchConfig()
+    index: IndexConfig = IndexConfig()
+    embed: EmbedConfig = EmbedConfig()
+    context: ContextConfig = ContextConfig()
+    trust: TrustConfig = TrustConfig()
+    mcp: McpConfig = McpConfig()
+    serve: ServeConfig = ServeConfig()
+    dream: DreamConfig = DreamConfig()
+    experiences: ExperiencesConfig = ExperiencesConfig()
+
+
+DEFAULTS = Config()
+SECTIONS: tuple[str, ...] = tuple(part.name for part in fields(Config))
+SETTINGS: Mapping[str, Setting] = {
+    (name := f"{part}.{known.name}"): Setting(name=name, default=known.default, **known.metadata)  # type: ignore[arg-type]
+    for part in SECTIONS
+    for known in fields(getattr(DEFAULTS, part))
+}
+
+
+def value_of(config: Config, name: str) -> Value:
+    """The value of the setting with this full name.
+
+    >>> value_of(DEFAULTS, "trim.slack")
+    0.1
+    """
+    part, key = name.split(".")
+    value: Value = getattr(getattr(config, part), key)
+    return value
+
+
+def with_values(values: Mapping[str, Value]) -> Config:
+    """The defaults with these checked values put in, by full name.
+
+    >>> with_values({"trim.max_records": 500}).trim.max_records
+    500
+    """
+    changed: dict[str, dict[str, Value]] = {}
+    for name, value in values.items():
+        part, key = name.split(".")
+        changed.setdefault(part, {})[key] = value
+    parts = {part: replace(getattr(DEFAULTS, part), **keys) for part, keys in changed.items()}
+    return replace(DEFAULTS, **parts)
+
+
+# Jobs with a schedule once `enabled`, in the order they run in: those that learn from records come
+# before the one that replaces records by summaries.
+SCHEDULED = ("experiences", "dream", "compact")
+
+
+def scheduled_jobs(config: Config) -> list[str]:
+    """The jobs that are switched on, in the order they run in when several are due."""
+    return [job for job in SCHEDULED if getattr(config, job).enabled]
