@@ -12,7 +12,7 @@ import pytest
 
 from memolith.cli.expiry import parse_expiry
 from memolith.cli.usage import UsageError
-from tests.cli.conftest import PROGRAM, in_terminal
+from tests.cli.conftest import PROGRAM, in_terminal, program
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -327,3 +327,13 @@ def test_settings_that_cannot_be_are_refused(memolith: Run, setting: str, value:
     assert memolith("config", "set", setting, value).code != 0
     for host in ("localhost", "0.0.0.0", "::1", "fe80::1%eth0", "nas.local"):
         assert memolith("config", "set", "serve.host", host).code == 0
+
+
+def test_mcp_makes_the_files_of_a_new_memory(root: str) -> None:
+    assert program("mcp", "--root", root).code == 0
+    assert {"MEMORY.md", "USER.md", "memolith.toml"} <= {path.name for path in Path(root).iterdir()}
+
+
+def test_mcp_serves_where_no_file_can_be_made() -> None:
+    done = program("mcp", "--root", "/proc/memolith")
+    assert (done.code, done.err) == (0, "")

@@ -195,3 +195,13 @@ def test_doctor_finds_a_server_whatever_its_port(root: str) -> None:
     out = program("doctor", "--root", root).out
     assert "no server runs at port" in out or "does not answer like" in out
     assert f"port {port} " not in out
+
+
+def test_the_files_of_a_new_memory_are_made_and_those_of_another_stay(root: str) -> None:
+    with running(root):
+        assert {"MEMORY.md", "USER.md", "memolith.toml"} <= {
+            path.name for path in Path(root).iterdir()
+        }
+    Path(root, "USER.md").unlink()
+    with running(root):
+        assert not Path(root, "USER.md").exists()

@@ -8,6 +8,7 @@ import shlex
 
 from memolith.approvals import is_approved
 from memolith.cli import exit_codes, output
+from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, UsageError
 from memolith.clock import Clock
@@ -16,7 +17,8 @@ from memolith.profile import Profile
 HELP = """\
 Make the folder of a memory, with MEMORY.md, USER.md and memolith.toml in it, so that commands run below
 the folder use it. Files that are there stay as they are; if they are a memory, `init` shows what it
-holds and asks before it approves it (see `memolith trust`).
+holds and asks before it approves it (see `memolith trust`). In a git work tree it offers lines for
+.gitignore that keep the memory out of git.
 Other commands make what they need by themselves, except a profile with a name of its own."""
 EXAMPLE = """\
 memolith init
@@ -45,6 +47,7 @@ def run(args: Arguments) -> int:
             from memolith.jobs.trust import approve
 
             approve(memory.root, memory.profile.home, Clock().now())
+        _keep_out_of_git(args, memory.root)
     if args.json:
         output.say_json({"profile": memory.profile.name, "root": memory.root, "made": made})
         return exit_codes.OK
@@ -65,3 +68,26 @@ def _is_sure(args: Arguments, profile: Profile) -> bool:
         return True
     found = survey(profile.root)
     return found is None or is_sure(args, found, f"memolith init {shlex.quote(profile.root)} --yes")
+
+
+def _keep_out_of_git(args: Arguments, root: str) -> None:
+    """Offer to ignore the private files, if git does not; without a terminal, say how."""
+    from memolith.jobs.git import (
+        IGNORE_FILE,
+        IGNORE_LINES,
+        ignore_private_files,
+        private_files_in_git,
+    )
+
+    _, exposed = private_files_in_git(root)
+    if not exposed:
+        return
+    lines = " ".join(IGNORE_LINES.split())
+    if at_terminal() and not args.json and not args.yes:
+        output.note(f"{root} is in a git work tree, and git does not ignore the memory.")
+        if confirmed(f"Add to {IGNORE_FILE}: {lines}?"):
+            ignore_private_files(root)
+    else:
+        output.note(
+            f"To keep the memory out of git, add to {os.path.join(root, IGNORE_FILE)}: {lines}"
+        )

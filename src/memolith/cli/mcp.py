@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memolith.cli.heap import share_heap
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import make_if_new, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.config.setting import Value
 from memolith.memory import Memory
@@ -45,6 +45,7 @@ def run(args: Arguments) -> int:
     options = {"mcp.tools": args.tools, "serve.port": args.port}
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="mcp") as memory:
+        make_if_new(memory)
         share_heap()
         if args.http:
             _serve_http(memory, as_json=args.json)

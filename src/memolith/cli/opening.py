@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from memolith.cli import output
 from memolith.cli.usage import Arguments
 from memolith.config.load import open_profile, settings_from_flags
 from memolith.config.setting import Value
+from memolith.errors import MemolithError
 from memolith.memory import Memory
 from memolith.opened import open_with
 from memolith.profile import Profile
@@ -95,3 +97,12 @@ def open_memory(
     if not hook:
         warn_of_unapproved(profile)
     return open_with(Memory, (profile, given, loaded, None, channel))
+
+
+def make_if_new(memory: Memory) -> None:
+    """Make the first files of a memory that does not exist yet, if that is possible."""
+    from memolith.jobs.trust import holds_memory
+
+    if not holds_memory(memory.root):
+        with suppress(MemolithError):  # the first call that writes says why
+            memory.init()

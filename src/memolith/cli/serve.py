@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memolith.cli.heap import share_heap
-from memolith.cli.opening import open_memory
+from memolith.cli.opening import make_if_new, open_memory
 from memolith.cli.usage import Arguments, whole_number
 from memolith.config.setting import Value
 
@@ -39,6 +39,7 @@ def run(args: Arguments) -> int:
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="rest") as memory:
         sock = listen(memory.config.serve.host, memory.config.serve.port)
+        make_if_new(memory)
         share_heap()
         from memolith.rest.running import serve, set_up_logs  # takes a second: only if all is well
 

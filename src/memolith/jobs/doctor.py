@@ -41,6 +41,7 @@ from memolith.jobs.checks.writer import (
     check_staging,
     staged_files,
 )
+from memolith.jobs.git import check_git
 from memolith.jobs.server_files import TOKEN, server_token
 from memolith.profile import Profile
 from memolith.reports import Check, DoctorReport, IndexStatus
@@ -57,6 +58,7 @@ _OF_A_PROFILE: tuple[Examination, ...] = (
     check_shapes,
     check_modes,
     check_conflicts,
+    check_git,
     check_lock,
     check_staging,
     check_quarantine,

@@ -30,10 +30,15 @@ class Survey:
     owner: int
 
 
+def holds_memory(root: str) -> bool:
+    """Whether there is a memory in this folder, whoever made it."""
+    marks = (PROFILE_FILE, layout.ROOT_MEMORY, layout.NESTED_MEMORY, STATE_FOLDER)
+    return any(os.path.lexists(os.path.join(root, mark)) for mark in marks)
+
+
 def survey(root: str) -> Survey | None:
     """Count what is in a folder without writing to it; None if it holds no memory."""
-    marks = (PROFILE_FILE, layout.ROOT_MEMORY, layout.NESTED_MEMORY, STATE_FOLDER)
-    if not any(os.path.lexists(os.path.join(root, mark)) for mark in marks):
+    if not holds_memory(root):
         return None
     with Folder(root) as folder:
         folder.leave_out_closed()
