@@ -141,7 +141,7 @@ class Folder:
             walked = f"{walked}/{part}" if walked else part
             below = self._below.pop(walked, None)
             if below is None:
-                below = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
+                below = _open_folder(part, fd, walked)
             self._below[walked] = fd = below  # last in the dict: used last
         while len(self._below) > _MOST_HANDLES:
             close_quietly(self._below.pop(next(path for path in self._below if path)))
@@ -243,6 +243,15 @@ class Folder:
             )
 
 
+def _open_folder(name: str, above: int, path: str) -> int:
+    try:
+        return os.open(name, _FOLDER_FLAGS, dir_fd=above)
+    except NotADirectoryError as error:  # Linux says so of a link, too
+        if stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+            raise storage_error(OSError(errno.ELOOP, ""), path) from error
+        raise
+
+
 def close_quietly(fd: int) -> None:
     """Close a handle. Whatever the system says, it is gone, and what matters was synced before."""
     try:  # noqa: SIM105 - `suppress` takes as long as closing, and a search closes some thirty
@@ -310,9 +319,9 @@ def storage_error(
     number, shown = error.errno or 0, shown_path(path)
     if number == errno.ELOOP:
         return PathOutsideProfileError(
-            f"{shown} is or goes through a symbolic link, which is not followed inside a profile.",
+            f"{shown} is a symbolic link, which is not followed inside a profile.",
             path=path,
-            hint="Replace the link by the file itself, or point --root at the real folder.",
+            hint="Delete the link, or put the file or folder itself in its place.",
         )
     reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
     if number == errno.ENOTDIR and "/" in path:

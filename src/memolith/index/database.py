@@ -56,12 +56,12 @@ class Database:
         Without `mends` a damaged one stays as it is and is an IndexDamagedError; all of it is checked.
         """
         self._mends = mends
-        self.folder = os.path.realpath(folder)
+        self.folder = generations.resolve(folder)
         self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
         for _ in range(_ATTEMPTS):
             try:
-                generations.make_folder(self.folder)
                 self.generation = generations.newest(self.folder)
+                generations.make_folder(self.folder)
                 if not self.generation:
                     self._make()
                     self.generation = generations.newest(self.folder)
@@ -208,7 +208,7 @@ class Database:
         unfinished = generations.unfinished_path(self.folder)
         try:
             generations.make_private(unfinished)
-            connection = apsw.Connection(unfinished)
+            connection = apsw.Connection(unfinished, flags=_READ_WRITE)
             try:
                 connection.pragma("journal_mode", "wal")
                 connection.execute("BEGIN")

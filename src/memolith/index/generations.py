@@ -14,6 +14,7 @@ import stat
 from collections.abc import Collection
 from contextlib import suppress
 
+from memolith.errors import PathOutsideProfileError
 from memolith.index.sqlite_schema import VERSION
 
 _NAME = re.compile(rf"index-v{VERSION}-(\d+)\.db", re.ASCII)
@@ -28,6 +29,25 @@ _ANY_VERSION = re.compile(r"index-v(\d+)-.*", re.ASCII | re.DOTALL)
 _UNFINISHED = ".new"
 # Whatever has been unfinished for so long had a maker that was killed.
 _HOUR = 3600
+
+
+def resolve(path: str) -> str:
+    """The path of something in `.memolith`, as SQLite opens it without following links.
+
+    Links above the memory are the user's own choice. `.memolith` and what is in it may not be one: a
+    memory that somebody else made could lead out of itself.
+    """
+    root, *parts = path.rsplit(os.sep, 2)
+    path = os.path.realpath(root)
+    for part in parts:
+        path = os.path.join(path, part)
+        if os.path.islink(path):
+            raise PathOutsideProfileError(
+                f"{path} is a symbolic link, which is not followed inside a profile.",
+                path=path,
+                hint="Delete the link; the index is made again from the files.",
+            )
+    return path
 
 
 def database_path(folder: str, generation: int) -> str:
@@ -50,7 +70,7 @@ def waiting_in(segment: str) -> int | None:
 def newest(folder: str) -> int:
     """The number of the newest generation; 0 when there is none."""
     try:
-        names = os.listdir(folder)
+        names = os.listdir(resolve(folder))
     except FileNotFoundError:
         return 0
     return max((int(found[1]) for found in map(_NAME.fullmatch, names) if found), default=0)

@@ -6,7 +6,7 @@ The latter where a memory may be read but not written, or the index cannot be us
 from __future__ import annotations
 
 import os
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from memolith.index.choose import has_index
 
@@ -58,6 +58,5 @@ def _has_or_may_have_index(folder: str) -> bool:
 
 
 def _temporary_folder() -> TemporaryDirectory[str]:
-    from tempfile import TemporaryDirectory
-
-    return TemporaryDirectory(prefix="memolith-index-", ignore_cleanup_errors=True)
+    place = os.path.realpath(gettempdir())
+    return TemporaryDirectory(prefix="memolith-index-", dir=place, ignore_cleanup_errors=True)

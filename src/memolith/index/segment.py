@@ -125,7 +125,7 @@ class Segment:
         for part in parts:
             checksum = crc32(part, checksum)
         unfinished = f"{path}.new"
-        fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with open(fd, "wb") as file:
                 file.writelines([_MAGIC, _SUM.pack(checksum), *parts])

@@ -166,6 +166,7 @@ def _open(path: str) -> apsw.Connection | None:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
     db = None
     try:
+        path = generations.resolve(path)
         generations.make_private(path)
         db = apsw.Connection(path, flags=flags)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
