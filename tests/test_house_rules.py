@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (3_500, 28),
-    "cli": (3_656, 54),
-    "config": (940, 4),
-    "context": (1_544, 19),
-    "embed": (579, 9),
-    "files": (4_339, 42),
+    "(top)": (3_471, 28),
+    "cli": (3_664, 54),
+    "config": (969, 5),
+    "context": (1_543, 19),
+    "embed": (580, 9),
+    "files": (4_037, 37),
     "index": (2_796, 26),
     "ingest": (955, 14),
-    "jobs": (7_754, 72),
+    "jobs": (8_024, 74),
     "llm": (756, 10),
-    "mcp_server": (1_760, 21),
-    "rest": (2_309, 32),
+    "mcp_server": (1_761, 21),
+    "rest": (2_311, 32),
     "search": (1_584, 24),
     "text": (4_052, 49),
 }
-CEILING_OF_ALL = (37_326, 405)
+CEILING_OF_ALL = (36_511, 391)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -13,9 +13,9 @@ import pytest
 from benchmarks.summaries.run import LIVES, read_life
 from memolith import Memory
 from memolith.errors import EmbeddingError
-from memolith.files.statements import Statement
 from memolith.jobs import contradictions as module
 from memolith.jobs.contradictions import contradictions
+from memolith.jobs.statements import Statement
 from memolith.types import Citation
 
 PAIRS = Path(__file__).parent / "pairs"

@@ -9,9 +9,10 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import WriterBusyError
-from memolith.files import recall_log, recall_state
-from memolith.files.recall_state import read_state
+from memolith.files import recall_log
+from memolith.jobs import recall_state
 from memolith.jobs.dreaming import settle
+from memolith.jobs.recall_state import read_state
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
-from memolith.files.statements import Statement
 from memolith.interfaces import Embedder
+from memolith.jobs.statements import Statement
 from memolith.text.claims import Claim, claims, contradict
 from memolith.text.clashes import Frame, clash, frames
 from memolith.text.entities import entities, small_words

@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memolith.files import layout, recall_log, recall_state
-from memolith.files.dream_diary import diary_entry, diary_time
-from memolith.files.promoted import blocks, generated_lines
-from memolith.files.recall_state import Recalled, RecallState
-from memolith.files.statements import Statement, statements
+from memolith.files import layout, recall_log
+from memolith.files.dream_files import blocks, diary_entry, diary_time, generated_lines
+from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import (
     YOU_UNDID_IT,
@@ -31,6 +29,8 @@ from memolith.jobs.dreaming.page import Budget, Page, write_page
 from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.statements import Statement, statements
 from memolith.jobs.undone import UNDONE, undone_by
 from memolith.reports import Change
 from memolith.text.summary_text import read_summary

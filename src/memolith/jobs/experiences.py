@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memolith.files import layout, recall_state
+from memolith.files import layout
 from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.files.tombstones import digest
+from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.experience.candidates import (
     Candidate,

@@ -9,12 +9,11 @@ from datetime import datetime
 from hashlib import sha256
 
 from memolith.errors import FileChangedError, StorageError
-from memolith.files import layout, promoted, recall_log, recall_state
+from memolith.files import dream_files, layout, recall_log
 from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
-from memolith.files.dream_diary import without_themes
 from memolith.files.folder import Folder, let_in
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
@@ -23,6 +22,7 @@ from memolith.files.secret_marks import daily_logs_of
 from memolith.files.tail import QUARANTINE
 from memolith.files.tombstones import tombstone_line
 from memolith.files.transaction import Transaction
+from memolith.jobs import recall_state
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
@@ -54,7 +54,7 @@ def forget(
         data = folder.read(path) or b""
         named = any(name in data for name in names)
         is_diary = path.endswith(layout.DREAM_DIARY)
-        if not (named or is_diary or path == record.id or promoted.TRAILER in data):
+        if not (named or is_diary or path == record.id or dream_files.TRAILER in data):
             continue
         left = _without(path, data, record)
         if left == data:
@@ -157,10 +157,10 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
             (recall_state.SIGNALS, recall_state.encode_signals(left_state)),
         ):
             transaction.replace(path, data, folder.stamp(path))
-    set_aside = list(recall_state.set_aside(folder))
-    for path in set_aside:
+    damaged = recall_state.damaged_files(folder)
+    for path in damaged:
         transaction.remove(path, folder.stamp(path))
-    return [*state.damaged, *set_aside]
+    return [*state.damaged, *damaged]
 
 
 def _without(path: str, data: bytes, record: Record) -> bytes | None:
@@ -188,8 +188,8 @@ def _lines_without(document: Document, record: Record) -> bytes:
     document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
     document = summaries_without(document, record.id)
     if document.path == layout.DREAM_DIARY:
-        return without_themes(document.data)
-    return promoted.without_fact(document.data, claim_key(record.text), record.id)
+        return dream_files.without_themes(document.data)
+    return dream_files.without_fact(document.data, claim_key(record.text), record.id)
 
 
 def _report_without(data: bytes, record: Record) -> bytes | None:

@@ -12,17 +12,18 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 
-from memolith.files import layout, recall_log, recall_state
+from memolith.files import layout, recall_log
 from memolith.files.archives import known_archives
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
 from memolith.files.lookup import memory_files, records_in
 from memolith.files.passages import parse_citation
-from memolith.files.statements import Statement, statements
 from memolith.files.tombstones import tombstones
+from memolith.jobs import recall_state
 from memolith.jobs.contradictions import contradictions
 from memolith.jobs.dreaming import fold as recalls
+from memolith.jobs.statements import Statement, statements
 from memolith.reports import IntegrityFinding, ScanReport
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets

@@ -14,7 +14,7 @@ from typing import Literal
 from memolith.errors import FileChangedError
 from memolith.files import layout, long_memory
 from memolith.files.document import Document
-from memolith.files.promoted import blocks
+from memolith.files.dream_files import blocks
 from memolith.files.tombstones import digest
 from memolith.interfaces import Statement
 from memolith.jobs.changes import split_lines

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memolith.config.sections import DreamConfig
-from memolith.files.recall_state import Recalled, RecallState
-from memolith.files.statements import Statement
 from memolith.jobs.dreaming.meaning import Said
 from memolith.jobs.dreaming.score import Score, score, variety
 from memolith.jobs.dreaming.sources import Sources
+from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.statements import Statement
 
 YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
 # So many of the best are looked up in the files; a promotion is found long before.

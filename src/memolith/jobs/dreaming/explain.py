@@ -6,16 +6,15 @@ from dataclasses import replace
 
 from memolith.errors import NotFoundError
 from memolith.files import layout, recall_log
-from memolith.files.dream_diary import last_dream
+from memolith.files.dream_files import blocks, last_dream
 from memolith.files.passages import parse_citation
-from memolith.files.promoted import blocks
-from memolith.files.recall_state import Recalled
-from memolith.files.statements import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import Folding, asleep, open_night
 from memolith.jobs.dreaming.deep import Judgement, Night, judge, judge_all, taken_back
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.recall_state import Recalled
+from memolith.jobs.statements import Statement
 from memolith.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
 

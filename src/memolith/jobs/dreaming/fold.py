@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
 from memolith.files.recall_log import Shown, Used
-from memolith.files.recall_state import MOST_DAYS, MOST_QUERIES, Recalled, RecallState
+from memolith.jobs.recall_state import MAX_DAYS, MAX_QUERIES, Recalled, RecallState
 from memolith.text.concepts import concept_tags
 from memolith.text.pieces import claim_key
 
@@ -111,9 +111,9 @@ def _count(answers: Sequence[Shown], entry: Recalled) -> None:
     entry.total_score += sum([event.score for event in counted])
     entry.max_score = max([entry.max_score, *[event.score for event in answers]])
     entry.last_at = max([entry.last_at, *[event.at for event in answers]])
-    entry.days = tuple(days[-MOST_DAYS:])
-    entry.queries = tuple(queries)[-MOST_QUERIES:]
-    entry.last_queries = tuple(dict.fromkeys([*earlier, *today]))[-MOST_QUERIES:]
+    entry.days = tuple(days[-MAX_DAYS:])
+    entry.queries = tuple(queries)[-MAX_QUERIES:]
+    entry.last_queries = tuple(dict.fromkeys([*earlier, *today]))[-MAX_QUERIES:]
 
 
 def _standing(path: str) -> int:

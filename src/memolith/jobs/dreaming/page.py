@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memolith.files.promoted import (
+from memolith.files.dream_files import (
     Block,
     PromotedFact,
     begin_line,
@@ -13,7 +13,6 @@ from memolith.files.promoted import (
     blocks,
     fact_line,
     generated_lines,
-    lines_of_block,
 )
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import Judgement
@@ -128,7 +127,7 @@ def _take_out(edits: Edits, known: Sequence[Block], gone: Sequence[PromotedFact]
     edits.remove(numbers)
     for block in known:
         if block.day != day and all(fact.line in numbers for fact in block.facts):
-            edits.remove(lines_of_block(block))
+            edits.remove(block.ours if block.is_only_ours else ())
 
 
 def _put_in(

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memolith.files.recall_state import Recalled, RecallState
 from memolith.jobs.dreaming.score import days_between, fading
+from memolith.jobs.recall_state import Recalled, RecallState
 
 # Each phase takes a statement so far from where it is towards 1: never beyond, however often.
 _LIGHT, _REM = 0.2, 0.3

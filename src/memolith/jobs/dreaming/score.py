@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from memolith.files.recall_state import Recalled
+from memolith.jobs.recall_state import Recalled
 
 WEIGHTS: Mapping[str, float] = {
     "frequency": 0.24,

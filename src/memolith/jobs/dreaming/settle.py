@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memolith.files import layout, recall_state
-from memolith.files.dream_diary import diary_time
+from memolith.files import layout
+from memolith.files.dream_files import diary_time
 from memolith.files.folder import Folder
-from memolith.files.recall_state import RecallState
 from memolith.files.transaction import Transaction
+from memolith.jobs import recall_state
 from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text, found_again
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.dreaming.unspoken import secret_names
 from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.recall_state import RecallState
 
 # About what a year of an agent's questions leaves behind.
 MOST_ENTRIES = 20_000
@@ -93,10 +94,10 @@ def _news(place: Workplace, job: DreamJob, snapshot: Snapshot, now: datetime) ->
 def _write(transaction: Transaction, news: _News, *, with_diary: bool) -> tuple[str, ...]:
     folder, snapshot = transaction.folder, news.seen
     for path in news.damaged:
-        copy = recall_state.name_aside(path, news.now)
+        copy = recall_state.damaged_name(path, news.now)
         transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
     if news.hides:
-        for path in recall_state.set_aside(folder):  # nobody can tell whether it says the same
+        for path in recall_state.damaged_files(folder):  # they may hold the same text
             transaction.remove(path, folder.stamp(path))
     if with_diary and news.lightened:
         transaction.append(layout.DREAM_DIARY, news.diary)

@@ -8,11 +8,11 @@ from functools import cache
 
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
-from memolith.files.recall_state import Recalled
-from memolith.files.statements import Statement, statements
 from memolith.files.tombstones import digest
 from memolith.jobs.dreaming.still_said import StillSaid
 from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.recall_state import Recalled
+from memolith.jobs.statements import Statement, statements
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import claim_key

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memolith.files.document import Document
 from memolith.files.layout import OWN_OUTPUT
-from memolith.files.statements import Statement
+from memolith.jobs.statements import Statement
 from memolith.text.folding import fold
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import Promoted

@@ -8,8 +8,8 @@ from memolith.files.byte_marks import BOM
 from memolith.files.document import Document
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.passages import secret_lines
-from memolith.files.recall_state import RecallState
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.jobs.recall_state import RecallState
 from memolith.text.pieces import claim_key, pieces
 
 

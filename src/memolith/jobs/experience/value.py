@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from memolith.files.recall_state import Recalled
+from memolith.jobs.recall_state import Recalled
 from memolith.types import Record
 
 _BY_CATEGORY: Mapping[str, float] = {

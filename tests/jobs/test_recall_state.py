@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.files.folder import Folder
 from memolith.files.recall_log import Cursor
-from memolith.files.recall_state import (
+from memolith.jobs.recall_state import (
     RECALLS,
     SIGNALS,
     RecallState,

@@ -1,4 +1,4 @@
-"""The statements of a memory file, each with its place and what is known of where it came from."""
+"""The statements of a memory file, each with its citation and the record that says it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from memolith.files import layout
 from memolith.files.document import Document
+from memolith.files.dream_files import generated_lines
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import readable_note
-from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.types import Citation, Record, Trust
@@ -18,7 +18,7 @@ from memolith.visibility import trust_in_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One thing that a file says. Without a record it is prose, written by whoever owns the file."""
+    """One statement of a file. Without a record it is prose, written by the owner of the file."""
 
     text: str
     citation: Citation
@@ -37,22 +37,19 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """Which statement it is, wherever it stands: a record by its id, a part of a note by its words."""
+        """The same name in every file: a record's id; for a part of a note, its words too."""
         if self.record is not None and self.record.citation == self.citation:
             return self.record.id
-        part = claim_key(self.text)
-        return part if self.record is None else f"{self.record.id} {part}"
+        return f"{self.record_id} {claim_key(self.text)}".strip()
 
 
 def statements(path: str, data: bytes) -> Iterator[Statement]:
-    """What a Markdown file says: records, paragraphs and list items. Secrets are left out.
+    """The records, paragraphs and list items of a Markdown file, without secrets.
 
-    A note is the record of each of its paragraphs: they may be several facts.
+    A note may hold several facts: each of its paragraphs is a statement of its record.
     """
-    if is_broken_secret(data) and readable_note(path, data) is None:
-        return
-    note = readable_note(path, data) if path.count("/") >= 2 else None
-    if note is not None and note.sensitivity == "secret":
+    note = readable_note(path, data)
+    if (note is None and is_broken_secret(data)) or (note and note.sensitivity == "secret"):
         return
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}
@@ -60,16 +57,15 @@ def statements(path: str, data: bytes) -> Iterator[Statement]:
         if record.sensitivity != "secret":
             place = Citation(path, number, number)
             yield Statement(text=bare_text(record.text), citation=place, record=record)
-    yield from _prose(document, set(records), note, _lines_that_say_nothing(path, data))
+    yield from _prose(document, set(records), note if path.count("/") >= 2 else None)
 
 
-def _prose(
-    document: Document, records: set[int], note: Record | None, skipped: int
-) -> Iterator[Statement]:
+def _prose(document: Document, records: set[int], note: Record | None) -> Iterator[Statement]:
     raw = [line.data for line in document.lines]
-    ours = generated_lines(raw)
+    generated = generated_lines(raw)
+    skipped = _lines_above(document.path, document.data)
     lines = [
-        # What was meant to be a record is none of our business: it may have been a secret.
+        # A broken record is not prose: it may have been a secret.
         ""
         if number <= skipped or number in records or claims_to_be_record(line)
         else line.decode(errors="replace").rstrip("\r\n")
@@ -81,14 +77,13 @@ def _prose(
             text=piece.text,
             citation=Citation(document.path, piece.first_line, piece.last_line),
             record=note,
-            generated=piece.first_line in ours,
+            generated=piece.first_line in generated,
         )
 
 
-def _lines_that_say_nothing(path: str, data: bytes) -> int:
+def _lines_above(path: str, data: bytes) -> int:
     """How many lines at the top are front matter or our template."""
     parts = split_note(data)
-    if parts is not None:
-        return data[: len(data) - len(parts[1])].count(b"\n")
-    template = layout.load_template(path) if path in layout.FROM_TEMPLATE else b""
-    return template.count(b"\n") if template and data.startswith(template) else 0
+    if parts is None:
+        return layout.template_lines(path, data)
+    return data[: len(data) - len(parts[1])].count(b"\n")

@@ -1,8 +1,8 @@
-"""What dreaming knows of past recalls: `memory/.dreams/`, in the JSON of the seed.
+"""What dreaming knows of past recalls: `memory/.dreams/`, in ClawCode's JSON.
 
 `short-term-recall.json` has an entry for each statement that was shown; `phase-signals.json` has the
-strength that light and REM sleep gave it. Both may be written by hand or by another program: what
-cannot be read is said, and the file is set aside before it is written anew.
+strength that light and REM sleep gave it. People and other programs may write both: a file that
+cannot be read is reported, and kept under another name before it is written again.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from memolith.text.pieces import claim_key
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
 RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
 SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
-_ASIDE = ".damaged-"
-# Larger was never ours; parsing it would only cost memory.
-_MOST_BYTES = 128_000_000
-MOST_DAYS = 16
-MOST_QUERIES = 32
-MOST_TAGS = 10
+_DAMAGED = ".damaged-"
+# A larger file was not written by us; parsing it would only cost memory.
+_MAX_BYTES = 128_000_000
+_MAX_LINE = 1_000_000_000
+MAX_DAYS = 16
+MAX_QUERIES = 32
+MAX_TAGS = 10
 
 
-# Not frozen, though nobody changes one that others know: a dream makes ten thousand, in half the time.
+# Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
 @dataclass(slots=True, kw_only=True)
 class Recalled:
     """One statement and how often, how well and when it answered."""
@@ -48,11 +49,11 @@ class Recalled:
     tags: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
     shown: int = 0  # how often it was shown at all, also behind better hits
-    used: int = 0  # how often it was read after that, or said to have helped
+    used: int = 0  # how often it was read after that, or reported as helpful
     claim: str = ""
     record_id: str = ""
     promoted_at: datetime | None = None
-    dropped_at: datetime | None = None  # taken out of MEMORY.md again to stay within the budget
+    dropped_at: datetime | None = None  # removed from MEMORY.md again to stay within the budget
     # The questions of the newest day: one question asked all day long is one recall.
     last_queries: tuple[str, ...] = ()
 
@@ -71,39 +72,32 @@ class RecallState:
     updated: datetime | None = None
     signals_at: datetime | None = None
     cursor: Cursor | None = None
-    damaged: tuple[str, ...] = ()  # files that hold something we cannot read
+    damaged: tuple[str, ...] = ()  # files with content that we cannot read
 
 
 def read_state(read: Callable[[str], bytes | None]) -> RecallState:
-    """The state as it stands on the disk; a missing file is an empty one."""
-    damaged = []
-    content = _load(read(RECALLS))
-    if content is None:
-        damaged.append(RECALLS)
-        content = {}
-    raw = content.get("entries", {})
+    """The state on the disk; a missing file is an empty one."""
+    content, signals = _load(read(RECALLS)), _load(read(SIGNALS))
+    raw = content.get("entries", {}) if content is not None else None
     entries = dict(_entries(raw)) if isinstance(raw, dict) else {}
+    damaged = []
     if not isinstance(raw, dict) or len(entries) != len(raw):
         damaged.append(RECALLS)
-    raw_signals = _load(read(SIGNALS))
-    if raw_signals is None:
+    if signals is None:
         damaged.append(SIGNALS)
+    content = content or {}
     return RecallState(
         entries=entries,
-        signals=dict(_signals(raw_signals or {})),
+        signals=dict(_signals(signals or {})),
         updated=_moment(content.get("updatedAt")),
         signals_at=_moment(content.get("signalsAt")),
         cursor=_cursor(content.get("log")),
-        damaged=tuple(dict.fromkeys(damaged)),
+        damaged=tuple(damaged),
     )
 
 
 def encode_recalls(state: RecallState) -> bytes:
     """`short-term-recall.json`, one entry on each line."""
-    lines = [
-        f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}"
-        for key, entry in state.entries.items()
-    ]
     head: dict[str, object] = {"version": 1}
     if state.updated:
         head["updatedAt"] = encode_time(state.updated)
@@ -112,7 +106,10 @@ def encode_recalls(state: RecallState) -> bytes:
     if state.cursor:
         head["log"] = {"identity": state.cursor.identity, "offset": state.cursor.offset}
     top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    entries = ",\n".join(lines)
+    entries = ",\n".join(
+        f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}"
+        for key, entry in state.entries.items()
+    )
     return f'{{\n{top}  "entries": {{\n{entries}\n  }}\n}}\n'.encode()
 
 
@@ -122,20 +119,20 @@ def encode_signals(state: RecallState) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def name_aside(path: str, now: datetime) -> str:
+def damaged_name(path: str, now: datetime) -> str:
     """The name under which a file that cannot be read is kept."""
-    return f"{path}{_ASIDE}{now:%Y%m%dT%H%M%S}"
+    return f"{path}{_DAMAGED}{now:%Y%m%dT%H%M%S}"
 
 
-def set_aside(folder: Folder) -> Iterator[str]:
+def damaged_files(folder: Folder) -> list[str]:
     """The files that could not be read, and were kept under another name."""
-    for path in folder.walk(DREAMS_FOLDER, suffix="", deep=False):
-        if path.startswith((f"{RECALLS}{_ASIDE}", f"{SIGNALS}{_ASIDE}")):
-            yield path
+    names = (f"{RECALLS}{_DAMAGED}", f"{SIGNALS}{_DAMAGED}")
+    files = folder.walk(DREAMS_FOLDER, suffix="", deep=False)
+    return [path for path in files if path.startswith(names)]
 
 
 def without(state: RecallState, names: Collection[str]) -> RecallState:
-    """The state without what it knows of statements with these ids, claims or paths of files."""
+    """The state without statements that have one of these ids, claims or paths of files."""
     gone = {
         key
         for key, entry in state.entries.items()
@@ -159,10 +156,8 @@ def _cursor(raw: object) -> Cursor | None:
 
 def _load(data: bytes | None) -> dict[str, object] | None:
     """The object in a file; empty when there is none, None when it cannot be read."""
-    if data is None:
-        return {}
     try:
-        content = json.loads(data) if len(data) <= _MOST_BYTES else None
+        content = json.loads(b"{}" if data is None else data[: _MAX_BYTES + 1])
     except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
         return None
     return content if isinstance(content, dict) else None
@@ -176,35 +171,45 @@ def _entries(raw: Mapping[str, object]) -> Iterator[tuple[str, Recalled]]:
 
 
 def _entry(raw: Mapping[str, object]) -> Recalled | None:
-    path, first, last = raw.get("path"), raw.get("startLine"), raw.get("endLine")
     last_at = _moment(raw.get("lastRecalledAt"))
-    if not (isinstance(path, str) and _is_line(first) and _is_line(last) and last_at):
-        return None
+    match raw:
+        case {"path": str(path), "startLine": int(first), "endLine": int(last)}:
+            if not (last_at and 0 < first < _MAX_LINE and 0 < last < _MAX_LINE):
+                return None
+        case _:
+            return None
     recalls = _count(raw.get("recallCount"))
     return Recalled(
         path=path,
-        first_line=first if isinstance(first, int) else 1,
-        last_line=last if isinstance(last, int) else 1,
+        first_line=first,
+        last_line=last,
         snippet=_text(raw.get("snippet"))[:SNIPPET_CHARS],
         recalls=recalls,
         total_score=min(_number(raw.get("totalScore")), float(recalls)),
         max_score=min(_number(raw.get("maxScore")), 1.0),
         first_at=_moment(raw.get("firstRecalledAt")) or last_at,
         last_at=last_at,
-        days=_texts(raw.get("recallDays"), MOST_DAYS),
-        tags=_texts(raw.get("conceptTags"), MOST_TAGS),
-        queries=_texts(raw.get("queryHashes"), MOST_QUERIES),
+        days=_texts(raw.get("recallDays"), MAX_DAYS),
+        tags=_texts(raw.get("conceptTags"), MAX_TAGS),
+        queries=_texts(raw.get("queryHashes"), MAX_QUERIES),
         shown=max(recalls, _count(raw.get("shownCount"))),
         used=_count(raw.get("usedCount")),
         claim=_text(raw.get("claimHash")),
         record_id=_text(raw.get("recordId")),
         promoted_at=_moment(raw.get("promotedAt")),
         dropped_at=_moment(raw.get("droppedAt")),
-        last_queries=_texts(raw.get("lastQueries"), MOST_QUERIES),
+        last_queries=_texts(raw.get("lastQueries"), MAX_QUERIES),
     )
 
 
 def _entry_json(entry: Recalled) -> dict[str, object]:
+    optional = {
+        "claimHash": entry.claim,
+        "recordId": entry.record_id,
+        "promotedAt": entry.promoted_at and encode_time(entry.promoted_at),
+        "droppedAt": entry.dropped_at and encode_time(entry.dropped_at),
+        "lastQueries": entry.last_queries,
+    }
     return {
         "path": entry.path,
         "startLine": entry.first_line,
@@ -220,16 +225,12 @@ def _entry_json(entry: Recalled) -> dict[str, object]:
         "queryHashes": entry.queries,
         "shownCount": entry.shown,
         "usedCount": entry.used,
-        **({"claimHash": entry.claim} if entry.claim else {}),
-        **({"recordId": entry.record_id} if entry.record_id else {}),
-        **({"promotedAt": encode_time(entry.promoted_at)} if entry.promoted_at else {}),
-        **({"droppedAt": encode_time(entry.dropped_at)} if entry.dropped_at else {}),
-        **({"lastQueries": entry.last_queries} if entry.last_queries else {}),
+        **{key: value for key, value in optional.items() if value},
     }
 
 
 def _signals(raw: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-    """The flat map of the seed, or the richer one with hits for each phase."""
+    """ClawCode's flat map, or the richer one with hits for each phase."""
     nested = raw.get("entries")
     for key, value in (nested if isinstance(nested, dict) else raw).items():
         if isinstance(value, dict):
@@ -237,10 +238,6 @@ def _signals(raw: Mapping[str, object]) -> Iterator[tuple[str, float]]:
             yield key, min(1.0, math.log1p(hits) / math.log(7))
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield key, min(1.0, _number(value))
-
-
-def _is_line(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1_000_000_000
 
 
 def _count(value: object) -> int:
@@ -258,16 +255,14 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: object, most: int) -> tuple[str, ...]:
+def _texts(value: object, limit: int) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple([text[:100] for text in value[-most:] if isinstance(text, str)])
+    return tuple([text[:100] for text in value[-limit:] if isinstance(text, str)])
 
 
 def _moment(value: object) -> datetime | None:
-    if value is None:
-        return None
     try:
-        return parse_time(value, "time")
+        return None if value is None else parse_time(value, "time")
     except RecordFormatError:
         return None
