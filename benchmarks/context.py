@@ -66,7 +66,7 @@ def fill(root: Path, count: int) -> Memory:
     days: dict[str, list[bytes]] = {}
     for record in records(count, random.Random(count)):
         line = encode_line(record)
-        days.setdefault(daily_log(memory._clock.day_of(record.created)), []).append(line)
+        days.setdefault(daily_log(memory._store.clock.day_of(record.created)), []).append(line)
     with (root / "MEMORY.md").open("ab") as file:
         for lines in days.values():
             file.writelines(lines)
@@ -81,7 +81,7 @@ def chat(memory: Memory) -> None:
     chance = random.Random(11)
     for number in range(CHATS * TURNS):
         said, answered = (" ".join(chance.choices(WORDS, k=20)) for _ in range(2))
-        memory.log_turn(said, answered, chat=f"chat {number % CHATS}")
+        memory.chats.log(said, answered, chat=f"chat {number % CHATS}")
 
 
 def cpu_seconds(commands: Sequence[list[str]], runs: int = 15) -> list[float]:
@@ -138,7 +138,7 @@ def turn_context(folder: Path, chunks: int, questions: int = 200) -> dict[str, f
     memory = fill(root, chunks // 2)  # each record stands in two files
     chat(memory)
     started = time.perf_counter()
-    memory.sync()
+    memory.index.sync()
     print(f"  (indexed {chunks:,} chunks in {time.perf_counter() - started:.0f} s)")
     chance = random.Random(7)
     memory.search("warm up")

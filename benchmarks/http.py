@@ -220,7 +220,7 @@ def memory_of(args: argparse.Namespace) -> Iterator[Path]:
             shutil.copytree(args.memory, root)
         else:
             Corpus(args.chunks).write(root)
-        Memory(root).sync()
+        Memory(root).index.sync()
         yield root
 
 

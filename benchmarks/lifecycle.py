@@ -138,7 +138,7 @@ def one_memory(*, compacting: bool) -> dict[str, Taken]:
         timed(calls, threading.Event())  # warm
         slow = Slow()
         job = CompactJob(memory.config, Clock("UTC"), slow)
-        thread = threading.Thread(target=run_job, args=(memory._workplace(), job))
+        thread = threading.Thread(target=run_job, args=(memory.jobs._place, job))
         if compacting:
             thread.start()
             slow.asked.wait()

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from memolith import AsyncMemory, Memory
-from memolith.aio import AsyncJobs
+from memolith.aio import AsyncChats, AsyncFiles, AsyncIndex, AsyncJobs
+from memolith.context.chats import Chats
+from memolith.context.engine import IndexCommands
 from memolith.errors import JobNotFoundError, RefusedError
-from memolith.lifecycle import Jobs
+from memolith.jobs.api import Jobs
+from memolith.jobs.files import Files
 
 
 def methods(cls: type) -> dict[str, object]:
@@ -23,7 +26,10 @@ def methods(cls: type) -> dict[str, object]:
     }
 
 
-PAIRS = [(AsyncMemory, Memory), (AsyncJobs, Jobs)]
+PAIRS = [
+    (AsyncMemory, Memory), (AsyncChats, Chats), (AsyncFiles, Files), (AsyncIndex, IndexCommands),
+    (AsyncJobs, Jobs),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("awaited", "plain"), PAIRS)
@@ -55,7 +61,7 @@ def test_its_jobs_are_awaited_and_undone(root: str) -> None:
     async def use() -> None:
         async with AsyncMemory(root) as memory:
             await memory.remember("Tea, not coffee")
-            through = await memory.through("rest")
+            through = await memory.via("rest")
             assert isinstance(through, AsyncMemory)
             assert (await memory.jobs.scan()).records == 1
             assert await memory.jobs.list() == ()
@@ -68,7 +74,7 @@ def test_its_jobs_are_awaited_and_undone(root: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    sorted(set(methods(Memory)) - {"through"}),  # which hands out one of the same kind
+    sorted(set(methods(Memory)) - {"via"}),  # which hands out one of the same kind
 )
 def test_each_method_takes_the_same_arguments_and_is_awaited(name: str) -> None:
     ours, theirs = getattr(AsyncMemory, name), getattr(Memory, name)
@@ -82,8 +88,8 @@ def test_what_is_written_by_one_is_read_by_the_other(root: str) -> None:
         async with AsyncMemory(Memory(root)) as memory:
             record = await memory.remember("Tea, not coffee", category="preference")
             await memory.save_note("A note", keywords=("a",))
-            await memory.log_turn("hello", "hi", chat="a")
-            assert (await memory.turns("a"))[0].user == "hello"
+            await memory.chats.log("hello", "hi", chat="a")
+            assert (await memory.chats.turns("a"))[0].user == "hello"
             assert (await memory.get(str(record.citation))).total_lines == 1
             return tuple(found.text for found in await memory.records())
 
@@ -112,7 +118,7 @@ def test_the_event_loop_goes_on_while_a_writer_waits(root: str) -> None:
     async def use() -> None:
         memory = AsyncMemory(Memory(root, settings={"store.lock_timeout_seconds": 300}))
         await memory.remember("first")
-        with memory.memory._writing():
+        with memory.memory._store.writing():
             waiting = asyncio.ensure_future(memory.remember("second"))
             for _ in range(30):
                 await asyncio.sleep(0.01)

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.apart import apart
 from memolith.clock import Clock
 from memolith.errors import ConfigError, JobFailedError, JobNotFoundError
-from memolith.lifecycle import Jobs
-from memolith.upkeep import Scheduler
+from memolith.jobs.api import Jobs
+from memolith.jobs.scheduler import Scheduler
+from memolith.jobs.worker import run_in_process
 from tests.lifecycle.dreams import tree
 
 needs_proc = pytest.mark.skipif(
@@ -57,9 +57,9 @@ def memory(root: str) -> Memory:
 
 
 def test_a_job_does_the_same_in_a_process_of_its_own(memory: Memory) -> None:
-    planned = apart(memory, Jobs.trim, dry_run=True)
+    planned = run_in_process(memory.jobs, Jobs.trim, dry_run=True)
     assert planned.counts == memory.jobs.trim(dry_run=True).counts
-    report = apart(memory, Jobs.trim)
+    report = run_in_process(memory.jobs, Jobs.trim)
     assert report.status == "done"
     assert memory.jobs.show("last") == memory.jobs.show(report.id)
     assert len(memory.records()) < 5
@@ -68,8 +68,8 @@ def test_a_job_does_the_same_in_a_process_of_its_own(memory: Memory) -> None:
 @needs_proc
 def test_it_runs_in_another_process_while_we_are_told_and_none_is_left(memory: Memory) -> None:
     seen: list[tuple[tuple[int, int], list[int]]] = []
-    apart(
-        memory,
+    run_in_process(
+        memory.jobs,
         Jobs.dream,
         progress=lambda done, total: seen.append(((done, total), jobs_of(os.getpid()))),
     )
@@ -85,13 +85,13 @@ def test_who_is_told_of_a_step_may_stop_it_and_no_file_is_changed(memory: Memory
         raise StopError
 
     with pytest.raises(StopError):
-        apart(memory, Jobs.dream, progress=stop)
+        run_in_process(memory.jobs, Jobs.dream, progress=stop)
     assert tree(memory.root) == before
 
 
 def test_an_error_is_the_same_as_here(memory: Memory) -> None:
     with pytest.raises(JobNotFoundError) as there:
-        apart(memory, Jobs.show, job_id="nothing")
+        run_in_process(memory.jobs, Jobs.show, job_id="nothing")
     with pytest.raises(JobNotFoundError) as here:
         memory.jobs.show("nothing")
     assert (there.value.name, str(there.value)) == (here.value.name, str(here.value))
@@ -104,7 +104,7 @@ def test_a_process_that_dies_is_an_error_that_says_so(memory: Memory) -> None:
         os.kill(job, signal.SIGKILL)
 
     with pytest.raises(JobFailedError, match="-9"):
-        apart(memory, Jobs.dream, progress=kill)
+        run_in_process(memory.jobs, Jobs.dream, progress=kill)
 
 
 def test_it_has_the_settings_of_the_server_whatever_the_file_says_by_now(memory: Memory) -> None:
@@ -112,14 +112,14 @@ def test_it_has_the_settings_of_the_server_whatever_the_file_says_by_now(memory:
     assert memory.reconfigure().problem
     with pytest.raises(ConfigError):
         Memory(memory.root)
-    assert apart(memory, Jobs.trim).status == "done"
+    assert run_in_process(memory.jobs, Jobs.trim).status == "done"
 
 
 def test_a_memory_of_a_class_that_only_we_know_has_its_jobs_run_too(memory: Memory) -> None:
     class Ours(Memory):
         pass
 
-    assert apart(Ours(memory.root), Jobs.trim, dry_run=True).status == "skipped"
+    assert run_in_process(Ours(memory.root).jobs, Jobs.trim, dry_run=True).status == "skipped"
 
 
 @needs_proc
@@ -127,8 +127,8 @@ def test_a_clock_that_was_given_is_obeyed_here(root: str, clock: Clock) -> None:
     with Memory(root, clock=clock) as memory:
         memory.remember("Tea at four")
         processes: list[int] = []
-        apart(
-            memory,
+        run_in_process(
+            memory.jobs,
             Jobs.dream,
             progress=lambda *_: processes.extend(jobs_of(os.getpid())),
         )
@@ -141,8 +141,8 @@ def test_where_no_process_can_be_had_the_job_runs_here(
 ) -> None:
     monkeypatch.setattr(sys, "executable", python)
     if python == "/bin/false":  # a Python that does not find our code
-        monkeypatch.setattr("memolith.apart.can_start", lambda: True)
-    assert apart(memory, Jobs.trim).status == "done"
+        monkeypatch.setattr("memolith.jobs.worker.can_start_python", lambda: True)
+    assert run_in_process(memory.jobs, Jobs.trim).status == "done"
 
 
 @needs_proc
@@ -150,12 +150,12 @@ def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
     code = (
         "import sys, time\n"
         "from memolith import Memory\n"
-        "from memolith.apart import apart\n"
-        "from memolith.lifecycle import Jobs\n"
+        "from memolith.jobs.worker import run_in_process\n"
+        "from memolith.jobs.api import Jobs\n"
         "def wait(*_):\n"
         "    print('waits', flush=True)\n"
         "    time.sleep(3600)\n"
-        "apart(Memory(sys.argv[1]), Jobs.dream, progress=wait)\n"
+        "run_in_process(Memory(sys.argv[1]).jobs, Jobs.dream, progress=wait)\n"
     )
     words = [sys.executable, "-c", code, memory.root]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
@@ -174,7 +174,7 @@ def test_a_schedule_has_its_jobs_run_apart(root: str) -> None:
     settings = {"dream.enabled": True, "dream.cron": "* * * * *"}
     with Memory(root, settings=settings) as memory:
         memory.remember("Tea at four")
-        scheduler = Scheduler(memory, poll_seconds=0.01, tell=reports.append)
+        scheduler = Scheduler(memory.jobs, poll_seconds=0.01, tell=reports.append)
         scheduler.start()
         deadline = time.monotonic() + 300
         while not reports:

@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "profile"
     with Memory(root) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     return root
 
 
@@ -44,7 +44,7 @@ def test_three_processes_hold_the_index_while_it_is_made_anew(root: Path) -> Non
     for holder in holders:
         assert texts(holder, "heron")
     with Memory(root) as other:
-        other.reindex()
+        other.index.rebuild()
         other.remember("A grebe dives")
     for holder in holders:
         assert texts(holder, "grebe") == ["A grebe dives"]
@@ -60,7 +60,7 @@ def test_another_profiles_index_copied_in_gives_none_of_its_hits(
 ) -> None:
     with Memory(tmp_path / "other") as other:
         other.remember("A secret otter of somebody else")
-        other.sync()
+        other.index.sync()
     foreign = damages.database(damages.index_folder(tmp_path / "other"))
     with Memory(root) as memory:
         assert texts(memory, "heron")
@@ -127,9 +127,9 @@ def held_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("held_index")
 def test_a_file_that_was_replaced_is_told_so_though_the_index_is_locked(root: Path) -> None:
     with Memory(root) as memory:
-        file = memory.read_file("MEMORY.md")
-        report = memory.write_file("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
-        assert memory.read_file("MEMORY.md").version == report.version != file.version
+        file = memory.files.read("MEMORY.md")
+        report = memory.files.write("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
+        assert memory.files.read("MEMORY.md").version == report.version != file.version
     [warning] = report.warnings
     assert "another process" in warning
     assert warning.endswith("The next search brings the index in line.")
@@ -256,7 +256,7 @@ def test_who_closes_during_a_sync_gets_it_when_the_sync_ends(tmp_path: Path) -> 
         reached.set()
         assert go_on.wait(300)
 
-    syncing = threading.Thread(target=memory.sync, args=(wait,))
+    syncing = threading.Thread(target=memory.index.sync, args=(wait,))
     syncing.start()
     assert reached.wait(300)
     memory.close()

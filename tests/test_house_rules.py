@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (3_471, 28),
-    "cli": (3_664, 54),
+    "(top)": (2_508, 17),
+    "cli": (3_707, 54),
     "config": (969, 5),
-    "context": (1_543, 19),
+    "context": (1_711, 21),
     "embed": (580, 9),
-    "files": (4_037, 37),
-    "index": (2_796, 26),
+    "files": (3_914, 36),
+    "index": (2_811, 26),
     "ingest": (955, 14),
-    "jobs": (8_024, 74),
+    "jobs": (8_737, 79),
     "llm": (756, 10),
-    "mcp_server": (1_761, 21),
+    "mcp_server": (2_031, 22),
     "rest": (2_311, 32),
-    "search": (1_584, 24),
+    "search": (1_702, 25),
     "text": (4_052, 49),
 }
-CEILING_OF_ALL = (36_511, 391)
+CEILING_OF_ALL = (36_750, 388)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
@@ -49,7 +49,7 @@ WRITERS_OF_DERIVED_FILES = {
 }  # fmt: skip
 
 # The three places that must survive anything, report it, and hide nothing.
-MAY_CATCH_EVERYTHING = {"cli/main.py", "jobs/run.py", "files/watch.py"}
+MAY_CATCH_EVERYTHING = {"cli/main.py", "jobs/run.py", "watching.py"}
 
 # Libraries that take longer to load than `memolith remember` takes in all: imported inside the
 # function that needs them, or in a module that is itself imported so.

@@ -29,7 +29,13 @@ def texts(memory: Memory, **wanted: bool) -> list[str]:
 
 def test_nothing_is_made_before_the_first_write(root: str) -> None:
     with Memory(root) as memory:
-        assert memory.records() == memory.list() == memory.turns() == memory.backups() == ()
+        assert (
+            memory.records()
+            == memory.records()
+            == memory.chats.turns()
+            == memory.files.backups()
+            == ()
+        )
         memory.status()
         with pytest.raises(NotFoundError):
             memory.get("MEMORY.md")
@@ -62,19 +68,21 @@ def test_records_are_sorted_by_age_and_chosen_by_category_and_session(
     assert texts(memory) == ["zero", "one", "two"]
     assert [found.text for found in memory.records(category="fact")] == ["zero", "one"]
     assert [found.text for found in memory.records(session="work")] == ["two"]
-    assert [found.text for found in memory.for_session("main")] == ["zero", "one"]
+    assert [found.text for found in memory.records(session="main")] == ["zero", "one"]
     assert memory.records(category="fact", session="work") == ()
 
 
-def test_a_list_is_newest_first_a_page_at_a_time(memory: Memory, stopped_time: StoppedTime) -> None:
+def test_records_come_a_page_at_a_time_counted_from_the_newest(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
     for number in range(25):
         memory.remember(f"number {number}")
         stopped_time.advance(seconds=1)
-    newest = [f"number {number}" for number in range(24, -1, -1)]
-    assert [found.text for found in memory.list()] == newest[:20]
-    assert [found.text for found in memory.list(limit=10, offset=20)] == newest[20:]
-    assert memory.list(limit=0) == memory.list(limit=-1) == memory.list(offset=99) == ()
-    assert [found.text for found in memory.list(limit=1, offset=-5)] == newest[:1]
+    oldest = [f"number {number}" for number in range(25)]
+    assert [found.text for found in memory.records(limit=20)] == oldest[5:]
+    assert [found.text for found in memory.records(limit=10, offset=20)] == oldest[:5]
+    assert memory.records(limit=0) == memory.records(limit=-1) == memory.records(offset=99) == ()
+    assert [found.text for found in memory.records(limit=1, offset=-5)] == oldest[-1:]
 
 
 def test_a_newer_record_takes_the_place_of_an_older_one_which_stays_as_history(
@@ -140,7 +148,9 @@ def test_nothing_is_superseded_by_what_it_says_itself(memory: Memory) -> None:
 
 def test_where_nothing_is_reused_a_successor_is_written_each_time(memory: Memory) -> None:
     old = memory.remember("Ana owns the key")
-    with Memory(memory.root, settings={"store.duplicates": "keep"}, clock=memory._clock) as other:
+    with Memory(
+        memory.root, settings={"store.duplicates": "keep"}, clock=memory._store.clock
+    ) as other:
         other.supersede(old.id, "Bob owns the key")
         assert not other.supersede(old.id, "Bob owns the key").reused
 
@@ -148,9 +158,9 @@ def test_where_nothing_is_reused_a_successor_is_written_each_time(memory: Memory
 def test_a_category_is_asked_for_in_any_case(memory: Memory) -> None:
     memory.remember("Ana owns the key", category="fact")
     memory.remember("Bob owns the car", category="Straße")
-    assert [record.text for record in memory.list(category="Fact")] == ["Ana owns the key"]
+    assert [record.text for record in memory.records(category="Fact")] == ["Ana owns the key"]
     assert [record.text for record in memory.records(category="STRASSE")] == ["Bob owns the car"]
-    assert memory.list(category="facts") == ()
+    assert memory.records(category="facts") == ()
 
 
 def test_the_keywords_of_a_secret_do_not_go_over_to_what_is_none(memory: Memory) -> None:
@@ -175,8 +185,8 @@ def test_what_was_superseded_does_not_come_back_when_its_successor_is_trimmed(
     memory.supersede(note.id, "Bob owns the key")
     for number in range(4):
         memory.remember(f"filler {number}")
-    with Memory(memory.root, settings={"trim.max_records": 2}, clock=memory._clock) as small:
-        small.trim()
+    with Memory(memory.root, settings={"trim.max_records": 2}, clock=memory._store.clock) as small:
+        small.jobs.trim()
     assert "Ana owns the key" not in texts(memory)
 
 
@@ -185,7 +195,7 @@ def test_a_record_holds_until_it_expires(memory: Memory, stopped_time: StoppedTi
     assert texts(memory) == ["Parking on level 3"]
     stopped_time.advance(hours=1)
     assert texts(memory) == []
-    assert memory.list() == memory.for_session("main") == ()
+    assert memory.records() == memory.records(session="main") == ()
     assert texts(memory, include_past=True) == ["Parking on level 3"]
 
 
@@ -202,10 +212,10 @@ def test_two_profiles_are_walls(tmp_path: Path) -> None:
     bob = Memory(profile="bob", create=True)
     secret = ana.remember("canary of Ana")
     note = ana.save_note("canary of Ana, as a note")
-    ana.log_turn("canary of Ana", "ok")
+    ana.chats.log("canary of Ana", "ok")
     bob.remember("Bob's own")
     assert texts(bob) == ["Bob's own"]
-    assert bob.turns() == ()
+    assert bob.chats.turns() == ()
     for foreign in (secret.id, note.id, secret.id[:8]):
         with pytest.raises(RecordNotFoundError):
             bob.forget(foreign)
@@ -215,7 +225,7 @@ def test_two_profiles_are_walls(tmp_path: Path) -> None:
         with pytest.raises(MemolithError):
             bob.get(path)
     assert bob.status().records == 1
-    assert "canary" not in f"{bob.status()}{bob.doctor()}{bob.list()}"
+    assert "canary" not in f"{bob.status()}{bob.doctor()}{bob.records()}"
     assert not any(
         b"canary" in path.read_bytes() for path in Path(bob.root).rglob("*") if path.is_file()
     )
@@ -300,8 +310,8 @@ def test_correcting_follows_a_successor_into_the_archive(
     second = memory.supersede(note.id, "Ben owns the key")
     stopped_time.advance(days=1)
     memory.remember("filler")
-    with Memory(memory.root, settings={"trim.max_records": 1}, clock=memory._clock) as small:
-        small.trim()
+    with Memory(memory.root, settings={"trim.max_records": 1}, clock=memory._store.clock) as small:
+        small.jobs.trim()
     Path(memory.root, "memory", "2026-11-16.md").unlink()  # archived by hand, elsewhere
     third = memory.supersede(note.id, "Cem owns the key")
     assert third.supersedes == second.id
@@ -356,16 +366,24 @@ def test_a_memory_can_be_sent_to_another_process(root: str) -> None:
 
 def test_a_memory_through_another_channel_shares_what_is_open(memory: Memory) -> None:
     memory.remember("Tea at four")
-    twin = memory.through("mcp")
+    twin = memory.via("mcp")
     assert twin.remember("Cake at five").provenance.channel == "mcp"
     assert memory.remember("Rum at six").provenance.channel == "library"
-    assert twin._finder is memory._finder is not None
+    assert twin._engine.finder() is memory._engine.finder()
+
+
+def test_a_memory_through_another_channel_follows_reconfigure(memory: Memory) -> None:
+    memory.init()
+    twin = memory.via("mcp")
+    Path(memory.root, "memolith.toml").write_text("[trim]\nmax_records = 7\n", "utf-8")
+    assert memory.reconfigure().changed == ("trim.max_records",)
+    assert twin.config.trim.max_records == 7
 
 
 def test_keeping_up_makes_no_index_before_the_first_search(memory: Memory) -> None:
     memory.remember("Tea at four")
-    assert memory.keep_up()
-    assert not memory.index_status().exists
+    assert memory.index.keep_up()
+    assert not memory.index.status().exists
 
 
 @pytest.mark.parametrize("copy", ["tea at four", "Tea at four.", " Tea  at\nfour", "TEA AT FOUR."])

@@ -13,8 +13,7 @@ import pytest
 import watchfiles
 
 from memolith import Memory
-from memolith.files.watch import watch
-from memolith.reloading import follow_settings
+from memolith.watching import follow_settings, watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

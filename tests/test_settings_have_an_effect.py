@@ -77,7 +77,7 @@ def records_of_one_text(memory: Memory) -> object:
 def backups_after_trims(memory: Memory) -> object:
     for number in range(6):
         memory.remember(f"tea {number}")
-    return len(memory.backups())
+    return len(memory.files.backups())
 
 
 def records_left_by_trims(memory: Memory) -> object:
@@ -93,8 +93,8 @@ def archives(memory: Memory) -> object:
 
 def turns_kept(memory: Memory) -> object:
     for _ in range(3):
-        memory.log_turn("x" * 100, "y")
-    return [len(turn.user) for turn in memory.turns()]
+        memory.chats.log("x" * 100, "y")
+    return [len(turn.user) for turn in memory.chats.turns()]
 
 
 # Setting → what to look at, two values that must differ in it, and what else must be set for that.
@@ -178,14 +178,14 @@ def what_an_agent_may_write(memory: Memory) -> object:
 
 def recap_of_a_long_chat(memory: Memory) -> object:
     for number in range(9):
-        memory.log_turn(f"question {number} about tea", "x" * 100)
-    return memory.recap().left_out
+        memory.chats.log(f"question {number} about tea", "x" * 100)
+    return memory.chats.recap().left_out
 
 
 def turns_about_tea(memory: Memory) -> object:
     for number in range(9):
-        memory.log_turn(f"question {number} about tea", "x" * 100)
-    return len(memory.recap(about="tea").turns)
+        memory.chats.log(f"question {number} about tea", "x" * 100)
+    return len(memory.chats.recap(about="tea").turns)
 
 
 def start_of_a_session(memory: Memory) -> object:
@@ -215,8 +215,8 @@ def patience_with_a_search(memory: Memory) -> object:
 
 
 def patience_with_a_recap(memory: Memory) -> object:
-    memory.log_turn("When is tea?", "At four.")
-    return bool(memory.recap(about="tea").warnings)
+    memory.chats.log("When is tea?", "At four.")
+    return bool(memory.chats.recap(about="tea").warnings)
 
 
 def answers_kept(memory: Memory) -> object:

@@ -45,19 +45,19 @@ def test_get_shows_it_in_neither_file(marked: Memory, path: str) -> None:
 def test_a_file_to_be_edited_has_a_line_in_its_place_and_gets_it_back(
     marked: Memory, path: str
 ) -> None:
-    shown = marked.read_file(path)
+    shown = marked.files.read(path)
     assert "heron" not in shown.content
-    before = marked.read_file(path, include_secret=True)
-    marked.write_file(path, f"{shown.content}A line by hand.\n", shown.version)
-    after = marked.read_file(path, include_secret=True)
+    before = marked.files.read(path, include_secret=True)
+    marked.files.write(path, f"{shown.content}A line by hand.\n", shown.version)
+    after = marked.files.read(path, include_secret=True)
     assert after.content == f"{before.content}A line by hand.\n"
     with pytest.raises(RefusedError):
-        marked.write_file(path, "Everything is gone.\n", after.version)
+        marked.files.write(path, "Everything is gone.\n", after.version)
 
 
 def test_a_list_leaves_it_out_and_shows_it_as_secret_when_asked(marked: Memory) -> None:
-    assert [record.text for record in marked.list()] == ["The dog is called Bruno"]
-    assert [record.text for record in marked.for_session("main")] == ["The dog is called Bruno"]
+    assert [record.text for record in marked.records()] == ["The dog is called Bruno"]
+    assert [record.text for record in marked.records(session="main")] == ["The dog is called Bruno"]
     everything = marked.records(include_secret=True)
     assert {record.text: record.sensitivity for record in everything} == {
         "The door opens with heron": "secret",
@@ -113,14 +113,14 @@ def test_the_log_of_a_record_may_be_that_of_the_day_before_or_after(tmp_path: Pa
         assert record.citation is not None
         assert record.citation.path == "memory/2026-11-16.md"
         mark_secret(tmp_path / record.citation.path, "heron")
-        assert memory.list() == ()
+        assert memory.records() == ()
 
 
 def test_a_daily_log_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
     with Memory(tmp_path, clock=Clock("UTC", now=lambda: NOW)) as memory:
         memory.remember("The dog is called Bruno")
         (tmp_path / "memory" / "2026-11-14.md").mkdir()
-        assert [record.text for record in memory.list()] == ["The dog is called Bruno"]
+        assert [record.text for record in memory.records()] == ["The dog is called Bruno"]
         assert "Bruno" in memory.get("MEMORY.md").text
 
 
@@ -162,7 +162,7 @@ def test_no_experience_is_made_of_it(tmp_path: Path, path: str) -> None:
         memory.remember("We decided to paint the second door green", category="decision")
         mark_secret(tmp_path / path, "heron")
         memory.jobs.extract_experiences()
-        assert [experience.text for experience in memory.experiences()] == [
+        assert [experience.text for experience in memory.jobs.experiences()] == [
             "We decided to paint the second door green"
         ]
 

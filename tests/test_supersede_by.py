@@ -15,9 +15,9 @@ def test_every_file_is_saved_before_it_is_told_who_replaces_whom(memory: Memory)
     before = [file.read_bytes() for file in files]
     assert memory.supersede_by(old.id, new.id).supersedes == old.id
     assert [file.read_bytes() for file in files] != before
-    (backup,) = memory.backups()
+    (backup,) = memory.files.backups()
     assert backup.reason == "supersede"
-    memory.restore(backup.name)
+    memory.files.restore(backup.name)
     assert [file.read_bytes() for file in files] == before
 
 
@@ -27,7 +27,7 @@ def test_a_second_time_changes_nothing(memory: Memory) -> None:
     before = Path(memory.root, "MEMORY.md").read_bytes()
     assert memory.supersede_by(old.id, new.id).reused
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
-    assert len(memory.backups()) == 1
+    assert len(memory.files.backups()) == 1
 
 
 def test_no_record_takes_its_own_place(memory: Memory) -> None:

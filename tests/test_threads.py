@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memolith import Memory, finding
-from memolith.finding import Finder
+from memolith import Memory, finder
+from memolith.finder import Finder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ def test_threads_that_search_first_share_one_index(
             made.append(self)
             super().__init__(*about)
 
-    monkeypatch.setattr(finding, "Finder", Noted)
+    monkeypatch.setattr(finder, "Finder", Noted)
 
     def search() -> None:
         meeting.wait()
@@ -76,9 +76,9 @@ def test_who_gave_up_on_a_search_closes_without_waiting_for_it(
     slow.set()
     for thread in late:
         thread.join()
-    finder = memory._finder
+    finder = memory._engine.opened
     assert finder is not None
-    assert finder._index is None, "the late search closed what it had opened"
+    assert finder._open._index is None, "the late search closed what it had opened"
     assert memory.search("release").hits
 
 

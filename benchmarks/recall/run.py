@@ -65,7 +65,7 @@ class Store:
     def add(self, name: str, messages: list[Message], day: str) -> None:
         """Log a session's messages in pairs, as an agent host would."""
         for user, assistant in pairs(messages):
-            self.memories[DEFAULT].log_turn(
+            self.memories[DEFAULT].chats.log(
                 user.text if user else "",
                 assistant.text if assistant else "",
                 chat=name,

@@ -55,7 +55,7 @@ class Memolith:
         from memolith import Memory
 
         with Memory(folder) as memory:
-            assert memory.sync().chunks == len(texts)
+            assert memory.index.sync().chunks == len(texts)
 
     def prepare(self, folder: Path, size: int) -> None:
         Corpus(size).write(folder)

@@ -81,7 +81,7 @@ def upkeep_figures(memory: Memory, root: Path) -> Figures:
     unchanged = [milliseconds(memory.sync) for _ in range(_TRIES)]
     changed = [one_change(memory, root, number) for number in range(_TRIES)]
     return {
-        "files": memory.index_status().files,
+        "files": memory.index.status().files,
         "sync of nothing new, CPU ms": _median(unchanged, 0),
         "sync of nothing new, ms": _median(unchanged, 1),
         "changed file found after, CPU ms": _median(changed, 0),
@@ -103,7 +103,7 @@ def one_change(memory: Memory, root: Path, number: int) -> tuple[float, float]:
         found = milliseconds(lambda: check(memory, word))
     finally:
         path.write_bytes(before)
-        memory.sync()
+        memory.index.sync()
     return found
 
 
@@ -131,7 +131,7 @@ def many_files(root: Path) -> Figures:
     if not root.exists():
         write_many_files(root, MANY_FILES)
     with Memory(root) as memory:
-        memory.sync()
+        memory.index.sync()
         return upkeep_figures(memory, root)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+__version__ = "0.1.0"  # before our own imports, which read it
+
 from memolith.errors import MemolithError
 from memolith.types import (
     Citation,
@@ -18,7 +20,6 @@ from memolith.types import (
     Turn,
     TurnContext,
 )
-from memolith.version import __version__
 
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory

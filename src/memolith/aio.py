@@ -6,12 +6,15 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.config.setting import Value
-from memolith.lifecycle import Jobs
+from memolith.context.chats import Chats
+from memolith.context.engine import IndexCommands
+from memolith.jobs.api import Jobs
+from memolith.jobs.files import Files
 from memolith.memory import Memory
 from memolith.profile import Profile
 
@@ -21,10 +24,9 @@ S = TypeVar("S")
 
 
 class _Awaited:
-    """What runs the methods of something synchronous in threads."""
+    """Runs the methods of a synchronous object in threads."""
 
-    def __init__(self, awaited: Memory | Jobs) -> None:
-        """Take what has the methods."""
+    def __init__(self, awaited: object) -> None:
         self._awaited = awaited
 
 
@@ -33,14 +35,43 @@ def _in_thread(
 ) -> Callable[Concatenate[_Awaited, P], Coroutine[Any, Any, R]]:
     @wraps(method)
     async def call(self: _Awaited, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        known = getattr(self._awaited, method.__name__)  # a subclass may have its own
-        return cast("R", await asyncio.to_thread(known, *args, **kwargs))
+        # By name, because a subclass of Memory may override it.
+        bound = getattr(self._awaited, method.__name__)
+        return cast("R", await asyncio.to_thread(bound, *args, **kwargs))
 
     return call
 
 
+class AsyncChats(_Awaited):
+    """The conversation history, awaited; see `Chats`."""
+
+    log = _in_thread(Chats.log)
+    recap = _in_thread(Chats.recap)
+    turns = _in_thread(Chats.turns)
+
+
+class AsyncFiles(_Awaited):
+    """Whole files and backups, awaited; see `Files`."""
+
+    backups = _in_thread(Files.backups)
+    list = _in_thread(Files.list)
+    read = _in_thread(Files.read)
+    restore = _in_thread(Files.restore)
+    write = _in_thread(Files.write)
+
+
+class AsyncIndex(_Awaited):
+    """The index, awaited; see `IndexCommands`."""
+
+    keep_up = _in_thread(IndexCommands.keep_up)
+    rebuild = _in_thread(IndexCommands.rebuild)
+    status = _in_thread(IndexCommands.status)
+    sync = _in_thread(IndexCommands.sync)
+    warm = _in_thread(IndexCommands.warm)
+
+
 class AsyncJobs(_Awaited):
-    """What tidies a memory, awaited; see `Jobs` for what each does."""
+    """The jobs that tidy a memory, awaited; see `Jobs`."""
 
     apply = _in_thread(Jobs.apply)
     compact = _in_thread(Jobs.compact)
@@ -49,12 +80,15 @@ class AsyncJobs(_Awaited):
     diff = _in_thread(Jobs.diff)
     dream = _in_thread(Jobs.dream)
     dream_status = _in_thread(Jobs.dream_status)
+    experiences = _in_thread(Jobs.experiences)
     explain = _in_thread(Jobs.explain)
     extract_experiences = _in_thread(Jobs.extract_experiences)
     flush = _in_thread(Jobs.flush)
     flush_prompt = _in_thread(Jobs.flush_prompt)
     list = _in_thread(Jobs.list)
     note_run = _in_thread(Jobs.note_run)
+    query_experiences = _in_thread(Jobs.query_experiences)
+    relationships = _in_thread(Jobs.relationships)
     scan = _in_thread(Jobs.scan)
     scheduled = _in_thread(Jobs.scheduled)
     show = _in_thread(Jobs.show)
@@ -63,13 +97,12 @@ class AsyncJobs(_Awaited):
     undo = _in_thread(Jobs.undo)
 
     def __init__(self, jobs: Jobs) -> None:
-        """Of these jobs."""
         super().__init__(jobs)
         self._jobs = jobs
 
     @property
     def clock(self) -> Clock:
-        """The clock of the memory."""
+        """The clock by which jobs are due."""
         return self._jobs.clock
 
 
@@ -130,55 +163,49 @@ class AsyncMemory(_Awaited):
         return self.memory.origins
 
     @property
+    def chats(self) -> AsyncChats:
+        """The conversation history."""
+        return AsyncChats(self.memory.chats)
+
+    @property
+    def files(self) -> AsyncFiles:
+        """Whole files and backups."""
+        return AsyncFiles(self.memory.files)
+
+    @property
+    def index(self) -> AsyncIndex:
+        """The index."""
+        return AsyncIndex(self.memory.index)
+
+    @property
     def jobs(self) -> AsyncJobs:
-        """What tidies the memory: compact, dream, flush and the rest."""
+        """The jobs that tidy the memory."""
         return AsyncJobs(self.memory.jobs)
 
-    async def through(self, channel: str) -> AsyncMemory:
-        """The same memory for a caller that comes in by another channel."""
-        return AsyncMemory(await asyncio.to_thread(self.memory.through, channel))
+    async def via(self, channel: str) -> AsyncMemory:
+        """The same memory for callers of another channel."""
+        return AsyncMemory(self.memory.via(channel))
 
-    async def __aenter__(self) -> AsyncMemory:
-        """The memory itself."""
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the memory."""
         await self.close()
 
-    backups = _in_thread(Memory.backups)
     close = _in_thread(Memory.close)
     context = _in_thread(Memory.context)
     doctor = _in_thread(Memory.doctor)
-    experiences = _in_thread(Memory.experiences)
-    for_session = _in_thread(Memory.for_session)
     forget = _in_thread(Memory.forget)
     get = _in_thread(Memory.get)
-    index_status = _in_thread(Memory.index_status)
     init = _in_thread(Memory.init)
-    keep_up = _in_thread(Memory.keep_up)
-    list = _in_thread(Memory.list)
-    logs = _in_thread(Memory.logs)
-    log_turn = _in_thread(Memory.log_turn)
-    query_experiences = _in_thread(Memory.query_experiences)
     recall = _in_thread(Memory.recall)
-    recap = _in_thread(Memory.recap)
-    read_file = _in_thread(Memory.read_file)
     reconfigure = _in_thread(Memory.reconfigure)
     records = _in_thread(Memory.records)
-    relationships = _in_thread(Memory.relationships)
     remember = _in_thread(Memory.remember)
-    reindex = _in_thread(Memory.reindex)
-    restore = _in_thread(Memory.restore)
     save_note = _in_thread(Memory.save_note)
     search = _in_thread(Memory.search)
     session_start = _in_thread(Memory.session_start)
     status = _in_thread(Memory.status)
     supersede = _in_thread(Memory.supersede)
     supersede_by = _in_thread(Memory.supersede_by)
-    sync = _in_thread(Memory.sync)
-    trim = _in_thread(Memory.trim)
-    turns = _in_thread(Memory.turns)
     used = _in_thread(Memory.used)
-    warm = _in_thread(Memory.warm)
-    write_file = _in_thread(Memory.write_file)

@@ -1,46 +1,43 @@
-"""`Memory`, the one class of the product: the store of files, and finding what stands in them."""
+"""`Memory`, the product: it has a store of files, a finder and jobs, and hands each call to one of them."""
 
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace  # what a report is made with
-from datetime import date
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Self
 
 from memolith.clock import Clock
-from memolith.config.load import reload_settings
-from memolith.context.session_start import Start, session_start
-from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
-from memolith.files import gate
-from memolith.files.journal import Journal
-from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, INDEX_FOLDER
-from memolith.tracking import TrackedStore
-from memolith.types import Filters, Recap, SearchResult, SessionContext, SessionKind, TurnContext
+from memolith.config.load import open_profile
+from memolith.config.sections import Config
+from memolith.config.setting import Value
+from memolith.context.engine import Engine, IndexCommands
+from memolith.errors import ConfigError, MemolithError, NotFoundError
+from memolith.files import gate, layout
+from memolith.profile import Profile
+from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
+from memolith.store import Store
+from memolith.types import (
+    Passage,
+    Record,
+    Records,
+    SearchResult,
+    Sensitivity,
+    SessionContext,
+    SessionKind,
+    TurnContext,
+)
 
+# Imported when they are used: they load NumPy, and most commands neither search nor run a job.
 if TYPE_CHECKING:
-    from memolith.context.recall import Recaller
-    from memolith.finding import Finder
-    from memolith.lifecycle import Jobs
-    from memolith.reports import (
-        DoctorReport,
-        EditReport,
-        ForgetReport,
-        IndexStatus,
-        Reconfiguration,
-        SyncReport,
-    )
-    from memolith.wanted import Wanted
-
-T = TypeVar("T")
-
-# Two threads that search first at the same moment share one index.
-_opening = allocate_lock()
+    from memolith.context.chats import Chats
+    from memolith.jobs.api import Jobs
+    from memolith.jobs.files import Files
 
 
-class Memory(TrackedStore):
+class Memory:
     """One agent's memory: plain Markdown files in one folder.
 
     >>> import tempfile
@@ -48,23 +45,252 @@ class Memory(TrackedStore):
     ...     record = memory.remember("Ana owns the release key", category="fact")
     ...     [found.text for found in memory.records()]
     ['Ana owns the release key']
+
+    What is not needed every day is grouped: `chats` (history), `files` (whole files and backups),
+    `index` (sync and rebuild) and `jobs` (compact, dream, trim and the rest).
     """
 
-    _finder: Finder | None = None  # opened by the first search
-    _recaller: Recaller | None = None
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        profile: str | None = None,
+        settings: Mapping[str, Value] | None = None,
+        clock: Clock | None = None,
+        channel: str = "library",
+        create: bool = False,
+    ) -> None:
+        """Open the memory in `root`, or the one the environment, folder or profile name points to.
+
+        `settings` are full names such as `{"trim.max_records": 500}` and win over every file.
+        `channel` is where this caller's records come from; it decides how far they are trusted.
+        Nothing is created before the first write; `create` allows a named profile to be new.
+        """
+        found, loaded = open_profile(root, profile, settings, create=create)
+        store = Store(found, loaded, settings, clock)
+        self._begin(store, Engine(store), channel)
+
+    def _begin(self, store: Store, engine: Engine, channel: str) -> None:
+        self._store = store
+        self._engine = engine
+        self._channel = channel
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that another process can open it with the settings it has here."""
+        return open_store, (self._store, self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
-        """Let go of files, index and model; a later call opens them again."""
-        super().close()
-        if self._finder is not None:
-            self._finder.close()
+        """Close the index and the model; a later call opens them again."""
+        self._engine.close()
 
-    def through(self, channel: str) -> Memory:
-        """The same memory for callers who come another way; index and model are shared."""
-        self._open_finder()
-        twin = self.__class__.__new__(self.__class__)
-        vars(twin).update(vars(self), _channel=channel)
-        return twin
+    def via(self, channel: str) -> Memory:
+        """The same memory for callers of another channel; settings, index and model are shared."""
+        return open_store(self._store, channel, self._engine)
+
+    @property
+    def root(self) -> str:
+        """The folder that holds the memory."""
+        return self._store.root
+
+    @property
+    def profile(self) -> Profile:
+        """Which memory it is, and how it was found."""
+        return self._store.profile
+
+    @property
+    def config(self) -> Config:
+        """The settings in effect."""
+        return self._store.config
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where the value of each setting came from, by its full name."""
+        return self._store.loaded.origins
+
+    @property
+    def chats(self) -> Chats:
+        """The conversation history: log a turn, read turns, recap a chat."""
+        from memolith.context.chats import Chats
+
+        return Chats(self._store, self._channel, self._engine.recaller)
+
+    @property
+    def files(self) -> Files:
+        """Whole files for an editor, and backups."""
+        from memolith.jobs.files import Files
+
+        return Files(self._store, self._channel, self._engine.finder)
+
+    @property
+    def index(self) -> IndexCommands:
+        """The index, which is derived from the files: sync it, rebuild it, ask how it is."""
+        return IndexCommands(self._store, self._engine)
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs that tidy this memory: what they did or propose, and how to undo it."""
+        from memolith.jobs.api import Jobs
+
+        return Jobs(self._store, self._channel, self._engine.finder)
+
+    def init(self) -> tuple[str, ...]:
+        """Make the profile's folder and its first files from templates; returns what was made."""
+        return self._store.init()
+
+    def remember(  # noqa: PLR0913 - each names one field of the record
+        self,
+        text: str,
+        *,
+        category: str = "note",
+        session: str = "main",
+        sensitivity: Sensitivity = "private-user",
+        keywords: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        expires: datetime | None = None,
+    ) -> Record:
+        """Write a record to today's daily log and to MEMORY.md; when this returns, it is on disk.
+
+        The same text in the same category and session is not written twice: the existing record
+        comes back, with `reused` set.
+        """
+        draft = self._draft(text, category, session, sensitivity)
+        if keywords or metadata or expires is not None:
+            now = self._store.clock.now()
+            draft = replace(
+                draft,
+                keywords=gate.keyword_list(keywords),
+                metadata=metadata or {},
+                expires=None if expires is None else gate.later_moment(expires, now),
+            )
+        return self._trimmed(*self._store.append(draft))
+
+    def supersede(
+        self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
+    ) -> Record:
+        """Write a newer record that takes the place of an older one; the old one stays as history.
+
+        If the newest of them says the same already, it comes back with `reused` set.
+        """
+        draft = self._draft(text)
+        return self._trimmed(*self._store.supersede(record_id, draft, sensitivity))
+
+    def supersede_by(self, record_id: str, newer_id: str) -> Record:
+        """Let an existing record take the place of an older one, which stays as history.
+
+        If it has done so before, it comes back with `reused` set.
+        """
+        return self._store.supersede_by(record_id, newer_id)
+
+    def save_note(  # noqa: PLR0913 - each names one field of the record
+        self,
+        text: str,
+        *,
+        category: str = "fact",
+        title: str = "",
+        session: str = "main",
+        sensitivity: Sensitivity = "private-user",
+        keywords: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+    ) -> Record:
+        """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`.
+
+        A note that says the same, under any title and day, comes back with `reused` set.
+        """
+        gate.check_is_text(text=text, title=title)
+        text = text.replace("\r\n", "\n").strip()
+        draft = replace(
+            self._draft(text, category, session, sensitivity),
+            keywords=gate.keyword_list(keywords),
+            metadata=metadata or {},
+        )
+        return self._store.save_note(draft, title)
+
+    def records(
+        self,
+        *,
+        category: str | None = None,
+        session: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        include_secret: bool = False,
+        include_past: bool = False,
+    ) -> Records:
+        """Every record of MEMORY.md and every note, oldest first; `warnings` says what was damaged.
+
+        With `limit`, the newest ones, at most this many, without the newest `offset`. Left out unless
+        asked for: secret records, also as lines of summaries, and past ones (expired or superseded).
+        """
+        gate.check_is_number_or_none(limit=limit)
+        gate.check_is_number(offset=offset)
+        found = self._store.records(
+            category=category,
+            session=session,
+            include_secret=include_secret,
+            include_past=include_past,
+        )
+        if limit is None and offset <= 0:
+            return found
+        end = max(0, len(found) - max(0, offset))
+        start = 0 if limit is None else max(0, end - max(0, limit))
+        return Records(found[start:end], found.warnings)
+
+    def get(
+        self,
+        path: str,
+        first_line: int = 1,
+        lines: int | None = None,
+        *,
+        include_secret: bool = False,
+    ) -> Passage:
+        """Lines of a Markdown file as they are now; `path` may be a citation.
+
+        Lines of secret records are left blank unless asked for. Reading lines that a search has
+        shown counts as using them.
+        """
+        passage = self._store.passage(path, first_line, lines, include_secret=include_secret)
+        if lines is not None or "#L" in path:
+            self._store.note_used(passage.citation, _only_record(passage))
+        return passage
+
+    def used(self, citation_or_id: str) -> bool:
+        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it.
+
+        False if nothing is logged, because `dream.track` is off; an unknown citation or id is an error.
+        """
+        from memolith.files.lookup import find_record
+        from memolith.files.passages import parse_citation
+
+        gate.check_is_text(citation_or_id=citation_or_id)
+        place = parse_citation(citation_or_id)
+        with self._store.existing() as folder:
+            record_id = "" if place else find_record(folder, citation_or_id).id
+        if place and not self._store.passage(citation_or_id).text:
+            raise NotFoundError(
+                f"No line is at {citation_or_id}.",
+                name=citation_or_id,
+                hint="Use the citation of a hit as it was shown.",
+            )
+        return self._store.note_used(place, record_id)
+
+    def forget(self, record_id: str) -> ForgetReport:
+        """Remove a record from every file, archive, backup and the index; it does not come back.
+
+        The id may be shortened to its first characters. This cannot be undone.
+        """
+        from memolith.jobs.forget import forget_record
+
+        report = forget_record(self._store, record_id)
+        derived = (
+            os.path.join(self.root, path) for path in (layout.INDEX_FOLDER, layout.EMBEDDINGS)
+        )
+        warnings = self._engine.finder().purge() if any(map(os.path.exists, derived)) else ()
+        return replace(report, warnings=(*report.warnings, *warnings))
 
     def search(  # noqa: PLR0913 - each names one thing a hit must satisfy
         self,
@@ -83,15 +309,17 @@ class Memory(TrackedStore):
     ) -> SearchResult:
         """Find what answers `text`, by words and by meaning, best first.
 
-        Files that changed since the last search are looked at first. `as_of` sees the memory as it
-        was at the end of that day; `explain` adds what every stage did. What was degraded is in `warnings`.
+        Files that changed since the last search are indexed first. `as_of` sees the memory as it
+        was at the end of that day; `explain` adds what every stage did. `warnings` says what was degraded.
         """
-        from memolith.wanted import with_doubts
+        from memolith.search.filters import explain_empty, make_filters
 
         gate.check_question(text, limit)
         if not self.profile.exists:
             return SearchResult(hits=(), warnings=self.profile.missing)
-        filters = self._wanted.filters(
+        filters = make_filters(
+            self._store.clock,
+            self._store.relative_path,
             category=category,
             session=session,
             chat=chat,
@@ -101,14 +329,36 @@ class Memory(TrackedStore):
             include_secret=include_secret,
             as_of=as_of,
         )
-        result = self._open_finder().search(text, max(0, limit), filters, explain=explain)
+        finder = self._engine.finder()
+        result = finder.search(text, max(0, limit), filters, explain=explain)
         if not result.hits:
-            result = with_doubts(result, filters)
-        if not result.hits and not (category is session is chat is filters.path is None):
-            with suppress(IndexUnavailableError):  # which the result says
-                result = self._open_finder().with_known_names(result, filters)
-        self._note_shown(result.hits, text, "search")
+            result = finder.explain_nothing(explain_empty(result, filters), filters)
+        self._store.note_shown(result.hits, text, "search")
         return result
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        category: str | None = None,
+        session: str | None = None,
+        chat: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> SearchResult:
+        """A search that answers a repeated question from memory, as long as nothing was written."""
+        from memolith.search.filters import make_filters
+
+        gate.check_question(question, limit)
+        filters = make_filters(
+            self._store.clock,
+            self._store.relative_path,
+            category=category,
+            session=session,
+            chat=chat,
+            path=path,
+        )
+        return self._engine.recaller().recall(question, max(0, limit), filters)
 
     def session_start(
         self,
@@ -124,13 +374,14 @@ class Memory(TrackedStore):
         `hook` keeps it under 9,500 characters, because hosts cut what a hook prints. A session of
         the kind `group` gets only what is public. Secrets are in no text.
         """
+        from memolith.context.session_start import Start, session_start
 
         gate.check_is_text(session=session, kind=kind)
         gate.check_is_number_or_none(max_chars=max_chars, max_tokens=max_tokens)
         start = Start(
             session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook
         )
-        return session_start(self.profile, self._clock, self.config, start)
+        return session_start(self.profile, self._store.clock, self.config, start)
 
     def context(  # noqa: PLR0913 - each says one thing about the situation
         self,
@@ -146,10 +397,11 @@ class Memory(TrackedStore):
     ) -> TurnContext:
         """What is worth knowing before `message` is answered, as one fenced text, or nothing.
 
-        `known` is what the agent has in its context already: texts, citations or record ids; it is
-        not handed over again. A search that takes too long is cut off, with a warning.
+        `known` is what the agent has in its context already (texts, citations or record ids), so it
+        is left out. A search that takes too long is cut off, with a warning.
         """
         from memolith.context.turn import Turn
+        from memolith.search.filters import make_filters
 
         gate.check_is_text(message=message, session=session, kind=kind)
         gate.check_is_text_or_none(chat=chat)
@@ -165,221 +417,64 @@ class Memory(TrackedStore):
             limit=limit,
             deadline_seconds=deadline_seconds,
         )
-        return self._open_recaller().context(turn, self._wanted.filters())
+        return self._engine.recaller().context(turn, make_filters(self._store.clock))
 
-    def warm(self) -> None:
-        """Open the index and the model in the background, so that the first answer is quick.
+    def status(self) -> Status:
+        """What this profile holds right now."""
+        from memolith.jobs.status import read_status
 
-        Returns at once; what cannot be opened is said by the first search.
-        """
-        if self.profile.exists:
-            from threading import Thread
-
-            Thread(target=self._warm, name="memolith-warm", daemon=True).start()
-
-    def _warm(self) -> None:
-        with suppress(MemolithError):
-            filters = self._wanted.filters()
-            self._ask_now("warm", [filters], 1, lambda answer: answer(filters, 1))
-
-    def keep_up(self) -> bool:
-        """Index what has changed on the disk, for those who watch it; before the first search, nothing.
-
-        False if searches come so close that each looks for itself: then better try again later.
-        """
-        return self._finder is None or self._finder.keep_up()
-
-    def recall(
-        self,
-        question: str,
-        *,
-        limit: int = 10,
-        category: str | None = None,
-        session: str | None = None,
-        chat: str | None = None,
-        path: str | os.PathLike[str] | None = None,
-    ) -> SearchResult:
-        """A search that answers a repeated question from memory, as long as nothing was written."""
-        gate.check_question(question, limit)
-        filters = self._wanted.filters(category=category, session=session, chat=chat, path=path)
-        return self._open_recaller().recall(question, max(0, limit), filters)
-
-    def query_experiences(
-        self, text: str, limit: int = 5, *, session: str | None = None
-    ) -> SearchResult:
-        """Find past experiences that bear on `text`, best first; of one session, or of all."""
-        gate.check_question(text, limit)
-        if not self.profile.exists:
-            return SearchResult(hits=(), warnings=self.profile.missing)
-        filters = self._wanted.filters(category="experience", session=session)
-        wanted, finder = max(0, limit), self._open_finder()
-        found = finder.search(text, wanted, filters)
-        if any(hit.superseded for hit in found.hits):  # a copy of what does not hold any more
-            found = finder.search(text, 4 * wanted, filters)
-        held = [hit for hit in found.hits if not hit.superseded][:wanted]
-        self._note_shown(held, text, "experiences")
-        return replace(found, hits=tuple(held))
-
-    def recap(
-        self,
-        chat: str = "main",
-        *,
-        about: str | None = None,
-        limit: int | None = None,
-        max_chars: int | None = None,
-        sources: bool = True,
-    ) -> Recap:
-        """The newest turns of a chat in the order they were said, as one fenced text.
-
-        With `about`, the turns that answer that question instead: `limit` of them. Where not all fit
-        into the text, the oldest are left out first; of those that answer, the worst. What is not the
-        user's own names its platform, unless `sources` is false.
-        """
-        from memolith.context.recap import make_recap, make_recap_about, showing, turns_about
-
-        gate.check_is_text(chat=chat)
-        gate.check_is_text_or_none(about=about)
-        gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
-        config = self.config.chat
-        room = config.max_total_chars if max_chars is None else max(0, max_chars)
-        show = showing(self._clock, sources=sources)
-        if about is not None:
-            most = config.recap_top_k if limit is None else max(0, limit)
-            filters = self._wanted.filters(chat=chat, path=CONVERSATIONS)
-            seconds = config.timeout_seconds
-            found = self._open_recaller().recall_in_time(about, 4 * most, filters, seconds)
-            best = turns_about(self._turns_by_line(chat), found, most)
-            return make_recap_about(best, room, show, found.warnings)
-        return make_recap(self.turns(chat, limit=limit), room, show)
-
-    def forget(self, record_id: str) -> ForgetReport:
-        """Remove a record from every file, archive, backup and the index; it does not come back.
-
-        The id may be shortened to its first characters. This cannot be undone.
-        """
-
-        report = super().forget(record_id)
-        kept = (os.path.join(self.root, kept) for kept in (INDEX_FOLDER, EMBEDDINGS))
-        told = self._open_finder().purge() if any(map(os.path.exists, kept)) else ()
-        return replace(report, warnings=(*report.warnings, *told))
-
-    @property
-    def jobs(self) -> Jobs:
-        """The jobs that tidy this memory: what they did or propose, and how to undo it."""
-        from memolith.lifecycle import Jobs
-
-        return Jobs(self, self._workplace(), self._behind)
-
-    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index in line with the files; `progress` is told files done and in all."""
-        self._existing().close()
-        return self._open_finder().sync(progress)
-
-    def reindex(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Throw the index away and make it again from the files."""
-        self._existing().close()
-        return self._open_finder().reindex(progress)
-
-    def index_status(self) -> IndexStatus:
-        """How the index stands to the files; nothing is made or changed."""
-        self._existing().close()
-        return self._open_finder().status()
+        return read_status(self.profile)
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
         from memolith.jobs.doctor import examine
 
         # The model has a check of its own.
-        index = (lambda: self._open_finder().status(ask_model=False)), self.reindex
-        return examine(self.profile, self._loaded, fix=fix, index=index)
-
-    def write_file(self, path: str, content: str, version: str) -> EditReport:
-        """Replace MEMORY.md or a daily log, which must still have the version that was read.
-
-        What stood there is saved as a backup, and lines that stand for secret records become those
-        records again.
-        """
-
-        report = super().write_file(path, content, version)
-        return replace(report, warnings=(*report.warnings, *self._behind()))
-
-    @property
-    def origins(self) -> Mapping[str, str]:
-        """Where the value of each setting came from, by its full name."""
-        return self._loaded.origins
+        index = (lambda: self._engine.finder().status(ask_model=False)), self.index.rebuild
+        return examine(self.profile, self._store.loaded, fix=fix, index=index)
 
     def reconfigure(self) -> Reconfiguration:
-        """Read the settings anew; calls from now on obey them. Broken ones leave all as it was."""
-        from memolith.reports import Reconfiguration
-
+        """Read the settings again; later calls obey them. Broken ones leave everything as it was."""
         try:
-            loaded, changed, restart = reload_settings(self.profile, self._loaded, self._settings)
+            changed, restart = self._store.reload_settings()
         except ConfigError as error:
             return Reconfiguration(problem=str(error))
-        self._loaded = loaded
-        self.config = loaded.config
-        self._clock = self._given_clock or Clock(self.config.profile.timezone)
-        self._journal = Journal(self._clock, self.config.profile.primary)
-        if self._finder is not None:
-            self._finder.configure(self.config, self._clock)
-        self._recaller = None  # its answers were those of the settings before
+        self._engine.configure()
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
-    def _behind(self) -> tuple[str, ...]:
-        """Bring the index in line with files that were changed; says so if that is left to a search."""
-        try:
-            self._sync_if_indexed()
-        except MemolithError as error:  # the files are the truth, and they are as they should be
-            return (f"{error.message} The next search brings the index in line.",)
-        return ()
-
-    def _sync_if_indexed(self) -> None:
-        if os.path.isdir(os.path.join(self.root, INDEX_FOLDER)):
-            self._open_finder().follow()
-
-    @property
-    def _wanted(self) -> Wanted:
-        from memolith.wanted import Wanted
-
-        return Wanted(self.root, self.config, self._clock)
-
-    def _ask_now(
+    def _draft(
         self,
-        question: str,
-        kinds: Sequence[Filters],
-        most: int,
-        work: Callable[[Callable[[Filters, int], SearchResult]], T],
-    ) -> T:
-        if not self.profile.exists:
-            nothing = SearchResult(hits=(), warnings=self.profile.missing)
-            return work(lambda *_: nothing)
-        return self._open_finder().ask(question, kinds, most, work)
+        text: str,
+        category: str = "note",
+        session: str = "main",
+        sensitivity: Sensitivity = "private-user",
+    ) -> Record:
+        return self._store.draft(
+            text, self._channel, category=category, session=session, sensitivity=sensitivity
+        )
 
-    def _open_recaller(self) -> Recaller:
-        from memolith.context.recall import Recaller
-        from memolith.context.version import StoreVersion
+    def _trimmed(self, record: Record, is_over_limit: bool) -> Record:
+        if is_over_limit:
+            from memolith.jobs.run import trim
 
-        with _opening:
-            old = self._recaller
-            if old is not None and old.config is self.config.context:
-                return old
-            config = self.config
-            self._recaller = Recaller(
-                StoreVersion(self.root, config.index.extra_paths, config.search.synonyms_path),
-                config.context,
-                self._ask_now,
-                self._note_shown,
-                self._clock,
-            )
-            return self._recaller
+            with suppress(MemolithError):  # the record is on disk, and the next append tries again
+                trim(self._store)
+        return record
 
-    def _open_finder(self) -> Finder:
-        from memolith.embed.threads import multiply_in_one_thread
 
-        multiply_in_one_thread()
-        from memolith.finding import Finder
+def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:
+    """The memory of a store whose profile and settings are loaded already."""
+    memory = Memory.__new__(Memory)
+    memory._begin(store, engine or Engine(store), channel)  # noqa: SLF001 - our own class
+    return memory
 
-        with _opening:
-            if self._finder is None:
-                self._finder = Finder(self.root, self.config, self._clock)
-            return self._finder
+
+def _only_record(passage: Passage) -> str:
+    """The id of the record that the lines are: dreaming may track it in its other file."""
+    from memolith.files.record_format import RecordFormatError, parse_line
+
+    try:
+        record = parse_line(passage.text.encode(errors="replace"))
+    except RecordFormatError:
+        return ""
+    return record.id if record is not None else ""

@@ -286,3 +286,22 @@ def told_of_refused(chunks: int) -> str:
         f"{chunks:,} {are} found by words only: the model refused the text, or gave"
         " a vector of another size. To ask it again: memolith reindex"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a profile holds right now."""
+
+    version: str
+    profile: str
+    root: str
+    initialised: bool = False
+    records: int = 0
+    notes: int = 0
+    daily_logs: int = 0
+    turns: int = 0
+    bytes: int = 0
+    archived: int = 0
+    backups: int = 0
+    forgotten: int = 0
+    warnings: tuple[str, ...] = ()  # unreadable files, and lines that are no longer records

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith import __version__
 from memolith.cli import main as main_module
 from memolith.cli.commands import COMMANDS
-from memolith.version import __version__
 from tests.cli.conftest import PROGRAM, program
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ def test_what_was_said_is_never_taken_for_an_option(said: str, root: str) -> Non
 
     assert main(["log", "--root", root, "--user", said, "--assistant", said]) == 0
     with Memory(root) as memory:
-        assert [(turn.user, turn.assistant) for turn in memory.turns()] == [(said, said)]
+        assert [(turn.user, turn.assistant) for turn in memory.chats.turns()] == [(said, said)]
 
 
 def test_the_options_of_every_command_still_stand_anywhere() -> None:

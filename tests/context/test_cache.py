@@ -334,7 +334,7 @@ def test_what_has_expired_since_is_not_answered_from_the_cache(
 ) -> None:
     memory = Memory(root, clock=clock, settings={"context.deadline_seconds": 60})
     memory.remember("Tea is served in the garden", expires=stopped_time() + timedelta(seconds=20))
-    memory.sync()
+    memory.index.sync()
     time.sleep(TICK)
     ask = partial(getattr(memory, asked), "When is tea served?")
     assert ask().hits
@@ -347,6 +347,6 @@ def test_an_answer_that_expires_much_later_comes_from_the_cache(
 ) -> None:
     memory = Memory(root, clock=clock)
     memory.remember("Tea is served in the garden", expires=stopped_time() + timedelta(days=1))
-    memory.sync()
+    memory.index.sync()
     time.sleep(TICK)
     assert memory.recall("When is tea served?") is memory.recall("When is tea served?")

@@ -10,6 +10,7 @@ import pytest
 from memolith import Memory
 from memolith.embed.static_model import StaticModel
 from memolith.index.sqlite import SqliteIndex
+from memolith.search.filters import make_filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
                 f"Server {number} uses port {5000 + number} for staging.", category="fact"
             )
             memory.remember(f"Restarting server {number} takes a minute.", category="experience")
-            memory.log_turn(
+            memory.chats.log(
                 f"Staging {number}?", f"Ana restarts it, port {number}.", chat=f"c{number % 3}"
             )
         yield memory
@@ -61,14 +62,14 @@ def test_a_turn_is_embedded_once_and_looked_for_in_one_pass(
 
 
 def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> None:
-    all_of_them = memory._wanted.filters()
+    all_of_them = make_filters(memory._store.clock)
     kinds = [
         all_of_them,
         replace(all_of_them, chat="c1"),
         replace(all_of_them, category="experience"),
         replace(all_of_them, chat="no such chat"),
     ]
-    finder = memory._open_finder()
+    finder = memory._engine.finder()
 
     def at_once(answer: object) -> list[tuple[Hit, ...]]:
         return [answer(filters, 30).hits for filters in kinds]
@@ -88,13 +89,13 @@ def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> Non
 
 def test_the_best_of_the_chat_take_part_however_many_others_are_better(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
-        memory.log_turn("Which server is it?", "The grey one.", chat="c1")
+        memory.chats.log("Which server is it?", "The grey one.", chat="c1")
         parts = [
             f"## {n}\n\nThe staging server uses port {n}; Ana restarts it.\n" for n in range(300)
         ]
         (tmp_path / "memory").mkdir(exist_ok=True)
         (tmp_path / "memory/ports.md").write_text("\n".join(parts), "utf-8")
-        finder, filters = memory._open_finder(), memory._wanted.filters()
+        finder, filters = memory._engine.finder(), make_filters(memory._store.clock)
 
         def chats(filters: Filters) -> set[str]:
             return {hit.chat for hit in finder.search(QUESTION, 250, filters).hits} - {""}

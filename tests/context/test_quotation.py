@@ -107,6 +107,6 @@ def test_what_an_agent_adds_to_a_quotation_is_remembered_alone(tmp_path: Path) -
 def test_a_turn_is_logged_without_what_the_host_had_put_before_it(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     memory.remember("Ana owns the release key")
-    turn = memory.log_turn(f"{memory.session_start().text}\nWho is her deputy?", "Ben")
+    turn = memory.chats.log(f"{memory.session_start().text}\nWho is her deputy?", "Ben")
     assert turn is not None
     assert turn.user == "Who is her deputy?"

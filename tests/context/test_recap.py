@@ -94,19 +94,19 @@ def memory(tmp_path: Path, stopped_time: StoppedTime) -> Memory:
 
 
 def test_a_recap_is_of_one_chat_only(memory: Memory) -> None:
-    memory.log_turn("mine", "yes", chat="42")
-    memory.log_turn("theirs", "no", chat="43")
-    assert "theirs" not in memory.recap("42").text
-    assert memory.recap("44").text == ""
+    memory.chats.log("mine", "yes", chat="42")
+    memory.chats.log("theirs", "no", chat="43")
+    assert "theirs" not in memory.chats.recap("42").text
+    assert memory.chats.recap("44").text == ""
 
 
 def test_by_default_a_recap_has_at_most_8000_characters(
     memory: Memory, stopped_time: StoppedTime
 ) -> None:
     for number in range(20):
-        memory.log_turn(f"{number} " + "x" * 3000, "y" * 3000)
+        memory.chats.log(f"{number} " + "x" * 3000, "y" * 3000)
         stopped_time.advance(minutes=1)
-    recap = memory.recap()
+    recap = memory.chats.recap()
     assert 4000 < len(recap.text) <= 8000
     assert recap.turns[-1].user.startswith("19 ")
     assert recap.turns[-1].user.endswith("... [truncated]")
@@ -118,12 +118,12 @@ def test_a_recap_about_a_question_holds_its_best_turns_in_order(
 ) -> None:
     said = ["The dog has a vet visit on Friday", "Buy oranges", "The vet says the dog is well"]
     for text in [*said, *(f"Unrelated talk, number {n}" for n in range(8))]:
-        memory.log_turn(text, "All right.", chat="42")
+        memory.chats.log(text, "All right.", chat="42")
         stopped_time.advance(minutes=1)
-    memory.log_turn("My dog sees the vet too", "Fine.", chat="43")
-    recap = memory.recap("42", about="When does the dog go to the vet?", limit=2)
+    memory.chats.log("My dog sees the vet too", "Fine.", chat="43")
+    recap = memory.chats.recap("42", about="When does the dog go to the vet?", limit=2)
     assert [found.user for found in recap.turns] == [said[0], said[2]]
-    assert len(memory.recap("42", about="dog").turns) == 3
+    assert len(memory.chats.recap("42", about="dog").turns) == 3
 
 
 def test_the_best_match_stays_where_not_all_fit_and_the_block_is_in_order(
@@ -132,16 +132,16 @@ def test_the_best_match_stays_where_not_all_fit_and_the_block_is_in_order(
     filler = " We went on about the weather, the garden and the neighbours." * 20
     best = "The heron nests by the lake"
     for text in (best, "The heron is a bird", "A heron was on the telly"):
-        memory.log_turn(text + ".", filler, chat="42")
+        memory.chats.log(text + ".", filler, chat="42")
         stopped_time.advance(minutes=1)
     question = "Where does the heron nest, by the lake?"
-    recap = memory.recap("42", about=question, limit=3, max_chars=3_200)
+    recap = memory.chats.recap("42", about=question, limit=3, max_chars=3_200)
     assert recap.found[0].user == best + "."
     assert len(recap.found) == 3
     assert best in recap.text
     assert (len(recap.turns), recap.left_out) == (2, 1)
     assert [turn.created for turn in recap.turns] == sorted(turn.created for turn in recap.turns)
-    alone = memory.recap("42", about=question, limit=3, max_chars=1_700)
+    alone = memory.chats.recap("42", about=question, limit=3, max_chars=1_700)
     assert [turn.user for turn in alone.turns] == [best + "."]
     assert alone.left_out == 2
 
@@ -149,10 +149,10 @@ def test_the_best_match_stays_where_not_all_fit_and_the_block_is_in_order(
 def test_a_best_match_that_does_not_fit_makes_no_room_for_worse_ones(
     memory: Memory, stopped_time: StoppedTime
 ) -> None:
-    memory.log_turn("Where does the heron nest?", "By the lake. " * 100, chat="42")
+    memory.chats.log("Where does the heron nest?", "By the lake. " * 100, chat="42")
     stopped_time.advance(minutes=1)
-    memory.log_turn("A heron!", "Yes.", chat="42")
-    recap = memory.recap("42", about="Where does the heron nest, by the lake?", max_chars=500)
+    memory.chats.log("A heron!", "Yes.", chat="42")
+    recap = memory.chats.recap("42", about="Where does the heron nest, by the lake?", max_chars=500)
     assert (recap.text, recap.turns, recap.left_out) == ("", (), 2)
 
 
@@ -162,25 +162,25 @@ def test_of_what_was_said_twice_each_turn_is_its_own(
     asked = "Is the ferry to Elba booked?"
     said = [(asked, "Not yet."), ("Buy oranges", "All right."), (asked, "For nine.")]
     for user, assistant in [*said, *((f"Unrelated talk, number {n}", "") for n in range(8))]:
-        memory.log_turn(user, assistant, chat="42")
+        memory.chats.log(user, assistant, chat="42")
         stopped_time.advance(minutes=1)
-    memory.sync()
-    found = memory.recap("42", about="the ferry to Elba", limit=3).turns
+    memory.index.sync()
+    found = memory.chats.recap("42", about="the ferry to Elba", limit=3).turns
     assert [turn.assistant for turn in found if turn.user == asked] == ["Not yet.", "For nine."]
 
 
 def test_a_recap_that_is_too_late_says_so_and_does_not_pretend(tmp_path: Path) -> None:
     memory = Memory(tmp_path, settings={"chat.timeout_seconds": 0.001})
-    memory.log_turn("The dog has a vet visit", "All right.")
-    recap = memory.recap(about="dog")
+    memory.chats.log("The dog has a vet visit", "All right.")
+    recap = memory.chats.recap(about="dog")
     assert recap.turns == ()
     assert "took longer than 0.001 seconds" in recap.warnings[0]
 
 
 def test_a_warm_start_makes_the_index_in_the_background(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
-    memory.warm()  # nothing there yet: nothing to do
+    memory.index.warm()  # nothing there yet: nothing to do
     memory.remember("Tea at four")
-    memory.warm()
+    memory.index.warm()
     assert memory.recall("tea").hits[0].text == "Tea at four"
     assert (tmp_path / ".memolith" / "index").is_dir()

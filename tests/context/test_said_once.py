@@ -90,7 +90,7 @@ def test_with_room_for_all_of_it_nothing_is_cut(lived: Memory) -> None:
     start = lived.session_start(max_chars=200_000)
     assert {layer.name for layer in start.layers if layer.left_out} <= {"summary"}  # it has a cap
     told = set(map(told_in, lines_of(start)))
-    for record in lived.list(limit=1000):
+    for record in lived.records(limit=1000):
         assert record.category == "compaction" or record.text in told
 
 

@@ -28,7 +28,7 @@ def replace_file(root: Path) -> None:
 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "a record by this library": lambda root: Memory(root).remember("coffee"),
-    "a turn of a chat": lambda root: Memory(root).log_turn("a", "b"),
+    "a turn of a chat": lambda root: Memory(root).chats.log("a", "b"),
     "a note": lambda root: Memory(root).save_note("coffee"),
     "the same size, in place": edit_in_place,
     "the same bytes, another file": replace_file,

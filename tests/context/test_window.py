@@ -30,7 +30,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 text=text,
                 category=chance.choice(("note", "event", "turn-summary", "decision")),
                 session="main",
-                created=Memory(root)._clock.now(),
+                created=Memory(root)._store.clock.now(),
                 provenance=Provenance(sensitivity=chance.choice(("secret", *["public"] * 30))),
             )
             file.write(encode_line(record))

@@ -10,16 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memolith import Memory
-from memolith.lifecycle import Jobs
+from memolith.context.chats import Chats
+from memolith.context.engine import IndexCommands
+from memolith.jobs.api import Jobs
+from memolith.jobs.files import Files
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "python-api.md"
 START = "<!-- made from the code: python -m tests.contract.method_table -->\n"
 END = "<!-- end of what is made from the code -->\n"
+GROUPS = {
+    "": Memory, "chats.": Chats, "files.": Files, "index.": IndexCommands, "jobs.": Jobs,
+}  # fmt: skip
 
 
 def method_table() -> str:
     """Every method with the first sentence that its own documentation has."""
-    rows = [*_rows(Memory, ""), *_rows(Jobs, "jobs.")]
+    rows = [row for group, of in GROUPS.items() for row in _rows(of, group)]
     return "\n| method | |\n|---|---|\n" + "\n".join(rows) + "\n\n"
 
 

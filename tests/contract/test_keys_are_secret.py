@@ -122,8 +122,8 @@ def test_a_file_that_is_replaced_has_its_new_records_raised(
 
 def test_prose_with_a_key_is_warned_of(memory: Memory) -> None:
     memory.init()
-    file = memory.read_file("MEMORY.md")
-    report = memory.write_file("MEMORY.md", f"{file.content}\nKey: {KEY}\n", file.version)
+    file = memory.files.read("MEMORY.md")
+    report = memory.files.write("MEMORY.md", f"{file.content}\nKey: {KEY}\n", file.version)
     assert "an AWS access key outside of a record" in report.warnings[0]
 
 
@@ -180,8 +180,8 @@ def test_no_key_password_or_pin_is_sent_to_a_remote_embedder(root: str) -> None:
             with Path(root, "MEMORY.md").open("a", encoding="utf-8") as file:
                 file.write("\nBy hand: the password is prose-heron\n")
             memory.remember("The heron nests by the lake")
-            memory.log_turn("My password is chat-heron", "I will not repeat it.")
-            memory.log_turn("Where does the heron nest?", "By the lake.")
+            memory.chats.log("My password is chat-heron", "I will not repeat it.")
+            memory.chats.log("Where does the heron nest?", "By the lake.")
             found = memory.search("wifi password is heron-guest")
             assert "heron-guest" in found.hits[0].text
             memory.search(f"what is {KEY}")

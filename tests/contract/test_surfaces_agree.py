@@ -13,11 +13,14 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.commands import COMMANDS, load, parser_of
-from memolith.lifecycle import Jobs
+from memolith.context.chats import Chats
+from memolith.context.engine import IndexCommands
+from memolith.jobs.api import Jobs
+from memolith.jobs.files import Files
+from memolith.mcp_server.json_shapes import search_json
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import TOOLS
 from memolith.rest.app import build_api
-from memolith.shapes import search_json
 from memolith.types import SearchResult, SessionHit
 from tests.contract.method_table import DOCUMENT, END, START, method_table
 from tests.mcp_server.conftest import Talk
@@ -28,76 +31,86 @@ if TYPE_CHECKING:
 
 # A reason instead of a place begins with "—".
 ADMIN = "— for the user, not for an agent"
+JOB = "/api/v1/jobs/{job_id}"
 # Method → command, tool, route.
 PLACES: dict[str, tuple[str, str, str]] = {
-    "backups": ("restore", ADMIN, "/api/v1/backups"),
     "close": ("— at the end of every command", "— at its end", "— at its end"),
     "context": ("context", "memory_context", "/api/v1/context"),
     "doctor": ("doctor", ADMIN, "/api/v1/doctor"),
-    "experiences": ("experiences", "query_experiences", "/api/v1/experiences"),
-    "for_session": ("— list and search take a session", "session_start", "/api/v1/records"),
     "forget": ("forget", "memory", "/api/v1/records/{record_id}"),
     "get": ("get", "memory_get", "/api/v1/passage"),
-    "index_status": ("index", ADMIN, "/api/v1/index"),
     "init": ("init", "— the first record makes the files", "/api/v1/init"),
-    "list": ("list", "memory", "/api/v1/records"),
-    "log_turn": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
-    "logs": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
-    "query_experiences": ("experiences", "query_experiences", "/api/v1/experiences/query"),
-    "read_file": ("— files are on the disk", "— files are resources", "/api/v1/file"),
     "recall": ("— search: a command has no cache", "recall_memory", "/api/v1/recall"),
-    "recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
     "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),
     "records": ("list", "memory", "/api/v1/records"),
-    "reindex": ("reindex", "memory", "/api/v1/reindex"),
-    "relationships": ("relationships", "relationships", "/api/v1/relationships"),
     "remember": ("remember", "remember_this", "/api/v1/records"),
-    "restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
     "save_note": ("save", "memory", "/api/v1/notes"),
     "search": ("search", "memory_search", "/api/v1/search"),
     "session_start": ("session-start", "session_start", "/api/v1/session-start"),
     "status": ("status", ADMIN, "/api/v1/status"),
     "supersede": ("supersede", "remember_this", "/api/v1/records/{record_id}/supersede"),
     "supersede_by": ("supersede", ADMIN, "— who settles a finding has the command line"),
-    "sync": ("sync", "— every search does it", "/api/v1/sync"),
-    "through": ("— it has its channel", "— it has its channel", "— it has its channel"),
-    "trim": ("trim", ADMIN, "/api/v1/trim"),
-    "turns": ("log", "memory_search", "/api/v1/turns"),
     "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),
-    "keep_up": ("— every search looks first", "— by itself", "— by itself"),
-    "warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
-    "write_file": ("— files are on the disk", ADMIN, "/api/v1/file"),
-}
-
-
-# The same for those of `Memory.jobs`.
-JOB = "/api/v1/jobs/{job_id}"
-JOBS: dict[str, tuple[str, str, str]] = {
-    "apply": ("jobs apply", ADMIN, f"{JOB}/apply"),
-    "compact": ("compact", ADMIN, "/api/v1/jobs"),
-    "damaged": ("jobs list", ADMIN, "/api/v1/jobs"),
-    "decline": ("jobs decline", ADMIN, f"{JOB}/decline"),
-    "diff": ("jobs diff", ADMIN, f"{JOB}/diff"),
-    "dream": ("dream", "dream", "/api/v1/jobs"),
-    "dream_status": ("dream status", "dream", "/api/v1/dream"),
-    "explain": ("dream explain", ADMIN, "/api/v1/dream/explain"),
-    "extract_experiences": ("experiences extract", ADMIN, "/api/v1/jobs"),
-    "flush": ("flush", "— the prompt before_compaction has the agent do it", "/api/v1/flush"),
-    "flush_prompt": (
+    "via": ("— it has its channel", "— it has its channel", "— it has its channel"),
+    "chats.log": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
+    "chats.recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
+    "chats.turns": ("log", "memory_search", "/api/v1/turns"),
+    "files.backups": ("restore", ADMIN, "/api/v1/backups"),
+    "files.list": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
+    "files.read": ("— files are on the disk", "— files are resources", "/api/v1/file"),
+    "files.restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
+    "files.write": ("— files are on the disk", ADMIN, "/api/v1/file"),
+    "index.keep_up": ("— every search looks first", "— by itself", "— by itself"),
+    "index.rebuild": ("reindex", "memory", "/api/v1/reindex"),
+    "index.status": ("index", ADMIN, "/api/v1/index"),
+    "index.sync": ("sync", "— every search does it", "/api/v1/sync"),
+    "index.warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
+    "jobs.apply": ("jobs apply", ADMIN, f"{JOB}/apply"),
+    "jobs.compact": ("compact", ADMIN, "/api/v1/jobs"),
+    "jobs.damaged": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "jobs.decline": ("jobs decline", ADMIN, f"{JOB}/decline"),
+    "jobs.diff": ("jobs diff", ADMIN, f"{JOB}/diff"),
+    "jobs.dream": ("dream", "dream", "/api/v1/jobs"),
+    "jobs.dream_status": ("dream status", "dream", "/api/v1/dream"),
+    "jobs.experiences": ("experiences", "query_experiences", "/api/v1/experiences"),
+    "jobs.explain": ("dream explain", ADMIN, "/api/v1/dream/explain"),
+    "jobs.extract_experiences": ("experiences extract", ADMIN, "/api/v1/jobs"),
+    "jobs.flush": ("flush", "— the prompt before_compaction has the agent do it", "/api/v1/flush"),
+    "jobs.flush_prompt": (
         "flush prompt",
         "— it is the prompt before_compaction",
         "— hosts have MCP for it",
     ),
-    "list": ("jobs list", ADMIN, "/api/v1/jobs"),
-    "note_run": ("maintain", "— for a schedule, not for an agent", "— its own schedule does it"),
-    "scan": ("scan", ADMIN, "/api/v1/scan"),
-    "scheduled": ("jobs list", ADMIN, "/api/v1/jobs"),
-    "show": ("jobs show", ADMIN, JOB),
-    "trim": ("trim", ADMIN, "/api/v1/jobs"),
-    "unattended": ("maintain", "— for a schedule, not for an agent", "— its own schedule does it"),
-    "undo": ("jobs undo", ADMIN, f"{JOB}/undo"),
+    "jobs.list": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "jobs.note_run": (
+        "maintain",
+        "— for a schedule, not for an agent",
+        "— its own schedule does it",
+    ),
+    "jobs.query_experiences": ("experiences", "query_experiences", "/api/v1/experiences/query"),
+    "jobs.relationships": ("relationships", "relationships", "/api/v1/relationships"),
+    "jobs.scan": ("scan", ADMIN, "/api/v1/scan"),
+    "jobs.scheduled": ("jobs list", ADMIN, "/api/v1/jobs"),
+    "jobs.show": ("jobs show", ADMIN, JOB),
+    "jobs.trim": ("trim", ADMIN, "/api/v1/jobs"),
+    "jobs.unattended": (
+        "maintain",
+        "— for a schedule, not for an agent",
+        "— its own schedule does it",
+    ),
+    "jobs.undo": ("jobs undo", ADMIN, f"{JOB}/undo"),
 }
-VALUES = {"root", "origins", "jobs", "clock"}  # not abilities
+GROUPS = {"chats": Chats, "files": Files, "index": IndexCommands, "jobs": Jobs}
+VALUES = {
+    "root",
+    "origins",
+    "clock",
+    "config",
+    "profile",
+    "store",
+    "channel",
+    *GROUPS,
+}  # not abilities
 
 
 def abilities(of: type) -> set[str]:
@@ -105,8 +118,8 @@ def abilities(of: type) -> set[str]:
 
 
 def test_every_ability_has_its_places() -> None:
-    assert abilities(Memory) == set(PLACES)
-    assert abilities(Jobs) == set(JOBS)
+    grouped = {f"{group}.{name}" for group, of in GROUPS.items() for name in abilities(of)}
+    assert abilities(Memory) | grouped == set(PLACES)
 
 
 def commands() -> set[str]:
@@ -122,7 +135,7 @@ def test_every_place_is_there(root: str) -> None:
     with Memory(root) as memory:
         routes = set(build_api(memory).openapi()["paths"])
     surfaces = (commands(), set(TOOLS), routes)
-    for places in (*PLACES.values(), *JOBS.values()):
+    for places in PLACES.values():
         for place, known in zip(places, surfaces, strict=True):
             assert place in known or (place.startswith("— ") and len(place) > 5), place
 
@@ -154,7 +167,7 @@ def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Cl
             memory.remember(f"Shelf {number} holds the cups of guest {number % 9}")
         memory.save_note("Guests drink tea from blue cups", title="guests")
         for chat in ("kitchen", "42"):
-            memory.log_turn("Which cups are for guests?", f"The blue ones, says {chat}", chat=chat)
+            memory.chats.log("Which cups are for guests?", f"The blue ones, says {chat}", chat=chat)
     # Apart from the clock of the test, which a command does not have, all is as users have it.
     question = "which cups do guests drink from?"
     with Memory(root) as memory:
@@ -174,7 +187,7 @@ def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Cl
 
 def test_every_field_of_a_result_is_in_its_json(root: str) -> None:
     with Memory(root) as memory:
-        memory.log_turn("Which cups are for guests?", "The blue ones")
+        memory.chats.log("Which cups are for guests?", "The blue ones")
         shown = search_json(memory.search("cups", explain=True))
     # What `past` tells is told by each hit.
     assert {*shown, "past"} == set(SearchResult.__slots__)

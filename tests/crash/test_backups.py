@@ -34,7 +34,7 @@ def test_every_backup_of_a_trim_restores_the_very_same_bytes(
             with (root / "MEMORY.md").open("ab") as file:
                 file.write(f"A hand-written line {trim}, \r in the middle\r\n".encode())
             before = (root / "MEMORY.md").read_bytes()
-            report = memory.trim()
+            report = memory.jobs.trim()
             assert report.archived
             assert (root / "MEMORY.md").read_bytes() != before
             files[report.backup] = before
@@ -47,9 +47,9 @@ def test_every_backup_of_a_trim_restores_the_very_same_bytes(
 def _restores(memory: Memory, root: Path, name: str, data: bytes) -> bool:
     """Restore, and check that the file before can be restored as well."""
     before = (root / "MEMORY.md").read_bytes()
-    report = memory.restore(name)
+    report = memory.files.restore(name)
     restored = (root / "MEMORY.md").read_bytes()
-    memory.restore(report.replaced_saved_as)
+    memory.files.restore(report.replaced_saved_as)
     assert (root / "MEMORY.md").read_bytes() == before
     newer = restored.removeprefix(data).splitlines()
     return restored.startswith(data) and len(newer) == report.appended <= before.count(b"\n- {")
@@ -61,12 +61,12 @@ def test_a_damaged_backup_is_not_restored(tmp_path: Path) -> None:
         for n in range(4):
             writer.remember(f"record {n}")
     with Memory(str(root), settings={"trim.max_records": 1}) as memory:
-        name = memory.trim().backup
+        name = memory.jobs.trim().backup
         saved = next(root.glob(f".memolith/backup/{name}/**/MEMORY.md"))
         saved.write_bytes(saved.read_bytes().replace(b"record 1", b"record 9"))
         before = digest(root)
         with pytest.raises(BackupDamagedError, match=r"MEMORY\.md"):
-            memory.restore(name)
+            memory.files.restore(name)
         with pytest.raises(BackupNotFoundError, match="nonsense"):
-            memory.restore("nonsense")
+            memory.files.restore("nonsense")
     assert digest(root) == before

@@ -56,7 +56,7 @@ def test_a_bad_line_is_kept_named_by_doctor_and_harms_no_neighbour(
     with Memory(str(root), settings={"trim.max_records": 1}) as memory:
         assert [record.text for record in memory.records()] == ["before", "after"]
         report = memory.doctor()
-        memory.trim()
+        memory.jobs.trim()
     named = [check for check in report.checks if f"MEMORY.md line {number}" in check.message]
     kept = (root / "MEMORY.md").read_bytes().count(bad)
     figures("R18", bytes=kind, kept=kept, named_by_doctor=bool(named))
@@ -73,7 +73,7 @@ def test_odd_prose_is_kept_byte_for_byte_through_every_rewrite(
     with Memory(str(root), settings={"trim.max_records": 1}) as memory:
         first, second = memory.records()
         assert (first.text, second.text) == ("before", "after")
-        memory.trim()
+        memory.jobs.trim()
         memory.forget(second.id)
         memory.remember("again")
     kept = (root / "MEMORY.md").read_bytes().count(prose)

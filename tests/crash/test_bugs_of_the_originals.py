@@ -51,7 +51,7 @@ def memory_file(root: Path) -> bytes:
 
 def trim(root: Path) -> None:
     with Memory(str(root), settings=TRIM) as memory:
-        memory.trim()
+        memory.jobs.trim()
 
 
 def test_a_what_is_appended_while_a_rewrite_waits_for_the_lock_is_not_lost(profile: Path) -> None:
@@ -92,13 +92,13 @@ def test_d_sensitivity_is_consulted_by_every_way_of_reading(profile: Path) -> No
         memory.save_note("record 2 again, as a note", sensitivity="secret")
         day = next(path.name for path in (profile / "memory").glob("*.md"))
         shown = (
-            *memory.records(), *memory.records(include_past=True), *memory.for_session("main"),
-            *memory.list(), memory.get("MEMORY.md").text, memory.get(f"memory/{day}").text,
+            *memory.records(), *memory.records(include_past=True), *memory.records(session="main"),
+            *memory.records(), memory.get("MEMORY.md").text, memory.get(f"memory/{day}").text,
             memory.get("MEMORY.md", 1, 100).text, memory.status(), memory.doctor(),
         )  # fmt: skip
         assert "record 2" not in repr(shown)
         assert "record 3" in repr(shown)
-        asked = [record.text for record in memory.for_session("main", include_secret=True)]
+        asked = [record.text for record in memory.records(session="main", include_secret=True)]
         assert "record 2" in asked
 
 
@@ -119,7 +119,7 @@ def test_f_a_failed_backup_stops_the_rewrite(profile: Path) -> None:
     (profile / ".memolith/backup").write_text("a file where the backups should go")
     before = snapshot(profile)
     with Memory(str(profile), settings=TRIM) as memory, pytest.raises(StorageError, match="backup"):
-        memory.trim()
+        memory.jobs.trim()
     assert snapshot(profile) == before
     assert archived(profile) == b""
 
@@ -127,7 +127,7 @@ def test_f_a_failed_backup_stops_the_rewrite(profile: Path) -> None:
 def test_g_lines_that_are_no_records_are_kept_where_they_are(profile: Path) -> None:
     prose = b"\n## By hand\n\n* a list\r\n\tan indented line\n"
     with Memory(str(profile), settings=TRIM) as memory:
-        memory.trim()
+        memory.jobs.trim()
         memory.forget(memory.records()[-1].id)
         memory.remember("after")
     assert prose in memory_file(profile)
@@ -165,7 +165,7 @@ def test_i_a_rewrite_is_a_new_file_made_under_the_lock(profile: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         settings = {"trim.max_records": 1, "store.lock_timeout_seconds": 0.2}
         with Memory(str(profile), settings=settings) as memory, pytest.raises(WriterBusyError):
-            memory.trim()
+            memory.jobs.trim()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_k_an_archive_behind_a_link_is_refused(profile: Path, tmp_path: Path) ->
         Memory(str(profile), settings=settings) as memory,
         pytest.raises((PathOutsideProfileError, StorageError), match="elsewhere"),
     ):
-        memory.trim()
+        memory.jobs.trim()
     assert snapshot(profile) == before
     assert list(outside.iterdir()) == []
 
@@ -228,7 +228,7 @@ def test_m_a_link_is_not_followed_out_of_the_profile(profile: Path, tmp_path: Pa
         for path in ("memory/link.md", "memory/folder/outside.md"):
             with pytest.raises((PathOutsideProfileError, StorageError)):
                 memory.get(path)
-        assert "not yours" not in repr((memory.records(), memory.list(), memory.doctor()))
+        assert "not yours" not in repr((memory.records(), memory.records(), memory.doctor()))
 
 
 @pytest.mark.parametrize("path", ["memolith.toml", ".memolith/write.lock", "secrets.txt"])

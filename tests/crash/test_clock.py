@@ -115,7 +115,7 @@ def test_trims_and_restores_work_while_the_clock_stands_still_or_runs_backwards(
         for round_ in range(12):
             for n in range(4):
                 memory.remember(f"round {round_} record {n}")
-            backups.add(trimmer.trim().backup)
+            backups.add(trimmer.jobs.trim().backup)
             hand.moment -= timedelta(hours=round_ // 4)
     assert len(backups) == 12
     kept = list(read_records([tmp_path / "MEMORY.md"]).texts.values())

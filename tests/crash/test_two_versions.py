@@ -66,6 +66,6 @@ def test_a_record_with_unknown_keys_is_read_and_survives_every_rewrite(tmp_path:
         memory.supersede("newer-0", "we know better")
         assert newer_version.line(0) in (root / "MEMORY.md").read_bytes()
         memory.remember("one too many")
-        memory.trim()
+        memory.jobs.trim()
     archived = b"".join(path.read_bytes() for path in archive_files(root))
     assert newer_version.line(0) in archived

@@ -103,7 +103,7 @@ def test_every_place_inside_the_state_folder_is_named(memory: Memory, root: str)
     memory.remember("one")
     memory.remember("two")
     memory.save_note("a note")
-    Memory(root, settings={"trim.max_records": 1}).trim()
+    Memory(root, settings={"trim.max_records": 1}).jobs.trim()
     memory.forget(memory.records()[-1].id)
     found = {path.name for path in Path(root, ".memolith").iterdir()} - {".gitignore"}
     named = set(re.findall(r"^\| `([\w.-]+)", FORMATS, flags=re.MULTILINE))

@@ -83,12 +83,12 @@ def test_words_answer_where_the_model_does_not_fit(package: Path, root: str) -> 
 def test_what_other_weights_embedded_is_embedded_anew(package: Path, root: str) -> None:
     with Memory(root, settings=SETTINGS) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
-        before = memory.index_status().model
+        memory.index.sync()
+        before = memory.index.status().model
     write_table(package, model_files.open_table(256)[::-1])
     with Memory(root, settings=SETTINGS) as memory:
         until_embedded(memory, "heron")
         assert memory.search("heron").hits[0].ranks["meaning"] == 1
-        status = memory.index_status()
+        status = memory.index.status()
     assert status.model == StaticModel().name != before
     assert status.without_vector == 0

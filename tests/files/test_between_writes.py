@@ -38,8 +38,8 @@ def use_everything(memory: Memory) -> None:
     memory.save_note("a note")
     memory.records()
     memory.get("MEMORY.md")
-    memory.log_turn("a", "b")
-    memory.trim()
+    memory.chats.log("a", "b")
+    memory.jobs.trim()
     memory.status()
     memory.doctor()
     with suppress(MemolithError):
@@ -192,7 +192,7 @@ def test_a_forked_child_does_not_share_the_lock(root: str) -> None:
             return True
         return False
 
-    with memory._writing() as transaction:
+    with memory._store.writing() as transaction:
         assert in_a_child(child)
         transaction.append("MEMORY.md", b"the lock is still ours\n")
         transaction.commit()

@@ -48,7 +48,7 @@ def test_any_other_bytes_are_no_turn_and_no_error(data: bytes) -> None:
 
 
 def test_the_line_is_spelled_as_the_format_says(memory: Memory) -> None:
-    memory.log_turn("When is the deadline?", "Friday.", chat="123", platform="telegram")
+    memory.chats.log("When is the deadline?", "Friday.", chat="123", platform="telegram")
     assert Path(memory.root, HISTORY).read_text() == (
         '{"timestamp":"2026-11-15T12:00:00.000Z","chat_id":"123",'
         '"user_message":"When is the deadline?","bot_response":"Friday.","platform":"telegram"}\n'
@@ -57,25 +57,25 @@ def test_the_line_is_spelled_as_the_format_says(memory: Memory) -> None:
 
 def test_turns_come_back_in_order_of_one_chat_or_of_all(memory: Memory) -> None:
     for chat, words in (("a", "one"), ("b", "two"), ("a", "three")):
-        memory.log_turn(words, "ok", chat=chat)
-    assert [turn.user for turn in memory.turns()] == ["one", "two", "three"]
-    assert [turn.user for turn in memory.turns("a")] == ["one", "three"]
-    assert memory.turns("c") == ()
+        memory.chats.log(words, "ok", chat=chat)
+    assert [turn.user for turn in memory.chats.turns()] == ["one", "two", "three"]
+    assert [turn.user for turn in memory.chats.turns("a")] == ["one", "three"]
+    assert memory.chats.turns("c") == ()
 
 
 def test_a_long_message_is_cut_and_marked(root: str) -> None:
     with Memory(root, settings={"chat.max_chars_per_entry": 50}) as memory:
-        turn = memory.log_turn("u" * 51, "a" * 50)
+        turn = memory.chats.log("u" * 51, "a" * 50)
     assert turn is not None
     assert turn.user == "u" * 35 + "... [truncated]"
     assert turn.assistant == "a" * 50
-    assert memory.turns() == (turn,)
+    assert memory.chats.turns() == (turn,)
 
 
 @pytest.mark.parametrize("limit", [20, 21, 100])
 def test_a_cut_message_is_as_long_as_its_cap_mark_and_all(limit: int, root: str) -> None:
     with Memory(root, settings={"chat.max_chars_per_entry": limit}) as memory:
-        turn = memory.log_turn("word " * 100, "x")
+        turn = memory.chats.log("word " * 100, "x")
     assert turn is not None
     assert turn.user.endswith(TRUNCATED)
     assert len(turn.user) == limit
@@ -83,7 +83,7 @@ def test_a_cut_message_is_as_long_as_its_cap_mark_and_all(limit: int, root: str)
 
 def test_a_cut_never_leaves_half_a_character(root: str) -> None:
     with Memory(root, settings={"chat.max_chars_per_entry": 20}) as memory:
-        turn = memory.log_turn("\ud83c\udf88" * 40, "x")
+        turn = memory.chats.log("\ud83c\udf88" * 40, "x")
     assert turn is not None
     assert turn.user == "🎈" * 5 + TRUNCATED
 
@@ -91,17 +91,23 @@ def test_a_cut_never_leaves_half_a_character(root: str) -> None:
 def test_a_busy_chat_does_not_push_out_a_quiet_one(root: str) -> None:
     with Memory(root, settings={"chat.max_entries": 5, "store.durability": "fast"}) as memory:
         for number in range(3):
-            memory.log_turn(f"quiet {number}", "ok", chat="quiet")
+            memory.chats.log(f"quiet {number}", "ok", chat="quiet")
         for number in range(60):
-            memory.log_turn(f"busy {number}", "ok", chat="busy")
-        assert [turn.user for turn in memory.turns("quiet")] == ["quiet 0", "quiet 1", "quiet 2"]
-        assert [turn.user for turn in memory.turns("busy")] == [f"busy {n}" for n in range(55, 60)]
+            memory.chats.log(f"busy {number}", "ok", chat="busy")
+        assert [turn.user for turn in memory.chats.turns("quiet")] == [
+            "quiet 0",
+            "quiet 1",
+            "quiet 2",
+        ]
+        assert [turn.user for turn in memory.chats.turns("busy")] == [
+            f"busy {n}" for n in range(55, 60)
+        ]
 
 
 def test_what_leaves_stands_in_the_archive_and_nothing_is_lost(root: str) -> None:
     with Memory(root, settings={"chat.max_entries": 4, "store.durability": "fast"}) as memory:
         for number in range(50):
-            memory.log_turn(f"number {number}", "ok", chat=f"chat {number % 3}")
+            memory.chats.log(f"number {number}", "ok", chat=f"chat {number % 3}")
     said = [json.loads(line)["user_message"] for line in lines_of(root, ARCHIVE, HISTORY)]
     assert sorted(said) == sorted(f"number {number}" for number in range(50))
     assert len(lines_of(root, HISTORY)) < 30
@@ -120,8 +126,8 @@ def test_lines_of_somebody_else_stay_where_they_are(root: str) -> None:
     Path(root, HISTORY).write_bytes(b"\r\n".join(foreign))
     with Memory(root, settings={"chat.max_entries": 2, "store.durability": "fast"}) as memory:
         for number in range(30):
-            memory.log_turn(f"number {number}", "ok")
-        assert len(memory.turns()) == 2
+            memory.chats.log(f"number {number}", "ok")
+        assert len(memory.chats.turns()) == 2
     assert lines_of(root, ARCHIVE)
     left = Path(root, HISTORY).read_bytes()
     assert left.startswith(b"\r\n".join(foreign) + b"\n")
@@ -129,26 +135,26 @@ def test_lines_of_somebody_else_stay_where_they_are(root: str) -> None:
 
 def test_turns_with_windows_line_ends_count_like_others(root: str) -> None:
     with Memory(root) as memory:
-        memory.log_turn("one", "ok")
+        memory.chats.log("one", "ok")
         file = Path(root, HISTORY)
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-        memory.log_turn("two", "ok")
-        assert [turn.user for turn in memory.turns()] == ["one", "two"]
+        memory.chats.log("two", "ok")
+        assert [turn.user for turn in memory.chats.turns()] == ["one", "two"]
 
 
 def test_a_torn_last_turn_harms_no_other(root: str) -> None:
     with Memory(root) as memory:
-        memory.log_turn("one", "ok")
+        memory.chats.log("one", "ok")
         with Path(root, HISTORY).open("ab") as file:
             file.write(b'{"timestamp":"2026-11-15T12:00:00.000Z","chat_id":"main","user_mess')
-        memory.log_turn("two", "ok")
-        assert [turn.user for turn in memory.turns()] == ["one", "two"]
+        memory.chats.log("two", "ok")
+        assert [turn.user for turn in memory.chats.turns()] == ["one", "two"]
 
 
 def test_history_may_be_off(root: str) -> None:
     with Memory(root, settings={"chat.enabled": False}) as memory:
-        assert memory.log_turn("hello", "hi") is None
-        assert memory.turns() == ()
+        assert memory.chats.log("hello", "hi") is None
+        assert memory.chats.turns() == ()
     assert not Path(root).exists()
 
 
@@ -164,27 +170,27 @@ def test_each_chat_keeps_its_newest_turns_whatever_the_others_do(
         Memory(root, settings={"chat.max_entries": limit, "store.durability": "fast"}) as memory,
     ):
         for chat, words in said:
-            memory.log_turn(words, "ok", chat=chat)
+            memory.chats.log(words, "ok", chat=chat)
         for chat in "abc":
             expected = [words for name, words in said if name == chat][-limit:]
-            assert [turn.user for turn in memory.turns(chat)] == expected
+            assert [turn.user for turn in memory.chats.turns(chat)] == expected
         assert len(lines_of(root, ARCHIVE, HISTORY)) == len(said)
 
 
 @pytest.mark.parametrize("texts", [("", ""), (" ", "\n")])
 def test_a_turn_without_words_is_refused(texts: tuple[str, str], memory: Memory) -> None:
     with pytest.raises(RefusedError, match="empty"):
-        memory.log_turn(*texts)
-    assert memory.log_turn("", "only the agent spoke")
+        memory.chats.log(*texts)
+    assert memory.chats.log("", "only the agent spoke")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0", "\x1b[31m", "x" * 201])
 def test_a_chat_or_platform_is_one_short_line(name: str, memory: Memory) -> None:
     with pytest.raises(RefusedError, match="chat"):
-        memory.log_turn("a", "b", chat=name)
+        memory.chats.log("a", "b", chat=name)
     with pytest.raises(RefusedError, match="platform"):
-        memory.log_turn("a", "b", platform=name)
-    assert memory.turns() == ()
+        memory.chats.log("a", "b", platform=name)
+    assert memory.chats.turns() == ()
 
 
 CAPPED = {"chat.max_entries": 2}
@@ -195,10 +201,10 @@ def test_the_history_is_backed_up_before_turns_leave_it(root: str) -> None:
         for number in range(40):
             before = Path(root, "conversation-history.jsonl")
             whole = before.read_bytes() if before.exists() else b""
-            memory.log_turn(f"question {number}", "answer")
-        backups = [backup for backup in memory.backups() if backup.reason == "chats"]
+            memory.chats.log(f"question {number}", "answer")
+        backups = [backup for backup in memory.files.backups() if backup.reason == "chats"]
         assert len(backups) == 2
-        memory.restore(backups[-1].name)
+        memory.files.restore(backups[-1].name)
         assert before.read_bytes().startswith(whole[:50])
         assert before.read_bytes().count(b"\n") > 2
 
@@ -208,10 +214,10 @@ def test_backups_of_chats_do_not_push_out_those_of_the_memory(root: str) -> None
     with Memory(root, settings=limits) as memory:
         for number in range(4):
             memory.remember(f"record {number}")
-        kept = [backup.name for backup in memory.backups()]
+        kept = [backup.name for backup in memory.files.backups()]
         for number in range(40):
-            memory.log_turn(f"question {number}", "answer")
-        assert set(kept) < {backup.name for backup in memory.backups()}
+            memory.chats.log(f"question {number}", "answer")
+        assert set(kept) < {backup.name for backup in memory.files.backups()}
 
 
 def test_a_power_cut_between_archive_and_history_archives_no_turn_twice(root: str) -> None:
@@ -219,14 +225,14 @@ def test_a_power_cut_between_archive_and_history_archives_no_turn_twice(root: st
     with Memory(root, settings=CAPPED) as memory:
         number = 0
         while not archive.exists():
-            memory.log_turn(f"question {number}", "answer")
+            memory.chats.log(f"question {number}", "answer")
             number += 1
-        copy = Path(root, ".memolith/backup", memory.backups()[-1].name, HISTORY)
+        copy = Path(root, ".memolith/backup", memory.files.backups()[-1].name, HISTORY)
         before = copy.read_bytes()
         assert before.count(b"\n") == number
         history.write_bytes(before)  # the rename was lost, the archive was not
         for later in range(20):
-            memory.log_turn(f"later {later}", "answer")
+            memory.chats.log(f"later {later}", "answer")
     lines = archive.read_bytes().splitlines() + history.read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == number + 20
     assert {*before.splitlines()} <= {*lines}
@@ -236,7 +242,7 @@ def test_the_same_words_twice_in_a_millisecond_are_two_turns_in_the_archive(root
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
     with Memory(root, settings={"chat.max_entries": 1, "store.durability": "fast"}) as memory:
         for _ in range(30):
-            memory.log_turn("yes", "ok", said=now)
+            memory.chats.log("yes", "ok", said=now)
     assert len(lines_of(root, ARCHIVE, HISTORY)) == 30
 
 

@@ -78,7 +78,7 @@ def test_no_id_or_name_leads_out_of_the_profile(payload: str, inside: Path) -> N
         with pytest.raises(MemolithError):
             memory.forget(payload)
         with pytest.raises(MemolithError):
-            memory.restore(payload)
+            memory.files.restore(payload)
     assert CANARY in (inside.parent / "foreign.md").read_text()
 
 

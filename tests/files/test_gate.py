@@ -128,7 +128,7 @@ def test_a_category_or_session_is_one_short_line(name: str, memory: Memory) -> N
 @pytest.mark.parametrize("name", ["work", "Ünïcödé", "a/b", "..", "日本", "x" * 200])
 def test_any_other_category_or_session_is_fine(name: str, memory: Memory) -> None:
     memory.remember("x", category=name, session=name)
-    assert [record.category for record in memory.for_session(name)] == [name]
+    assert [record.category for record in memory.records(session=name)] == [name]
 
 
 def test_an_unknown_sensitivity_is_refused(memory: Memory) -> None:
@@ -200,7 +200,7 @@ def test_a_record_that_a_power_cut_left_in_memory_alone_is_in_both_files_before_
 
 
 def test_what_came_from_outside_does_not_answer_for_the_users_own_words(memory: Memory) -> None:
-    outside = memory.through("web-page")
+    outside = memory.via("web-page")
     for write, again in (
         (outside.remember, memory.remember),
         (outside.save_note, memory.save_note),

@@ -136,10 +136,10 @@ def test_what_a_killed_writer_began_is_finished_once(memory: Memory) -> None:
         with file.open("ab") as opened:
             opened.write(late[:already])
         transaction.close()
-        with memory._writing() as recovery:
+        with memory._store.writing() as recovery:
             assert recovery.recovered
         assert file.read_bytes() == whole + late
-        with memory._writing() as recovery:
+        with memory._store.writing() as recovery:
             assert not recovery.recovered
         file.write_bytes(whole)
 
@@ -149,7 +149,7 @@ def test_nothing_is_written_before_the_commit_and_nothing_stays_of_what_was_only
 ) -> None:
     memory.remember("before")
     before = {path: path.read_bytes() for path in Path(memory.root).rglob("*.md")}
-    with memory._writing() as transaction:
+    with memory._store.writing() as transaction:
         transaction.append("MEMORY.md", b"planned\n")
         transaction.append("memory/new.md", b"planned\n")
         transaction.replace("USER.md", b"planned\n", None)
@@ -160,7 +160,7 @@ def test_nothing_is_written_before_the_commit_and_nothing_stays_of_what_was_only
 def test_a_file_that_was_edited_since_it_was_read_is_not_replaced(memory: Memory) -> None:
     memory.remember("before")
     file = Path(memory.root, "MEMORY.md")
-    with memory._writing() as transaction:
+    with memory._store.writing() as transaction:
         stamp = transaction.folder.stamp("MEMORY.md")
         file.write_bytes(file.read_bytes() + b"by hand\n")
         transaction.append("memory/2026-01-01.md", b"first\n")

@@ -37,15 +37,15 @@ def use_everything(root: str) -> None:
         records = [memory.remember(f"number {number}") for number in range(5)]
         memory.save_note("a note")
         for number in range(20):
-            memory.log_turn(f"turn {number}", "ok")
+            memory.chats.log(f"turn {number}", "ok")
         memory.forget(records[-1].id)
-        memory.restore(memory.backups()[0].name)
+        memory.files.restore(memory.files.backups()[0].name)
         with Path(root, "MEMORY.md").open("ab") as file:
             file.write(b'- {"id":"torn')
         memory.remember("after a torn line")
         memory.jobs.extract_experiences()
     with model_server() as server, Memory(root, settings=embedded_by(server)) as memory:
-        memory.sync()
+        memory.index.sync()
         found = modes(root)  # SQLite takes its log away when it is closed
         assert [path for path in found if path.endswith("embeddings.db-wal")]
         assert_private(root, found)
@@ -82,7 +82,7 @@ def test_a_mode_that_the_user_chose_survives_a_rewrite(memory: Memory) -> None:
     file = Path(memory.root, "MEMORY.md")
     file.chmod(0o640)
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:
-        small.trim()
+        small.jobs.trim()
     memory.remember("one more")
     assert file.stat().st_mode & 0o777 == 0o640
 

@@ -124,8 +124,8 @@ def test_no_reader_shows_a_secret_unasked(memory: Memory) -> None:
     shown = [
         *(record.text for record in memory.records()),
         *(record.text for record in memory.records(include_past=True)),
-        *(record.text for record in memory.for_session("main")),
-        *(record.text for record in memory.list(limit=100)),
+        *(record.text for record in memory.records(session="main")),
+        *(record.text for record in memory.records(limit=100)),
         *(memory.get(str(path.relative_to(memory.root))).text for path in visible(memory)),
         str(memory.status()),
         str(memory.doctor()),
@@ -142,8 +142,10 @@ def visible(memory: Memory) -> list[Path]:
 def test_every_reader_shows_it_when_asked(memory: Memory) -> None:
     secrets_everywhere(memory)
     assert any(SECRET in found.text for found in memory.records(include_secret=True))
-    assert any(SECRET in found.text for found in memory.for_session("main", include_secret=True))
-    assert any(SECRET in found.text for found in memory.list(limit=100, include_secret=True))
+    assert any(
+        SECRET in found.text for found in memory.records(session="main", include_secret=True)
+    )
+    assert any(SECRET in found.text for found in memory.records(limit=100, include_secret=True))
     for path in visible(memory):
         name = str(path.relative_to(memory.root))
         if SECRET in path.read_text():
@@ -202,7 +204,7 @@ def test_every_line_of_a_secret_note_is_hidden(mark: str, memory: Memory) -> Non
 def test_a_note_with_a_secret_record_inside_is_secret(size: int | None, memory: Memory) -> None:
     memory.save_note(f"About the doors of the house\n\n{LINE[:size].decode()}")
     memory.jobs.extract_experiences()
-    shown = (memory.records(), memory.experiences(), memory.session_start())
+    shown = (memory.records(), memory.jobs.experiences(), memory.session_start())
     assert "0000" not in str(shown)
     assert "0000" in str(memory.records(include_secret=True))
 
@@ -273,8 +275,8 @@ def test_of_a_hundred_secrets_among_others_not_one_is_seen(root: str) -> None:
 
 def test_a_turn_that_was_cited_is_shown_to_be_read(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory")) as memory:
-        memory.log_turn("Who has\nthe key?", "Ana has it", chat="door")
-        memory.log_turn("Thanks", "Bye", chat="door")
+        memory.chats.log("Who has\nthe key?", "Ana has it", chat="door")
+        memory.chats.log("Thanks", "Bye", chat="door")
         [first, second] = memory.get("conversation-history.jsonl", 1, 9).text.split("\n")
         cited = memory.get("conversation-history.jsonl#L1")
         assert first.endswith(", chat door] user: Who has the key? | assistant: Ana has it")
@@ -288,7 +290,7 @@ def test_a_turn_that_was_cited_is_shown_to_be_read(tmp_path: Path) -> None:
 
 def test_of_a_turn_only_what_was_said_is_shown(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
-        memory.log_turn("Wednesdays at five", "", chat="friends")
+        memory.chats.log("Wednesdays at five", "", chat="friends")
         shown = memory.get("conversation-history.jsonl#L1").text
     assert shown.endswith(", chat friends] user: Wednesdays at five")
 
@@ -296,7 +298,7 @@ def test_of_a_turn_only_what_was_said_is_shown(tmp_path: Path) -> None:
 def test_what_is_no_turn_is_not_shown_and_other_files_of_turns_neither(tmp_path: Path) -> None:
     root = tmp_path / "memory"
     with Memory(str(root)) as memory:
-        memory.log_turn("Hello", "Bye")
+        memory.chats.log("Hello", "Bye")
         (root / "conversation-history.jsonl").write_text('{"password": "hunter22"}\n')
         (root / "other.jsonl").write_text("{}\n")
         assert memory.get("conversation-history.jsonl#L1").text == "(no turn stands here)"

@@ -26,7 +26,7 @@ def known(memory: Memory) -> tuple[Record, ...]:
         day = next(iter(folder.walk("memory")))
     return tuple(
         replace(record, citation=None)
-        for _, record in memory._journal.document(Folder(memory.root), day).records()
+        for _, record in memory._store.journal.document(Folder(memory.root), day).records()
     )
 
 

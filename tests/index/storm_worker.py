@@ -67,7 +67,7 @@ def write(root: Path, stop: Path, _: str, chance: random.Random) -> dict[str, ob
             written += 1
             if written % 5 == 0:
                 try:
-                    memory.sync()
+                    memory.index.sync()
                 except IndexUnavailableError:  # said so; the record itself is safe
                     refused += 1
             time.sleep(0.1)

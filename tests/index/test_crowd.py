@@ -28,7 +28,7 @@ def test_two_processes_write_and_four_search_and_nothing_found_is_stale(tmp_path
     (root / "memory/nested/deep").mkdir(parents=True)
     with Memory(root) as memory:
         memory.remember("the first of all")
-        memory.sync()
+        memory.index.sync()
     kinds = ["write"] * WRITERS + ["search"] * SEARCHERS
     workers = [
         subprocess.Popen(

@@ -91,7 +91,7 @@ def test_every_damage_is_healed_by_the_next_search_of_an_open_memory(tmp_path: P
         for number in range(60):
             memory.remember(f"calm {number} marker{number} was seen", category="event")
         for number, damage in enumerate(damages.ALL):
-            memory.sync()
+            memory.index.sync()
             damage(damages.index_folder(root), chance)
             for reader in (memory, Memory(root)):
                 hits = reader.search(f"marker{number}").hits

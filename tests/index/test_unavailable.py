@@ -21,9 +21,9 @@ def test_a_file_in_the_place_of_the_folder_is_named(root: str, name: str) -> Non
         found = memory.search("heron")
         assert found.hits
         assert f"{told} A temporary index is used instead" in found.warnings[0]
-        assert memory.sync().warnings == found.warnings
+        assert memory.index.sync().warnings == found.warnings
     with Memory(root, settings={"search.meaning": False}) as memory:
-        for ask in (memory.sync, memory.index_status):
+        for ask in (memory.index.sync, memory.index.status):
             with pytest.raises(IndexUnavailableError) as refused:
                 ask()
             assert refused.value.message.endswith(told)

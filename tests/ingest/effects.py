@@ -12,7 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.config.sections import value_of
 from memolith.embed import endpoint
-from memolith.following import follow_files
+from memolith.watching import follow_files
 from tests.embed.model_server import model_server, ollama_answer, openai_answer
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def asked(memory: Memory, behaviour: Behaviour | None = None) -> object:
         with Memory(memory.root, settings={**settings, "embed.url": server.url}) as asking:
             for number in range(3):
                 asking.remember(f"tea {number}")
-            warnings = len(asking.sync().warnings)
-            model = asking.index_status().model.replace(server.url, "")
+            warnings = len(asking.index.sync().warnings)
+            model = asking.index.status().model.replace(server.url, "")
         return server.paths, server.keys, warnings, model
 
 
@@ -62,7 +62,7 @@ def what_is_said_of_a_server(memory: Memory) -> object:
 
 def files_that_are_searched(memory: Memory) -> object:
     memory.remember("tea")
-    return memory.index_status().changed
+    return memory.index.status().changed
 
 
 def files_indexed_without_a_search(memory: Memory) -> object:
@@ -72,9 +72,9 @@ def files_indexed_without_a_search(memory: Memory) -> object:
     try:
         Path(memory.root, "memory", "coffee.md").write_text("coffee", "utf-8")
         deadline = time.monotonic() + (300 if memory.config.index.watch else 1)
-        while memory.index_status().changed and time.monotonic() < deadline:
+        while memory.index.status().changed and time.monotonic() < deadline:
             time.sleep(0.05)
-        return memory.index_status().changed
+        return memory.index.status().changed
     finally:
         following.close()
 

@@ -188,14 +188,14 @@ def test_files_that_vanish_during_a_sync_are_no_error(memory: Memory, folder: Pa
                 path.unlink()
             (folder / "memory/part-2").rmdir()
 
-    report = memory.sync(vanish)
+    report = memory.index.sync(vanish)
     assert report.warnings == ()
     left = {str(path.relative_to(folder)) for path in folder.rglob("part-*/*.md")}
     searched(memory)
     assert {hit.citation.path for hit in memory.search("grebe", 50).hits} - {
         "memory/good.md"
     } == left
-    assert memory.index_status().current
+    assert memory.index.status().current
 
 
 def test_special_files_are_left_alone(memory: Memory, folder: Path) -> None:
@@ -211,10 +211,10 @@ def test_100_000_files_are_indexed_and_searched(memory: Memory, folder: Path) ->
         place = folder / f"memory/{number // 1000}"
         place.mkdir(exist_ok=True)
         (place / f"{number}.md").write_text(f"bird{number} was seen\n", "utf-8")
-    report = memory.sync()
+    report = memory.index.sync()
     assert (report.files, report.warnings) == (100_001, ())
     started = time.process_time()
-    memory.sync()
+    memory.index.sync()
     unchanged = time.process_time() - started
     (folder / "memory/77/77000.md").write_text("a grebe instead\n", "utf-8")
     assert [hit.text for hit in memory.search("grebe", 1).hits] == ["a grebe instead"]

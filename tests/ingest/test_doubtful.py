@@ -43,7 +43,7 @@ def test_an_edit_of_the_same_size_with_the_old_time_is_found(root: str, note: Pa
         assert texts(memory, "bravo") == ["alpha bravo one"]
         write(note, "alpha delta one\n")
     with Memory(root) as memory:
-        assert memory.index_status().changed == 1
+        assert memory.index.status().changed == 1
         found = memory.search("delta")
         assert [hit.text for hit in found.hits] == ["alpha delta one"]
         assert not found.warnings
@@ -55,7 +55,7 @@ def test_a_copy_laid_over_it_with_its_time_is_found(root: str, note: Path, tmp_p
     with Memory(root) as memory:
         memory.search("bravo")
         shutil.copy2(other, note)
-        assert memory.sync().indexed == 1
+        assert memory.index.sync().indexed == 1
         assert texts(memory, "delta") == ["alpha delta one"]
 
 
@@ -75,7 +75,7 @@ def test_what_a_hit_shows_to_be_changed_is_read_again_at_once(
         write(note, "alpha delta one\n")
         assert ask(memory, "alpha bravo") == ["alpha delta one"]
         assert not memory.search("delta").warnings
-        assert memory.index_status().current
+        assert memory.index.status().current
 
 
 @pytest.mark.usefixtures("no_times_of_change")
@@ -85,7 +85,7 @@ def test_where_the_index_may_not_be_written_the_hit_is_left_out_and_that_is_said
     with Memory(root) as memory:
         texts(memory, "alpha")
         write(note, "alpha delta one\n")
-        monkeypatch.setattr(memory._open_finder(), "_read_again", lambda _: False)
+        monkeypatch.setattr(memory._engine.finder(), "_read_again", lambda _: False)
         found = memory.search("alpha")
     assert not found.hits
     told = "1 hit is left out: its file changed during the search, or cannot be read."

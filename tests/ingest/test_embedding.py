@@ -96,7 +96,7 @@ def test_a_chat_history_is_cut_once_however_long_it_is(
 ) -> None:
     with Memory(tmp_path) as memory:
         for number in range(10):
-            memory.log_turn(f"Question {number}?", f"Answer {number}.")
+            memory.chats.log(f"Question {number}?", f"Answer {number}.")
     cuts: list[str] = []
     cut = chunking.chunk_file
     with indexed(tmp_path) as (sources, index):

@@ -11,6 +11,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import ConfigError, MemolithError, NotFoundError
 from memolith.files.record_format import encode_line
+from tests.conftest import approve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,14 +62,14 @@ def test_only_visible_markdown_is_searched(memory: Memory, notes: Path) -> None:
     for name in (".hidden/a.md", ".b.md", "c.txt", "conversation-history.jsonl"):
         (notes / name).write_text("a grebe\n")
     assert found(memory, "grebe") == []
-    assert memory.sync().files == 1
+    assert memory.index.sync().files == 1
 
 
 def test_what_left_the_setting_leaves_the_index(tmp_path: Path, memory: Memory) -> None:
     assert found(memory, "heron")
     memory.close()
     with opened(tmp_path, "") as without:
-        assert without.sync().removed == 1
+        assert without.index.sync().removed == 1
         assert found(without, "heron") == []
 
 
@@ -96,7 +97,7 @@ def test_a_missing_folder_is_a_warning_and_the_rest_is_found(tmp_path: Path, not
             f"Cannot use {tmp_path}/gone: it does not exist."
             " It is left out of search (index.extra_paths).",
         )
-        assert memory.index_status().warnings == result.warnings
+        assert memory.index.status().warnings == result.warnings
 
 
 def test_links_are_not_followed(tmp_path: Path, memory: Memory, notes: Path) -> None:
@@ -120,7 +121,7 @@ def test_overlapping_folders_give_every_file_once(tmp_path: Path, notes: Path) -
         assert found(memory, "kite") == ["memory/own.md#L1"]
         (citation,) = found(memory, "heron")
         assert citation.startswith("@garden-")
-        assert memory.sync().warnings == ()
+        assert memory.index.sync().warnings == ()
 
 
 def test_folders_of_one_name_have_ids_of_their_own(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_the_state_of_a_profile_is_no_place_to_search(tmp_path: Path) -> None:
     (tmp_path / "profile/.memolith/archive/old.md").write_text("a heron\n")
     with opened(tmp_path, f"{tmp_path}/profile/.memolith/archive") as memory:
         assert found(memory, "heron") == []
-        assert ".memolith" in memory.sync().warnings[0]
+        assert ".memolith" in memory.index.sync().warnings[0]
 
 
 def test_a_relative_path_is_refused(tmp_path: Path) -> None:
@@ -177,6 +178,7 @@ def test_a_file_found_in_a_project_folder_may_not_name_folders(
     project.mkdir()
     (project / "memolith.toml").write_text(f"[index]\nextra_paths = '{notes}'\n")
     monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
+    approve(project)
     monkeypatch.chdir(project)
     with pytest.raises(ConfigError, match="may not be set by a file found"):
         Memory()

@@ -43,10 +43,10 @@ def test_every_search_and_sync_says_it_until_the_line_is_mended(root: str, page:
         with Memory(root) as memory:
             for _ in range(2):
                 assert DAMAGED in memory.search("heron").warnings
-                assert memory.sync().warnings == (DAMAGED,)
+                assert memory.index.sync().warnings == (DAMAGED,)
     page.write_text("A heron.\n")
     with Memory(root) as memory:
-        assert memory.sync().warnings == ()
+        assert memory.index.sync().warnings == ()
         assert memory.search("heron").warnings == ()
 
 
@@ -58,10 +58,10 @@ def test_broken_lines_at_the_end_of_a_grown_file_are_counted_with_those_before(r
             with path.open("a") as file:
                 file.write(BROKEN)
             memory.remember(f"A grebe swims {count}")
-            memory.sync()
+            memory.index.sync()
         line = path.read_text().splitlines().index(BROKEN.strip()) + 1
         told = f"2 lines of MEMORY.md are damaged, so they are left out; the first is line {line}"
-        assert memory.sync().warnings[0].startswith(told)
+        assert memory.index.sync().warnings[0].startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_noise_at_the_end_of_a_good_file_is_told_as_in_the_whole_file(
 ) -> None:
     with Memory(root) as memory:
         memory.remember("A heron stands there")
-        memory.sync()
+        memory.index.sync()
         with Path(root, "MEMORY.md").open("ab") as file:
             file.write(b"\n".join([b"\xff\xfe\x00\x81" * 100] * (4 * passages - 3)) + b"\n")
         told = f"MEMORY.md is no UTF-8 text; {said} left out of search."
-        assert memory.sync().warnings == (told,)
+        assert memory.index.sync().warnings == (told,)
         memory.remember("A grebe swims")
-        assert memory.sync().warnings == (told,)
+        assert memory.index.sync().warnings == (told,)
         assert memory.search("heron").hits
-        assert memory.reindex().warnings == (told,)
+        assert memory.index.rebuild().warnings == (told,)
 
 
 def test_broken_lines_of_a_chat_are_told(root: str) -> None:
     with Memory(root) as memory:
-        memory.log_turn("Is there a heron?", "Yes", chat="c")
+        memory.chats.log("Is there a heron?", "Yes", chat="c")
         path = Path(root, "conversation-history.jsonl")
         path.write_text(path.read_text() + '{"chat_id": "c", "user\n\n')
         found = memory.search("heron")
@@ -98,7 +98,7 @@ def test_a_file_of_utf_16_is_told_every_time(root: str, page: Path) -> None:
     page.write_bytes("A heron.".encode("utf-16"))
     for _ in range(2):
         with Memory(root) as memory:
-            for told in (memory.sync().warnings, memory.search("heron").warnings):
+            for told in (memory.index.sync().warnings, memory.search("heron").warnings):
                 assert "memory/x.md is not UTF-8" in told[0]
                 assert "Save the file as UTF-8" in told[0]
 

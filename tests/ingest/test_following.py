@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith import Memory, kept_index
-from memolith.following import follow_files
+from memolith import Memory
+from memolith import finder as finder_module
+from memolith.watching import follow_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,9 +35,9 @@ def server(tmp_path: Path) -> Iterator[Memory]:
 
 def indexed(memory: Memory) -> set[str]:
     """What the index holds, asked without looking at a single file."""
-    finder = memory._open_finder()
-    with finder._guard:
-        return set(finder._open_index().files())
+    finder = memory._engine.finder()
+    with finder._open._guard:
+        return set(finder._open.open().files())
 
 
 def wait_until(memory: Memory, expected: set[str]) -> None:
@@ -132,11 +133,11 @@ def test_right_after_a_search_nothing_is_indexed_ahead(
     with Memory(tmp_path) as memory:
         memory.remember("a heron")
         memory.search("heron")
-        finder = memory._open_finder()
+        finder = memory._engine.finder()
         (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
-        monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 3600.0)
+        monkeypatch.setattr(finder_module, "_CLOSE_SECONDS", 3600.0)
         assert not finder.keep_up()  # the next search is near, and syncs itself
         assert "memory/grebe.md" not in indexed(memory)
-        monkeypatch.setattr(kept_index, "_CLOSE_SECONDS", 0.0)
+        monkeypatch.setattr(finder_module, "_CLOSE_SECONDS", 0.0)
         assert finder.keep_up()
         assert "memory/grebe.md" in indexed(memory)

@@ -87,10 +87,10 @@ def test_when_it_dies_or_hangs_the_sync_goes_on_alone(
     monkeypatch.setattr(Helper, "give", strike)
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 1.0)
     with Memory(fill(tmp_path / "struck")) as memory:
-        report = memory.sync()
+        report = memory.index.sync()
         assert (report.chunks, report.warnings, taken) == (FILES, (), [])
         assert memory.search("river7").hits[0].citation.path == "memory/7.md"
-        assert memory.index_status().current
+        assert memory.index.status().current
 
 
 LEAVE = """
@@ -129,7 +129,7 @@ from memolith import Memory
 from memolith.ingest import helper, taking_in
 helper.MUCH_BYTES, helper._cores, taking_in._CHUNKS_AT_ONCE = 0, lambda: 2, 8
 print("once")
-print(Memory({root!r}).sync().chunks)
+print(Memory({root!r}).index.sync().chunks)
 """
 
 

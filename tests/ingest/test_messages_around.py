@@ -57,9 +57,9 @@ def test_a_long_message_speaks_for_itself_and_hides_what_is_behind_it() -> None:
 def test_an_answer_is_found_by_the_words_of_its_question(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         for number in range(30):
-            memory.log_turn(f"Theo: The weather in week {number} was fine.", "", chat="friends")
-        memory.log_turn("Nora: How often do you see your violin teacher?", "", chat="friends")
-        memory.log_turn("Theo: Wednesdays at five, every other week.", "", chat="friends")
+            memory.chats.log(f"Theo: The weather in week {number} was fine.", "", chat="friends")
+        memory.chats.log("Nora: How often do you see your violin teacher?", "", chat="friends")
+        memory.chats.log("Theo: Wednesdays at five, every other week.", "", chat="friends")
         hits = memory.search("violin teacher", limit=2).hits
     assert [hit.text[:5] for hit in hits] == ["Nora:", "Theo:"]
     assert "Wednesdays" in hits[1].text
@@ -82,13 +82,13 @@ class Noticing:
 def test_the_turn_before_is_embedded_again_when_the_next_comes(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     embedder = Noticing()
-    memory._open_finder()._open_embedder = lambda: embedder
-    memory.log_turn("Which one?", "The second.", chat="a")
-    memory.log_turn("Something else", "Fine.", chat="b")
-    memory.sync()
+    memory._engine.finder()._open.open_embedder = lambda: embedder
+    memory.chats.log("Which one?", "The second.", chat="a")
+    memory.chats.log("Something else", "Fine.", chat="b")
+    memory.index.sync()
     embedder.seen.clear()
-    memory.log_turn("So the blue bicycle", "Yes.", chat="a")
-    memory.sync()
+    memory.chats.log("So the blue bicycle", "Yes.", chat="a")
+    memory.index.sync()
     assert set(embedder.seen) == {
         "Which one?\nThe second.\nSo the blue bicycle",
         "The second.\nWhich one?\nSo the blue bicycle\nYes.",
@@ -100,14 +100,14 @@ def test_the_turn_before_is_embedded_again_when_the_next_comes(tmp_path: Path) -
 def test_another_model_embeds_turns_with_those_around_them_too(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         first = Noticing()
-        memory._open_finder()._open_embedder = lambda: first
-        memory.log_turn("Which one?", "The second.")
-        memory.log_turn("So the blue bicycle", "Yes.")
-        memory.sync()
+        memory._engine.finder()._open.open_embedder = lambda: first
+        memory.chats.log("Which one?", "The second.")
+        memory.chats.log("So the blue bicycle", "Yes.")
+        memory.index.sync()
     with Memory(tmp_path) as memory:
         embedder = Noticing("another")
-        memory._open_finder()._open_embedder = lambda: embedder
-        memory.sync()
+        memory._engine.finder()._open.open_embedder = lambda: embedder
+        memory.index.sync()
     assert "Which one?\nThe second.\nSo the blue bicycle" in embedder.seen
 
 
@@ -116,6 +116,6 @@ def test_a_model_is_sent_at_most_4000_characters_of_a_turn(
 ) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         for _ in range(2):  # the second is the follow-up of the first
-            memory.log_turn("heron " * 5_000, "grebe " * 5_000)
-        memory.sync()
+            memory.chats.log("heron " * 5_000, "grebe " * 5_000)
+        memory.index.sync()
     assert 1_900 < max(map(len, sent(server))) <= 4_000

@@ -57,10 +57,10 @@ def test_sync_status_doctor_and_search_say_what_fails_where_and_what_to_do(
     with opened(tmp_path, server) as memory:
         memory.remember("A heron stands in the river")
         told = [
-            memory.sync().warnings,
+            memory.index.sync().warnings,
             memory.search("heron").warnings,
-            memory.reindex().warnings,
-            memory.index_status().warnings,
+            memory.index.rebuild().warnings,
+            memory.index.status().warnings,
             model_warnings(memory),
         ]
         for warnings in told:
@@ -70,8 +70,8 @@ def test_sync_status_doctor_and_search_say_what_fails_where_and_what_to_do(
             assert "Check the settings of [embed]" in text
             assert "words only" in text
         server.behave = openai_answer
-        assert memory.sync().warnings == ()
-        assert memory.index_status().warnings == ()
+        assert memory.index.sync().warnings == ()
+        assert memory.index.status().warnings == ()
         assert model_warnings(memory) == []
 
 
@@ -87,7 +87,7 @@ def test_a_search_that_makes_the_index_says_it_too(tmp_path: Path, server: Model
 def test_looking_at_the_index_keeps_no_vectors(tmp_path: Path, server: ModelServer) -> None:
     with opened(tmp_path, server) as memory:
         memory.remember("A heron stands in the river")
-        memory.index_status()
+        memory.index.status()
         memory.doctor()
     assert not (tmp_path / ".memolith" / "embeddings.db").exists()
     assert {text for batch in server.batches for text in batch} == {"dimensions"}
@@ -113,24 +113,24 @@ def test_a_text_without_a_vector_is_counted_and_told(
     (tmp_path / "a.md").write_text("A heron stands there.\n\n# W\n\nA walrus lies there.\n")
     for _ in range(2):
         with opened(tmp_path, server) as memory:
-            (told,) = memory.sync().warnings
+            (told,) = memory.index.sync().warnings
             assert told.startswith(REFUSED)
             assert told in memory.search("heron").warnings
             assert told in memory.search("heron").warnings
-            status = memory.index_status()
+            status = memory.index.status()
             assert (status.refused, status.without_vector) == (1, 0)
             assert "A walrus lies there." in memory.search("walrus lies").hits[0].text
     server.behave = openai_answer
     with opened(tmp_path, server) as memory:
-        assert memory.reindex().warnings == ()
-        assert memory.index_status().refused == 0
+        assert memory.index.rebuild().warnings == ()
+        assert memory.index.status().refused == 0
 
 
 def test_a_question_without_a_vector_is_told(tmp_path: Path, server: ModelServer) -> None:
     server.behave = lambda texts: (400, b"") if "walrus" in str(texts) else openai_answer(texts)
     (tmp_path / "a.md").write_text("A heron stands there.\n")
     with opened(tmp_path, server) as memory:
-        memory.sync()
+        memory.index.sync()
         told = "The model gave no vector for this question. Searched by words only."
         assert told in memory.search("walrus or heron").warnings
         assert memory.search("heron").warnings == ()
@@ -144,7 +144,7 @@ def test_a_question_with_a_vector_of_another_size_is_told(
     )
     (tmp_path / "a.md").write_text("A walrus lies there.\n")
     with opened(tmp_path, server) as memory:
-        memory.sync()
+        memory.index.sync()
     with opened(tmp_path, server) as memory:
         found = memory.search("walrus")
     assert found.hits

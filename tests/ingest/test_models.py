@@ -84,7 +84,7 @@ def test_new_text_is_found_by_words_at_once_and_embedded_in_the_background(
 def test_sync_waits_for_the_model(tmp_path: Path, server: ModelServer) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
-        assert memory.sync().warnings == ()
+        assert memory.index.sync().warnings == ()
         assert memory.search("heron").warnings == ()
 
 
@@ -94,10 +94,10 @@ def test_a_file_is_replaced_without_waiting_for_the_model(
     with Memory(tmp_path, settings={"search.meaning": False, "dream.track": False}) as memory:
         for number in range(40):
             memory.remember(f"Bird {number} was seen")
-        memory.sync()
+        memory.index.sync()
     with Memory(tmp_path, settings=settings(server)) as memory, thinking(server, "Bird"):
-        file = memory.read_file("MEMORY.md")
-        report = memory.write_file("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
+        file = memory.files.read("MEMORY.md")
+        report = memory.files.write("MEMORY.md", f"{file.content}A grebe dives\n", file.version)
         assert report.warnings == ()
         assert not [text for text in sent(server) if "Bird" in text]
         assert [hit.text for hit in memory.search("grebe").hits if "grebe" in hit.text]
@@ -107,9 +107,9 @@ def test_an_index_made_anew_asks_for_no_vector_twice(tmp_path: Path, server: Mod
     with Memory(tmp_path, settings=settings(server)) as memory:
         for number in range(30):
             memory.remember(f"Bird {number} was seen")
-        memory.sync()
+        memory.index.sync()
         asked = len(sent(server))
-        memory.reindex()
+        memory.index.rebuild()
         assert len(sent(server)) == asked
         assert memory.search("bird").warnings == ()
 
@@ -119,8 +119,8 @@ def test_a_memory_without_a_folder_of_ours_keeps_its_first_vectors_too(
 ) -> None:
     (tmp_path / "a.md").write_text("A heron stands in the river.\n")
     with Memory(tmp_path, settings=settings(server)) as memory:
-        memory.sync()
-        memory.reindex()
+        memory.index.sync()
+        memory.index.rebuild()
     assert sent(server).count("A heron stands in the river.") == 1
 
 
@@ -138,9 +138,9 @@ def test_what_was_answered_before_the_model_failed_is_not_asked_for_again(
     with Memory(tmp_path, settings={**settings(server), "embed.batch_size": 8}) as memory:
         for _ in range(4):
             before = len(server.batches)
-            warnings = memory.sync().warnings
+            warnings = memory.index.sync().warnings
         assert warnings == ()
-        assert memory.index_status().without_vector == 0
+        assert memory.index.status().without_vector == 0
 
 
 def test_a_secret_alone_is_indexed_by_a_process_that_has_asked_the_model_nothing(
@@ -148,10 +148,10 @@ def test_a_secret_alone_is_indexed_by_a_process_that_has_asked_the_model_nothing
 ) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("The door code is 4711", sensitivity="secret")
-        assert memory.sync().warnings == ()
+        assert memory.index.sync().warnings == ()
         found = memory.search("door code", include_secret=True)
         assert [hit.text for hit in found.hits][:1] == ["The door code is 4711"]
     assert not any("4711" in text for text in sent(server))
@@ -162,22 +162,22 @@ def test_one_text_that_is_refused_is_not_asked_for_again_by_a_new_process(
 ) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     server.behave = lambda texts: (400, b"") if "bad" in str(texts) else openai_answer(texts)
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("a bad text")
-        assert "the model refused the text" in memory.sync().warnings[0]
-        assert memory.index_status().without_vector == 0
+        assert "the model refused the text" in memory.index.sync().warnings[0]
+        assert memory.index.status().without_vector == 0
     asked = len(sent(server))
     with Memory(tmp_path, settings=settings(server)) as memory:
-        memory.sync()
+        memory.index.sync()
     assert len(sent(server)) == asked
 
 
 def test_what_is_forgotten_leaves_no_vector(tmp_path: Path, server: ModelServer) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         record = memory.remember("The door code is 4711")
-        memory.sync()
+        memory.index.sync()
         memory.forget(record.id)
     kept = apsw.Connection(str(tmp_path / ".memolith" / "embeddings.db"))
     assert list(kept.execute("SELECT count(*) FROM vectors")) == [(0,)]
@@ -189,7 +189,7 @@ def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
     with Memory(tmp_path, settings=settings(server)) as memory:
         for number in range(40):
             memory.remember(f"Bird {number} was seen")
-        memory.sync()
+        memory.index.sync()
     with Memory(tmp_path, settings=settings(server, "another")) as memory:
         with thinking(server, "was seen"):
             first = memory.search("bird 7")
@@ -198,7 +198,7 @@ def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
         until_embedded(memory, "bird 7")
     with Memory(tmp_path) as memory:  # and back to the model that comes along
         assert memory.search("bird 7").hits
-        assert memory.sync().warnings == ()
+        assert memory.index.sync().warnings == ()
 
 
 def test_while_vectors_are_made_again_a_search_puts_nothing_together_anew(
@@ -209,7 +209,7 @@ def test_while_vectors_are_made_again_a_search_puts_nothing_together_anew(
     text = "".join(f"# Bird {number}\n\nIt was seen.\n\n" for number in range(400))
     (tmp_path / "a.md").write_text(text)
     with Memory(tmp_path, settings={"dream.track": False}) as memory:
-        memory.sync()
+        memory.index.sync()
     built: list[int] = []  # by searches, not by the thread that embeds
     build, searching = Segment.build, threading.current_thread()
 
@@ -250,7 +250,7 @@ def test_a_model_that_comes_back_in_the_middle_of_a_search_costs_no_index(
 ) -> None:
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     folder = tmp_path / ".memolith" / "index"
     before = [path.name for path in folder.glob("*.db")]
     (tmp_path / ".memolith" / "embeddings.db").unlink()  # else nobody asks how long a vector is
@@ -270,7 +270,7 @@ def test_a_key_is_read_from_the_environment_and_never_from_a_file(
     monkeypatch.setenv("BIRD_KEY", "s3cret")
     with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     assert set(server.keys) == {"Bearer s3cret"}
     monkeypatch.delenv("BIRD_KEY")
     with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
@@ -283,7 +283,7 @@ def test_a_secret_is_never_sent_and_still_found_by_words(
     with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("The door code is 4711", sensitivity="secret")
         memory.remember("The door is green")
-        memory.sync()
+        memory.index.sync()
         found = memory.search("door code", include_secret=True).hits
         assert "The door code is 4711" in [hit.text for hit in found]
     assert not [text for text in sent(server) if "4711" in text]
@@ -305,7 +305,7 @@ def test_a_closed_memory_holds_no_file_of_vectors_open_and_opens_it_again(
         while held():  # a thread in the background may be at its end
             assert time.monotonic() < deadline, held()
             time.sleep(0.05)
-        memory.reindex()
+        memory.index.rebuild()
         assert len(sent(server)) == asked
     memory.close()
 
@@ -376,8 +376,8 @@ def test_two_memories_with_different_models_never_mix_their_vectors(
     ):
         for number, memory in enumerate((ours, theirs, ours, theirs)):
             memory.remember(f"Bird {number} was seen")
-            memory.sync()
-            status = memory.index_status()
+            memory.index.sync()
+            status = memory.index.status()
             assert status.without_vector == 0
             assert status.model.startswith("openai:" if memory is theirs else "wordllama")
             sizes = "SELECT DISTINCT length(vector) FROM chunks"

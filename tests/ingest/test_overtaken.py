@@ -20,7 +20,7 @@ def both(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
     root = tmp_path / "memory"
     with Memory(root) as slow, Memory(root) as quick:
         slow.remember("Ana owns the release key")
-        slow.sync()
+        slow.index.sync()
         yield slow, quick
 
 
@@ -47,12 +47,12 @@ def test_a_file_read_before_the_other_process_indexed_it_is_read_again(
     def write_once() -> None:
         if quick.remember("The plate is blue").reused:
             return
-        quick.sync()
+        quick.index.sync()
 
     after_each("read", monkeypatch, write_once)
-    slow.sync()
+    slow.index.sync()
     monkeypatch.undo()
-    assert slow.index_status().changed == 0
+    assert slow.index.status().changed == 0
     assert quick.search("which plate is blue?").hits[0].text == "The plate is blue"
 
 
@@ -65,13 +65,13 @@ def test_one_that_is_overtaken_again_and_again_comes_to_an_end(
 
     def write_again() -> None:
         rounds.append(quick.remember(f"Pedro feeds parrot {len(rounds)}").id)
-        quick.sync()
+        quick.index.sync()
 
     after_each("read", monkeypatch, write_again)
-    assert slow.sync().warnings == ()
+    assert slow.index.sync().warnings == ()
     monkeypatch.undo()
     assert len(rounds) > 1
-    assert quick.index_status().changed == 0
+    assert quick.index.status().changed == 0
     assert quick.search("which plate is blue?").hits[0].text == "The plate is blue"
 
 
@@ -85,9 +85,9 @@ def test_a_file_another_process_indexed_after_we_looked_is_not_taken_for_gone(
     def make_a_file() -> None:
         if not plates.exists():
             plates.write_text("The plate is blue\n", "utf-8")
-            quick.sync()
+            quick.index.sync()
 
     after_each("discover", monkeypatch, make_a_file)
-    slow.sync()
+    slow.index.sync()
     monkeypatch.undo()
-    assert quick.index_status().changed == 0
+    assert quick.index.status().changed == 0

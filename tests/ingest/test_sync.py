@@ -54,43 +54,43 @@ def test_what_was_written_by_hand_is_found_at_once(memory: Memory, folder: Path)
 def test_one_changed_file_costs_one_file(memory: Memory, folder: Path) -> None:
     for number in range(20):
         write(folder / f"memory/{number}.md", f"one heron{number}\n")
-    assert memory.sync().indexed == 20
-    assert memory.sync().indexed == 0
+    assert memory.index.sync().indexed == 20
+    assert memory.index.sync().indexed == 0
     write(folder / "memory/3.md", "one bittern\n")
-    report = memory.sync()
+    report = memory.index.sync()
     assert (report.indexed, report.chunks, report.files) == (1, 1, 20)
 
 
 def test_one_more_record_in_a_large_file_costs_one_record(memory: Memory, folder: Path) -> None:
     for number in range(50):
         memory.remember(f"one heron{number}")
-    memory.sync()
+    memory.index.sync()
     memory.remember("one bittern")
-    report = memory.sync()
+    report = memory.index.sync()
     assert (report.indexed, report.chunks) == (2, 2)  # MEMORY.md and the log of the day
-    assert found(memory, "bittern") == [f"memory/{memory._clock.today()}.md#L51"]
-    log = folder / f"memory/{memory._clock.today()}.md"
+    assert found(memory, "bittern") == [f"memory/{memory._store.clock.today()}.md#L51"]
+    log = folder / f"memory/{memory._store.clock.today()}.md"
     log.write_text(log.read_text("utf-8").replace("heron7", "osprey7"), "utf-8")
-    assert memory.sync().chunks == 51
-    assert found(memory, "osprey7") == [f"memory/{memory._clock.today()}.md#L8"]
-    assert memory.index_status().chunks == 102
+    assert memory.index.sync().chunks == 51
+    assert found(memory, "osprey7") == [f"memory/{memory._store.clock.today()}.md#L8"]
+    assert memory.index.status().chunks == 102
 
 
 def test_a_file_only_touched_is_read_but_not_indexed_again(memory: Memory, folder: Path) -> None:
     write(folder / "memory/a.md", "heron\n")
-    memory.sync()
+    memory.index.sync()
     os.utime(folder / "memory/a.md", (LONG_AGO + 1, LONG_AGO + 1))
-    assert memory.sync().indexed == 0
+    assert memory.index.sync().indexed == 0
     assert found(memory, "heron") == ["memory/a.md#L1"]
 
 
 def test_deleted_and_renamed_files_are_found_where_they_are(memory: Memory, folder: Path) -> None:
     write(folder / "memory/a.md", "heron\n")
     write(folder / "memory/b.md", "grebe\n")
-    memory.sync()
+    memory.index.sync()
     (folder / "memory/a.md").unlink()
     (folder / "memory/b.md").rename(folder / "memory/c.md")
-    assert memory.sync().removed == 2
+    assert memory.index.sync().removed == 2
     assert found(memory, "heron") == []
     assert found(memory, "grebe") == ["memory/c.md#L1"]
 
@@ -99,18 +99,18 @@ def test_an_edit_in_place_of_the_same_size_is_seen_however_fast(
     memory: Memory, folder: Path
 ) -> None:
     path = folder / "memory/a.md"
-    memory.sync()  # the model is loaded: from now on a sync takes less than a tick of the clock
+    memory.index.sync()  # the model is loaded: from now on a sync takes less than a tick of the clock
     for number in range(200):
         with path.open("w" if number == 0 else "r+", encoding="utf-8") as file:
             file.write(f"heron{number:03}\n")
-        memory.sync()
+        memory.index.sync()
     assert found(memory, "heron199") == ["memory/a.md#L1"]
 
 
 def test_an_editors_atomic_save_is_seen(memory: Memory, folder: Path) -> None:
     path = folder / "memory/a.md"
     write(path, "heron\n")
-    memory.sync()
+    memory.index.sync()
     write(folder / "memory/.a.md.swp", "grebe\n")
     (folder / "memory/.a.md.swp").replace(path)
     assert found(memory, "grebe") == ["memory/a.md#L1"]
@@ -119,16 +119,16 @@ def test_an_editors_atomic_save_is_seen(memory: Memory, folder: Path) -> None:
 
 def test_lines_that_moved_are_cited_where_they_are_now(memory: Memory, folder: Path) -> None:
     write(folder / "memory/a.md", "# One\n\nheron\n")
-    memory.sync()
+    memory.index.sync()
     write(folder / "memory/a.md", "# Zero\n\nnothing\n\n# One\n\nheron\n")
     assert found(memory, "heron") == ["memory/a.md#L5-L7"]
 
 
 def test_a_paragraph_doubled_by_hand_is_found_twice(memory: Memory, folder: Path) -> None:
     write(folder / "memory/a.md", "# One\n\nheron\n")
-    memory.sync()
+    memory.index.sync()
     write(folder / "memory/a.md", "# One\n\nheron\n\n# One\n\nheron\n")
-    assert memory.sync().indexed == 1
+    assert memory.index.sync().indexed == 1
     write(folder / "memory/a.md", "# One\n\nheron\n\n# One\n\nheron\n\n# Two\n\ngrebe\n")
     assert found(memory, "grebe") == ["memory/a.md#L9-L11"]
     assert memory.search("heron").warnings == ()
@@ -152,7 +152,7 @@ def test_a_file_over_the_cap_is_left_out_with_a_warning(
     assert found(memory, "heron")
     monkeypatch.setattr(taking_in, "MAX_FILE_BYTES", 1000)
     write(folder / "memory/large.md", "heron\n" + "x " * 700)
-    report = memory.sync()
+    report = memory.index.sync()
     assert "memory/large.md" in report.warnings[0]
     assert found(memory, "heron") == []
     assert found(memory, "grebe") == ["memory/small.md#L1"]
@@ -166,9 +166,9 @@ def test_progress_is_told_file_by_file(memory: Memory, folder: Path) -> None:
 
     def progress(done: int, total: int) -> None:
         told.append((done, total))
-        stored.append(memory.index_status().files)
+        stored.append(memory.index.status().files)
 
-    memory.sync(progress)
+    memory.index.sync(progress)
     assert told == [(number, 5) for number in range(6)]
     assert stored[-1] == 5  # that all is done is not told before it is
 
@@ -205,8 +205,8 @@ def test_a_model_that_fails_leaves_words(
 def test_vectors_that_were_missing_are_added_when_the_model_is_back(folder: Path) -> None:
     write(folder / "memory/a.md", "My cat sleeps all day\n")
     with Memory(folder, settings={"search.meaning": False}) as by_words:
-        by_words.sync()
+        by_words.index.sync()
     with Memory(folder) as memory:
         hits = memory.search("kitten naps").hits
         assert [hit.text for hit in hits] == ["My cat sleeps all day"]
-        assert memory.index_status().without_vector == 0
+        assert memory.index.status().without_vector == 0

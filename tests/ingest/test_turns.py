@@ -47,25 +47,25 @@ def test_what_another_has_indexed_meanwhile_is_not_cut_again(
 ) -> None:
     with Memory(tmp_path) as memory, Memory(tmp_path) as other:
         memory.remember("Tea")
-        memory.sync()
+        memory.index.sync()
         other.remember("The heron nests by the lake")
 
         @contextmanager
         def after_the_other(folder: Folder) -> Iterator[bool]:
             monkeypatch.undo()
-            assert other.sync().indexed == 2
+            assert other.index.sync().indexed == 2
             yield True
 
         monkeypatch.setattr(syncing, "turn", after_the_other)
-        assert memory.sync().indexed == 0
+        assert memory.index.sync().indexed == 0
         assert memory.search("heron").hits[0].text == "The heron nests by the lake"
-        assert memory.index_status().changed == 0
+        assert memory.index.status().changed == 0
 
 
 def test_one_that_never_ends_keeps_nobody_from_searching(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Tea")
-        memory.sync()
+        memory.index.sync()
         memory.remember("The heron nests by the lake")
         with Folder(str(tmp_path)) as folder, OwnerLock(folder, SYNC_LOCK):
             assert memory.search("heron").hits[0].text == "The heron nests by the lake"

@@ -31,7 +31,7 @@ def written(root: Path, **more: object) -> Record:
     with Memory(root, settings={**TRACKED_BY_NOBODY, **more}, clock=CLOCK) as memory:
         record = memory.remember("We decided to open the door with heron", category="decision")
         memory.remember("We decided to call the dog Bruno", category="decision")
-        memory.sync()
+        memory.index.sync()
     return record
 
 
@@ -51,8 +51,8 @@ def test_a_mark_in_one_file_keeps_every_copy_here(
     written(tmp_path)
     mark_secret(tmp_path / path, "heron")
     with opened(tmp_path, server) as memory:
-        memory.sync()
-        memory.reindex()
+        memory.index.sync()
+        memory.index.rebuild()
         found = memory.search("open the door", include_secret=True)
     assert "heron" in found.hits[0].text
     assert_only_bruno_was_sent(server)
@@ -74,7 +74,7 @@ def test_a_mark_in_the_archive_counts_too(tmp_path: Path, server: ModelServer) -
     (archive,) = (tmp_path / ".memolith" / "archive").glob("*.md")
     mark_secret(archive, "heron")
     with opened(tmp_path, server) as memory:
-        memory.sync()
+        memory.index.sync()
     assert_only_bruno_was_sent(server)
 
 
@@ -85,7 +85,7 @@ def test_what_tells_a_secret_record_again_stays_here(
     record = written(tmp_path)
     with Memory(tmp_path, settings=TRACKED_BY_NOBODY, clock=CLOCK) as memory:
         memory.jobs.extract_experiences()
-        assert any("heron" in experience.text for experience in memory.experiences())
+        assert any("heron" in experience.text for experience in memory.jobs.experiences())
     fact = Promoted("The fact is heron.", f"{FILES[1]}#L3", "user", record.id)
     told = write_line(LONG_AGO.date(), "The summary is heron.", (record.id,), "user")
     with (tmp_path / "MEMORY.md").open("a", encoding="utf-8") as file:
@@ -95,7 +95,7 @@ def test_what_tells_a_secret_record_again_stays_here(
     if is_marked:
         mark_secret(tmp_path / "MEMORY.md", "open the door with heron")
     with opened(tmp_path, server) as memory:
-        memory.sync()
+        memory.index.sync()
     everything = "\n".join(sent(server))
     for copy in ("The fact is heron", "The summary is heron", "open the door with heron"):
         assert (copy in everything) is not is_marked
@@ -108,9 +108,9 @@ def test_a_record_that_is_secret_no_longer_is_sent(tmp_path: Path, server: Model
     before = (tmp_path / "MEMORY.md").read_bytes()
     mark_secret(tmp_path / "MEMORY.md", "heron")
     with opened(tmp_path, server) as memory:
-        memory.sync()
+        memory.index.sync()
         (tmp_path / "MEMORY.md").write_bytes(before)
-        memory.sync()
+        memory.index.sync()
     assert [text for text in sent(server) if "heron" in text]
 
 
@@ -120,7 +120,7 @@ def test_a_word_that_was_guessed_from_a_secret_record_is_not_sent_with_the_quest
     with opened(tmp_path, server) as memory:
         memory.remember("Our vault stands in Brooklyn", sensitivity="secret")
         memory.remember("The garden gate is green")
-        memory.sync()
+        memory.index.sync()
         found = memory.search("vault brooklin", include_secret=True)
         assert 'looked for "Brooklyn"' in " ".join(found.warnings)
         assert "Brooklyn" in found.hits[0].text

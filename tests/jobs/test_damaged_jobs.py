@@ -21,7 +21,7 @@ def trimmed(root: str, clock: Clock) -> str:
         for number in range(4):
             memory.remember(f"Item {number} of the list")
     with Memory(root, clock=clock, settings={"trim.max_records": 2}) as memory:
-        return memory.trim().job
+        return memory.jobs.trim().id
 
 
 @pytest.mark.parametrize("content", [b"{x", b"", b"[]", b'{"id": 5}', b"\xff"])

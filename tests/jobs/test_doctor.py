@@ -20,7 +20,7 @@ from tests.jobs.damage import GOOD, add
 
 def test_all_is_well_with_a_memory_in_use(files: Path, memory: Memory) -> None:
     memory.save_note("The API uses JWT", keywords=("api",))
-    memory.log_turn("hello", "hi")
+    memory.chats.log("hello", "hi")
     memory.forget(memory.remember("to be forgotten").id)
     report = memory.doctor()
     assert {check.status for check in report.checks} == {"ok", "off"}, report.checks

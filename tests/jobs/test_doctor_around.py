@@ -66,14 +66,14 @@ def test_a_damaged_index_is_named_left_as_it_is_and_made_anew_by_fixing(
     index.write_bytes(data[: 3 * 4096] + bytes(range(255, -1, -1)) * 16 * 5 + data[8 * 4096 :])
     before = {path: path.read_bytes() for path in index.parent.iterdir()}
     for _ in range(2):
-        assert memory.index_status().damaged
+        assert memory.index.status().damaged
         [found] = findings(memory, "index")
         assert (found.status, "damaged" in found.message) == ("warn", True)
         assert {path: path.read_bytes() for path in index.parent.iterdir()} == before
     assert "index" in "".join(memory.doctor(fix=True).mended)
     assert memory.doctor(fix=True).mended == ()
     assert statuses(memory, "index") == ["ok"]
-    assert memory.index_status().current
+    assert memory.index.status().current
 
 
 def test_an_index_that_cannot_be_opened_is_an_error(files: Path, memory: Memory) -> None:

@@ -152,7 +152,7 @@ def test_a_file_without_front_matter_is_fine_among_notes(files: Path, memory: Me
 def test_lines_of_the_conversation_history_that_are_no_turns_are_named(
     files: Path, memory: Memory
 ) -> None:
-    memory.log_turn("hello", "hi")
+    memory.chats.log("hello", "hi")
     add(files / "conversation-history.jsonl", b'\n{"chat_id":1}\nnot JSON\n')
     found = findings(memory, "turns")
     assert [check.message.partition(" is not")[0] for check in found] == [

@@ -135,7 +135,7 @@ def trimmed(memory: Memory) -> str:
     """The name of a backup."""
     memory.remember("one more")
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:
-        return small.trim().backup
+        return small.jobs.trim().backup
 
 
 def test_a_damaged_backup_is_named(files: Path, memory: Memory) -> None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def edited(memory: Memory, content: str, channel: str) -> str:
     """What MEMORY.md says after a caller of this channel has written it."""
     caller = Memory(memory.root, channel=channel)
-    found = caller.read_file("MEMORY.md", include_secret=True)
-    caller.write_file("MEMORY.md", content, found.version)
+    found = caller.files.read("MEMORY.md", include_secret=True)
+    caller.files.write("MEMORY.md", content, found.version)
     return Path(memory.root, "MEMORY.md").read_text(encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ def test_no_file_holds_it_any_more_wherever_it_had_got_to(root: str) -> None:
         memory.remember("another")
         line = encode_line(record)
     with Memory(root, settings={"trim.max_records": 1}) as small:
-        small.restore(small.trim().backup)  # archive, and two backups
+        small.files.restore(small.jobs.trim().backup)  # archive, and two backups
     put(root, "memory/MEMORY.md", line)
     put(root, "memory/2025-01-01.md", b"# By hand\r\n" + line.replace(b"\n", b"\r\n"))
     put(root, "LONGMEMORY.md", b"prose\n" + line)
@@ -93,16 +93,16 @@ def test_no_file_holds_it_any_more_wherever_it_had_got_to(root: str) -> None:
 def test_a_chat_in_which_somebody_named_the_id_stays_in_its_backup(root: str) -> None:
     with Memory(root, settings={"chat.max_entries": 2}) as memory:
         record = memory.remember(WORDS)
-        memory.log_turn("What did you save?", f"I saved it as {record.id}.")
+        memory.chats.log("What did you save?", f"I saved it as {record.id}.")
         for number in range(3):  # until older turns move to the archive
-            memory.log_turn(f"question {number}", "answer")
+            memory.chats.log(f"question {number}", "answer")
         before = {path: Path(root, path).read_bytes() for path in chats(root, record.id)}
         assert len(before) >= 2
         report = memory.forget(record.id)
         assert not set(report.files) & set(before)
         assert {path: Path(root, path).read_bytes() for path in before} == before
-        (backup, *_) = memory.backups()
-        assert memory.restore(backup.name)  # its SHA-256 is still right
+        (backup, *_) = memory.files.backups()
+        assert memory.files.restore(backup.name)  # its SHA-256 is still right
 
 
 def chats(root: str, record_id: str) -> list[str]:
@@ -113,12 +113,12 @@ def test_backups_stay_whole_without_it(memory: Memory) -> None:
     record = memory.remember(WORDS)
     memory.remember("kept")
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:
-        name = small.trim().backup
+        name = small.jobs.trim().backup
     memory.forget(record.id)
-    (backup,) = memory.backups()
+    (backup,) = memory.files.backups()
     copy = Path(memory.root, ".memolith", "backup", name, "MEMORY.md")
     assert backup.files == {"MEMORY.md": sha256(copy.read_bytes()).hexdigest()}
-    memory.restore(name)
+    memory.files.restore(name)
     assert [found.text for found in memory.records()] == ["kept"]
 
 
@@ -333,7 +333,7 @@ def test_archives_of_earlier_settings_are_looked_into_too(root: str) -> None:
     for number, archive in enumerate(("attic/old.md", "cellar/older.md", "attic/old.md")):
         with Memory(root, settings={"trim.max_records": 1, "trim.archive_path": archive}) as memory:
             memory.remember(f"Another thing, number {number}")
-            memory.trim()
+            memory.jobs.trim()
     assert "attic/old.md" in holding(root)
     with Memory(root) as memory:
         assert "attic/old.md" in memory.forget(record.id).files
@@ -348,7 +348,7 @@ def test_it_says_where_the_same_words_still_stand(memory: Memory) -> None:
     Path(memory.root, "memory/diary.md").write_text(
         "# Diary\n\nToday I learnt that the alarm code is 4711, well.\n", encoding="utf-8"
     )
-    memory.log_turn("What was it?", "the alarm code is 4711")
+    memory.chats.log("What was it?", "the alarm code is 4711")
     told = memory.forget(record.id).warnings
     assert [one.partition(". ")[0].rpartition(" ")[2] for one in told] == [
         "memory/diary.md#L3", "conversation-history.jsonl#L1",

@@ -22,8 +22,8 @@ def backup(memory: Memory) -> str:
     with Path(memory.root, "MEMORY.md").open("ab") as file:
         file.write(ODD)
     settings = {"trim.max_records": 1}
-    with Memory(memory.root, settings=settings, clock=memory._clock) as small:
-        return small.trim().backup
+    with Memory(memory.root, settings=settings, clock=memory._store.clock) as small:
+        return small.jobs.trim().backup
 
 
 def files_of(memory: Memory, name: str) -> Path:
@@ -33,7 +33,7 @@ def files_of(memory: Memory, name: str) -> Path:
 def test_every_byte_comes_back(memory: Memory, backup: str) -> None:
     copy = files_of(memory, backup) / "MEMORY.md"
     before = copy.read_bytes()
-    report = memory.restore(backup)
+    report = memory.files.restore(backup)
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
     assert before.endswith(ODD)
     assert report.files == ("MEMORY.md",)
@@ -45,14 +45,14 @@ def test_what_stood_there_is_saved_first_and_can_be_brought_back(
 ) -> None:
     memory.remember("written after the backup")
     now = Path(memory.root, "MEMORY.md").read_bytes()
-    report = memory.restore(backup)
+    report = memory.files.restore(backup)
     assert "written after the backup" in [record.text for record in memory.records()]
-    memory.restore(report.replaced_saved_as)
+    memory.files.restore(report.replaced_saved_as)
     assert Path(memory.root, "MEMORY.md").read_bytes() == now
 
 
 def test_a_manifest_names_the_sha_256_of_every_file(memory: Memory, backup: str) -> None:
-    (found,) = memory.backups()
+    (found,) = memory.files.backups()
     data = (files_of(memory, backup) / "MEMORY.md").read_bytes()
     assert found.files == {"MEMORY.md": sha256(data).hexdigest()}
     assert (found.name, found.reason) == (backup, "trim")
@@ -69,25 +69,25 @@ def test_a_damaged_backup_is_refused_and_nothing_is_touched(
         copy.write_bytes(copy.read_bytes() + damage if damage else b"")
     before = Path(memory.root, "MEMORY.md").read_bytes()
     with pytest.raises(BackupDamagedError, match="SHA-256"):
-        memory.restore(backup)
+        memory.files.restore(backup)
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
-    assert len(memory.backups()) == 1
+    assert len(memory.files.backups()) == 1
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "..", "../archive", "/", "x\0y"])
 def test_an_unknown_backup_is_an_error(name: str, memory: Memory, backup: str) -> None:
     with pytest.raises(BackupNotFoundError):
-        memory.restore(name)
+        memory.files.restore(name)
 
 
 def test_a_backup_without_a_manifest_is_none(memory: Memory, backup: str) -> None:
     (files_of(memory, backup) / "manifest.json").unlink()
-    assert memory.backups() == ()
+    assert memory.files.backups() == ()
 
 
 def test_a_file_that_was_deleted_comes_back(memory: Memory, backup: str) -> None:
     Path(memory.root, "MEMORY.md").unlink()
-    memory.restore(backup)
+    memory.files.restore(backup)
     assert len(memory.records()) == 3
 
 
@@ -100,21 +100,21 @@ def test_a_manifest_cannot_send_a_file_out_of_the_profile(
     content["files"] = {path: next(iter(content["files"].values()))}
     manifest.write_text(json.dumps(content))
     with pytest.raises(Exception, match="stolen"):
-        memory.restore(backup)
+        memory.files.restore(backup)
     assert not list(Path(memory.root).parent.rglob("stolen.md"))
 
 
 def test_backups_made_in_the_same_millisecond_have_names_of_their_own(memory: Memory) -> None:
-    with Memory(memory.root, settings={"trim.max_records": 1, "trim.slack": 0.0}) as small:
-        small._clock = memory._clock
+    clock, limits = memory._store.clock, {"trim.max_records": 1, "trim.slack": 0.0}
+    with Memory(memory.root, clock=clock, settings=limits) as small:
         for number in range(5):
             small.remember(f"number {number}")
-    names = [backup.name for backup in memory.backups()]
+    names = [backup.name for backup in memory.files.backups()]
     assert len(set(names)) == len(names) == 4
 
 
 def test_after_a_restore_the_next_record_goes_to_the_end(memory: Memory, backup: str) -> None:
-    memory.restore(backup)
+    memory.files.restore(backup)
     memory.remember("the next one")
     data = Path(memory.root, "MEMORY.md").read_bytes()
     assert ODD + b"\n" in data
@@ -126,12 +126,12 @@ def test_restore_never_loses_what_was_acknowledged_after_the_backup(
 ) -> None:
     old = (files_of(memory, backup) / "MEMORY.md").read_bytes()
     newer = [memory.remember(f"newer {number}") for number in range(3)]
-    report = memory.restore(backup)
+    report = memory.files.restore(backup)
     data = Path(memory.root, "MEMORY.md").read_bytes()
     assert data.startswith(old + b"\n")
     assert [record.id for record in memory.records()][-3:] == [record.id for record in newer]
     assert report.appended == 3
-    again = memory.restore(backup)
+    again = memory.files.restore(backup)
     assert (again.appended, Path(memory.root, "MEMORY.md").read_bytes()) == (3, data)
 
 
@@ -139,19 +139,19 @@ def test_a_restore_that_takes_back_another_appends_nothing_that_was_removed_befo
     memory: Memory, backup: str
 ) -> None:
     trimmed = Path(memory.root, "MEMORY.md").read_bytes()
-    report = memory.restore(backup)
-    back = memory.restore(report.replaced_saved_as)
+    report = memory.files.restore(backup)
+    back = memory.files.restore(report.replaced_saved_as)
     assert (back.appended, Path(memory.root, "MEMORY.md").read_bytes()) == (0, trimmed)
 
 
 def test_a_restored_chat_keeps_the_turns_said_since(root: str) -> None:
     with Memory(root, settings={"chat.max_entries": 20}) as memory:
         number = 0
-        while not memory.backups():  # the history is rotated when it is well over its limit
-            memory.log_turn(f"question {number}", "answer")
+        while not memory.files.backups():  # the history is rotated when it is well over its limit
+            memory.chats.log(f"question {number}", "answer")
             number += 1
-        memory.log_turn("the newest question", "answer")
-        report = memory.restore(memory.backups()[0].name)
+        memory.chats.log("the newest question", "answer")
+        report = memory.files.restore(memory.files.backups()[0].name)
         assert report.appended == 1
         history = Path(root, "conversation-history.jsonl").read_text().splitlines()
         assert (len(history), "the newest question" in history[-1]) == (number + 1, True)
@@ -165,7 +165,7 @@ def test_a_summary_goes_when_the_records_it_was_made_of_come_back(root: str) -> 
         report = memory.jobs.compact()
         assert report.status == "done"
         newer = memory.remember("written after the compaction")
-        memory.restore(report.backup)
+        memory.files.restore(report.backup)
         data = Path(root, "MEMORY.md").read_bytes()
         assert data.startswith(before)
         (appended,) = data[len(before) :].splitlines()

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memolith import Memory
+from memolith import Memory, __version__
 from memolith.files.record_format import encode_line
-from memolith.version import __version__
 
 
 def test_a_profile_that_does_not_exist_has_nothing(root: str) -> None:
@@ -25,10 +24,10 @@ def test_everything_is_counted(memory: Memory) -> None:
     for number in range(4):
         memory.remember(f"number {number}")
     memory.save_note("a note")
-    memory.log_turn("hello", "hi")
+    memory.chats.log("hello", "hi")
     memory.forget(forgotten.id)
     with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
-        small.trim()
+        small.jobs.trim()
     status = memory.status()
     assert (status.records, status.notes, status.daily_logs, status.turns) == (3, 1, 1, 1)
     assert (status.archived, status.backups, status.forgotten) == (1, 1, 1)

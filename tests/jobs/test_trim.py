@@ -14,7 +14,8 @@ from memolith import Memory
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document
 from memolith.files.record_format import encode_line
-from memolith.jobs.trim import plan_trim
+from memolith.jobs.trim import plan_trim, trim_report
+from memolith.reports import TrimReport
 from memolith.types import policy
 from tests.files.samples import make_record
 
@@ -132,6 +133,10 @@ def test_no_more_records_leave_than_needed(data: bytes, limits: TrimConfig) -> N
     assert one_more_is_too_many or one_more_is_too_long
 
 
+def trim(memory: Memory) -> TrimReport:
+    return trim_report(memory.jobs.trim(), memory.config.trim.archive_path)
+
+
 def remember_many(memory: Memory, count: int, category: str = "note") -> list[str]:
     return [
         memory.remember(f"{category} {number}", category=category).text for number in range(count)
@@ -142,7 +147,7 @@ def test_the_archive_backup_and_report_tell_the_same(memory: Memory) -> None:
     remember_many(memory, 10)
     before = Path(memory.root, "MEMORY.md").read_bytes()
     with Memory(memory.root, settings={"trim.max_records": 5}) as small:
-        report = small.trim()
+        report = trim(small)
     assert (report.before, report.kept, report.archived) == (10, 5, 5)
     assert report.archive == ARCHIVE
     kept, archived = Path(memory.root, "MEMORY.md"), Path(memory.root, ARCHIVE)
@@ -159,19 +164,19 @@ def test_backups_do_not_grow_with_the_archive_and_a_restored_one_archives_nothin
     with Memory(memory.root, settings={"trim.max_records": 5}) as small:
         remember_many(small, 6)
         remember_many(small, 6, "fact")
-        newest = small.backups()[-1]
+        newest = small.files.backups()[-1]
         assert set(newest.files) == {"MEMORY.md"}
         archived = Path(memory.root, ARCHIVE)
         before = archived.read_bytes()
-        small.restore(newest.name)
-        small.trim()
+        small.files.restore(newest.name)
+        small.jobs.trim()
     assert archived.read_bytes() == before
 
 
 def test_daily_logs_are_never_trimmed(memory: Memory) -> None:
     texts = remember_many(memory, 6)
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:
-        small.trim()
+        small.jobs.trim()
     daily = Path(memory.root, "memory", "2026-11-15.md").read_text()
     assert all(text in daily for text in texts)
 
@@ -187,9 +192,9 @@ def test_remember_trims_by_itself_when_a_limit_is_set(root: str) -> None:
 def test_without_limits_or_under_them_nothing_happens_and_it_is_said(memory: Memory) -> None:
     remember_many(memory, 3)
     before = Path(memory.root, "MEMORY.md").read_bytes()
-    report = memory.trim()
+    report = trim(memory)
     assert (report.skipped, report.archived, report.kept) == ("under the limit", 0, 3)
-    assert memory.backups() == ()
+    assert memory.files.backups() == ()
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
     assert not Path(memory.root, ARCHIVE).exists()
 
@@ -199,7 +204,7 @@ def test_prose_over_the_limit_is_said_and_left_alone(memory: Memory) -> None:
     with Path(memory.root, "MEMORY.md").open("a") as file:
         file.write("prose " * 1000)
     with Memory(memory.root, settings={"trim.max_chars": 2000}) as small:
-        report = small.trim()
+        report = trim(small)
     assert "prose" in report.skipped
     assert len(memory.records()) == 3
 
@@ -208,7 +213,7 @@ def test_protected_categories_outlive_newer_notes(memory: Memory) -> None:
     remember_many(memory, 2, "fact")
     remember_many(memory, 4, "note")
     with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
-        small.trim()
+        small.jobs.trim()
     assert [record.text for record in memory.records()] == ["fact 0", "fact 1", "note 3"]
 
 
@@ -225,9 +230,9 @@ def test_trimming_again_and_again_loses_and_repeats_nothing(root: str) -> None:
 def test_a_second_trim_after_a_restore_archives_nothing_twice(memory: Memory) -> None:
     texts = remember_many(memory, 6)
     with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
-        small.restore(small.trim().backup)
+        small.files.restore(small.jobs.trim().backup)
         assert [record.text for record in memory.records()] == texts
-        small.trim()
+        small.jobs.trim()
     archived = Document.parse("a", Path(memory.root, ARCHIVE).read_bytes())
     assert [record.text for _, record in archived.records()] == texts[:3]
 
@@ -237,7 +242,7 @@ def test_a_record_without_a_final_newline_is_archived_whole(memory: Memory) -> N
     file = Path(memory.root, "MEMORY.md")
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
     with Memory(memory.root, settings={"trim.max_chars": 800, "trim.slack": 0.9}) as small:
-        assert small.trim().archived == 2
+        assert trim(small).archived == 2
     assert Path(memory.root, ARCHIVE).read_bytes().count(b"}}\n") == 2
 
 
@@ -246,7 +251,7 @@ def test_the_archive_may_stand_anywhere_in_the_profile(archive: str, memory: Mem
     remember_many(memory, 4)
     settings = {"trim.max_records": 2, "trim.archive_path": archive}
     with Memory(memory.root, settings=settings) as small:
-        assert small.trim().archive == archive
+        assert trim(small).archive == archive
     assert Path(memory.root, archive).read_bytes().count(b"\n") == 2
     assert Path(memory.root, archive).stat().st_mode & 0o777 == 0o600
 
@@ -255,7 +260,7 @@ def test_only_so_many_backups_are_kept_and_no_empty_folders(root: str) -> None:
     limits = {"trim.max_records": 1, "trim.slack": 0.0, "store.backups_kept": 3}
     with Memory(root, settings=limits) as memory:
         remember_many(memory, 12)
-        assert len(memory.backups()) == 3
+        assert len(memory.files.backups()) == 3
     assert len(list(Path(root, ".memolith", "backup").iterdir())) == 3
 
 
@@ -266,5 +271,5 @@ def test_unknown_keys_of_a_record_survive_in_the_archive(memory: Memory) -> None
     odd = line.replace(b'"text":', b'"importance": 7, "text" : ')
     file.write_bytes(odd + file.read_bytes())
     with Memory(memory.root, settings={"trim.max_records": 1}) as small:
-        small.trim()
+        small.jobs.trim()
     assert Path(memory.root, ARCHIVE).read_bytes() == odd

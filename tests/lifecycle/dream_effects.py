@@ -32,9 +32,9 @@ def promoted(memory: Memory) -> object:
     start = datetime(2026, 1, 2, tzinfo=UTC)
     for hours, question in ((0, "dog carrots"), (1, "piano Martha"), (2, "who tuned the piano?")):
         moment = start + timedelta(hours=hours)
-        memory._clock = Clock("UTC", now=lambda moment=moment: moment)  # type: ignore[misc]
+        memory._store.clock = Clock("UTC", now=lambda moment=moment: moment)  # type: ignore[misc]
         memory.search(question)
-    memory._clock = Clock("UTC", now=lambda: start + timedelta(days=5))
+    memory._store.clock = Clock("UTC", now=lambda: start + timedelta(days=5))
     memory.jobs.dream()
     text = Path(memory.root, "MEMORY.md").read_text(encoding="utf-8")
     return [line[:20] for line in text.splitlines() if "*(score" in line]
@@ -45,7 +45,7 @@ def experiences_taken_in(memory: Memory) -> object:
     memory.remember("The operator prefers the dark themes")
     memory.remember("Luis fed the cat of the neighbour")
     memory.jobs.extract_experiences()
-    return len(memory.experiences())
+    return len(memory.jobs.experiences())
 
 
 ONE_RECALL: dict[str, Value] = {"dream.min_recalls": 1}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.config.sections import SETTINGS, value_of
-from memolith.upkeep import maintain
+from memolith.jobs.scheduler import maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 from tests.llm.endpoint import Endpoint
@@ -51,7 +51,7 @@ def maintained(memory: Memory) -> object:
         if hour == 32:
             for number in range(10):
                 past.remember(f"letter {number}")
-        ran.append([report.job for report in maintain(past)])
+        ran.append([report.job for report in maintain(past.jobs)])
         time.advance(hours=1)
     return ran
 

@@ -82,7 +82,7 @@ def test_an_experience_is_not_made_of_what_was_forgotten_corrected_or_hidden_mea
         record = memory.remember(OSPREY, category="fact")
         memory.remember("Ana took the dog to the vet in Lima", category="fact")
         progress = once(lambda: change(root, record))
-        place = replace(memory._workplace(), progress=progress)
+        place = replace(memory.jobs._place, progress=progress)
         report = run_job(place, ExperienceJob(place))
         assert report.status == ("proposed" if settings else "done")
         if settings:
@@ -98,8 +98,8 @@ def test_words_that_a_chat_says_too_are_not_taken_in_once_they_are_forgotten(
     said = "We decided to open the vault in the office with the word osprey."
     with Memory(root, clock=clock) as memory:
         record = memory.remember(said, category="decision")
-        memory.log_turn(user=said, assistant="Noted.", chat="a")
-        place = replace(memory._workplace(), progress=once(lambda: forgotten(root, record)))
+        memory.chats.log(user=said, assistant="Noted.", chat="a")
+        place = replace(memory.jobs._place, progress=once(lambda: forgotten(root, record)))
         run_job(place, ExperienceJob(place))
     assert "osprey" not in told_by(root)
 
@@ -140,7 +140,7 @@ def test_a_summary_does_not_tell_what_was_forgotten_corrected_or_hidden_while_it
         live(memory, stopped_time, 30)
         model = Writing(lambda: change(root, record))
         job = CompactJob(memory.config, memory.jobs.clock, model)
-        assert run_job(memory._workplace(), job).status == "done"
+        assert run_job(memory.jobs._place, job).status == "done"
         summaries = [one.text for one in memory.records(category="compaction")]
     assert summaries
     assert "osprey" not in "".join(summaries)

@@ -280,8 +280,8 @@ def test_what_a_note_corrects_by_its_front_matter_is_told_no_more(
 @pytest.mark.parametrize("way", WAYS)
 def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     by_rules = lived.jobs.compact(dry_run=True)
-    job = CompactJob(lived.config, lived._clock, Hostile(way))
-    report = run_job(lived._workplace(), job)
+    job = CompactJob(lived.config, lived._store.clock, Hostile(way))
+    report = run_job(lived.jobs._place, job)
     assert report.status == "done"
     assert by_rules.counts.items() <= report.counts.items()
     assert report.counts["model_lines"] == 0
@@ -293,7 +293,7 @@ def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
 
 def test_only_the_categories_that_are_named_are_compacted(lived: Memory) -> None:
     only_events = Memory(
-        lived.root, clock=lived._clock, settings={**SMALL, "compact.categories": "event"}
+        lived.root, clock=lived._store.clock, settings={**SMALL, "compact.categories": "event"}
     )
     others = [record for record in lived.records() if record.category != "event"]
     report = only_events.jobs.compact()
@@ -307,7 +307,7 @@ def test_only_the_categories_that_are_named_are_compacted(lived: Memory) -> None
 def test_further_categories_can_be_protected(lived: Memory) -> None:
     notes = lived.records(category="note")
     Memory(
-        lived.root, clock=lived._clock, settings={**SMALL, "compact.protected": "note, event"}
+        lived.root, clock=lived._store.clock, settings={**SMALL, "compact.protected": "note, event"}
     ).jobs.compact()
     assert lived.records(category="note") == notes
 

@@ -42,10 +42,10 @@ def as_note(memory: Memory) -> Record:
 
 def told(memory: Memory) -> dict[str, str]:
     """What each surface tells of experiences."""
-    groups = memory.relationships()
+    groups = memory.jobs.relationships()
     return {
-        "list": " ".join(record.text for record in memory.experiences()),
-        "query": " ".join(hit.text for hit in memory.query_experiences(QUESTION).hits),
+        "list": " ".join(record.text for record in memory.jobs.experiences()),
+        "query": " ".join(hit.text for hit in memory.jobs.query_experiences(QUESTION).hits),
         "context": " ".join(hit.text for hit in memory.context(QUESTION).experiences),
         "by category": " ".join(one.text for some in groups.by_category.values() for one in some),
         "by session": " ".join(one.text for some in groups.by_session.values() for one in some),
@@ -143,10 +143,10 @@ def test_a_search_does_not_show_a_summary_of_what_became_secret(
     assert "falcon key" not in memory.get("LONGMEMORY.md").text
     assert "falcon key" not in memory.get("MEMORY.md").text
     assert "falcon key" not in memory.session_start().text
-    listed = memory.list(category="compaction", limit=30)
+    listed = memory.records(category="compaction", limit=30)
     assert listed
     assert all("falcon key" not in record.text for record in (*listed, *memory.records()))
-    everything = memory.list(category="compaction", limit=30, include_secret=True)
+    everything = memory.records(category="compaction", limit=30, include_secret=True)
     assert any("falcon key" in record.text for record in everything)
     assert len(everything) == len(listed)
     for is_asked in ((), ("--include-secret",)):

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 @pytest.fixture
 def client(memory: Memory) -> Memory:
     """The same memory, as somebody who calls by HTTP has it."""
-    return memory.through("rest")
+    return memory.via("rest")
 
 
 def texts(memory: Memory) -> list[str]:
-    return [record.text for record in memory.experiences()]
+    return [record.text for record in memory.jobs.experiences()]
 
 
 def test_records_become_experiences_with_session_category_time_and_names(memory: Memory) -> None:
@@ -37,7 +37,7 @@ def test_records_become_experiences_with_session_category_time_and_names(memory:
     )
     report = memory.jobs.extract_experiences()
     assert report.status == "done"
-    (found,) = memory.experiences()
+    (found,) = memory.jobs.experiences()
     assert (found.text, found.category, found.session) == (record.text, "experience", "work")
     assert found.created == record.created
     assert found.metadata["source"] == record.id
@@ -161,13 +161,13 @@ def test_an_older_statement_that_came_late_does_not_take_the_place_of_a_newer_on
 def test_decisions_and_wishes_of_chats_become_experiences_and_small_talk_does_not(
     memory: Memory,
 ) -> None:
-    memory.log_turn(
+    memory.chats.log(
         "Thanks! We decided to use PostgreSQL for the billing service. What do you think?",
         "I always prefer to keep things simple.",
         chat="42",
     )
     memory.jobs.extract_experiences()
-    (found,) = memory.experiences()
+    (found,) = memory.jobs.experiences()
     assert found.text == "We decided to use PostgreSQL for the billing service."
     assert (found.session, found.metadata["category"]) == ("42", "turn")
 
@@ -237,10 +237,12 @@ def test_experiences_are_asked_by_meaning_and_by_session(memory: Memory) -> None
     memory.remember("The deploy failed because the disk was full", session="work")
     memory.remember("Luis fed the neighbour's cat last summer", session="home")
     memory.jobs.extract_experiences()
-    found = memory.query_experiences("why did the release break?", limit=1)
+    found = memory.jobs.query_experiences("why did the release break?", limit=1)
     assert [hit.category for hit in found.hits] == ["experience"]
     assert "disk was full" in found.hits[0].text
-    assert [hit.session for hit in memory.query_experiences("cat", session="work").hits] == ["work"]
+    assert [hit.session for hit in memory.jobs.query_experiences("cat", session="work").hits] == [
+        "work"
+    ]
 
 
 def test_a_dry_run_writes_nothing(memory: Memory) -> None:
@@ -267,10 +269,10 @@ def test_forgetting_a_record_takes_its_experience_too(memory: Memory) -> None:
 
 
 def test_a_forgotten_experience_does_not_come_back(memory: Memory) -> None:
-    memory.log_turn("We decided to move the servers to Lisbon in May.", "Noted.")
+    memory.chats.log("We decided to move the servers to Lisbon in May.", "Noted.")
     memory.remember("Ana keeps the spare key under the flower pot")
     memory.jobs.extract_experiences()
-    for experience in memory.experiences():
+    for experience in memory.jobs.experiences():
         memory.forget(experience.id)
     memory.jobs.extract_experiences()
     assert texts(memory) == []
@@ -278,14 +280,14 @@ def test_a_forgotten_experience_does_not_come_back(memory: Memory) -> None:
 
 def test_nobody_but_the_user_signs_a_turn_as_the_user(memory: Memory, client: Memory) -> None:
     for platform in ("cli", "library", "unknown"):
-        turn = client.log_turn(f"We decided on Lisbon, says {platform}.", "Ok", platform=platform)
+        turn = client.chats.log(f"We decided on Lisbon, says {platform}.", "Ok", platform=platform)
         assert turn
         assert turn.platform == "rest"
     memory.jobs.extract_experiences()
-    assert {found.provenance.channel for found in memory.experiences()} == {"rest"}
+    assert {found.provenance.channel for found in memory.jobs.experiences()} == {"rest"}
     kept = [
-        client.log_turn("a", "b", platform="telegram"),
-        memory.log_turn("a", "b", platform="cli"),
+        client.chats.log("a", "b", platform="telegram"),
+        memory.chats.log("a", "b", platform="cli"),
     ]
     assert [turn.platform for turn in kept if turn] == ["telegram", "cli"]
 
@@ -320,7 +322,7 @@ def test_the_relationship_view_groups_by_category_session_and_name(memory: Memor
     memory.remember("Luis likes jazz and old cars", category="user-preference", session="home")
     memory.remember("Nobody knows the code", category="preference", sensitivity="secret")
     memory.jobs.extract_experiences()
-    found = memory.relationships()
+    found = memory.jobs.relationships()
     assert [record.text for record in found.by_entity["Ana"]] == [
         "Ana prefers tea in the morning",
         "The release was signed by Ana",
@@ -364,7 +366,7 @@ def test_what_happened_twice_is_kept_twice(memory: Memory) -> None:
 
 def test_short_facts_are_taken_in_and_german_chats_are_read(memory: Memory) -> None:
     memory.remember("CI takes 9 minutes")
-    memory.log_turn("Wir haben beschlossen, das Logo blau zu machen.", "Gut.", platform="cli")
+    memory.chats.log("Wir haben beschlossen, das Logo blau zu machen.", "Gut.", platform="cli")
     memory.jobs.extract_experiences()
     assert sorted(texts(memory)) == [
         "CI takes 9 minutes",

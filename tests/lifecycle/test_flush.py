@@ -33,7 +33,7 @@ CHAT = [
 
 def test_decisions_preferences_facts_and_open_threads_are_saved(memory: Memory) -> None:
     report = memory.jobs.flush(json.dumps(CHAT), session="trip")
-    saved = {(record.category, record.text) for record in memory.for_session("trip")}
+    saved = {(record.category, record.text) for record in memory.records(session="trip")}
     assert saved == {
         ("preference", "I'm allergic to peanuts, and I prefer window seats."),
         ("decision", "We decided to fly with Iberia on 12 May because it is direct."),

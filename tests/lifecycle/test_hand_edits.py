@@ -115,7 +115,7 @@ class Editing(RuleBased):
 def test_r6_an_edit_while_compaction_drafts_wins(busy: Life, edit: Callable[[Path], None]) -> None:
     memory, meanwhile = busy.memory, Meanwhile(busy.memory.root, edit)
     job = CompactJob(memory.config, memory.jobs.clock, Editing(meanwhile))
-    assert run_job(memory._workplace(), job).status == "done"
+    assert run_job(memory.jobs._place, job).status == "done"
     meanwhile.check()
     assert memory.records(category="compaction")
 
@@ -194,7 +194,7 @@ def test_r6_who_edits_other_lines_during_every_summary_keeps_them(grown: Memory)
         prepend(path)
 
     job = CompactJob(grown.config, grown.jobs.clock, Editing(edit))
-    assert run_job(grown._workplace(), job).status == "done"
+    assert run_job(grown.jobs._place, job).status == "done"
     assert text_of(grown).startswith(f"{EDIT}\n" * len(asked))
     kept = {*text_of(grown).splitlines(), *text_of(grown, ARCHIVE).splitlines()}
     assert [line for line in asked[0].splitlines() if line not in kept] == []
@@ -210,7 +210,7 @@ def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> No
 
     job = CompactJob(grown.config, grown.jobs.clock, Editing(edit))
     with pytest.raises(FileChangedError, match="was changed since"):
-        run_job(grown._workplace(), job)
+        run_job(grown.jobs._place, job)
     assert "really really meet" in text_of(grown)
     assert '"category":"compaction"' not in text_of(grown)
 
@@ -219,7 +219,7 @@ def test_r6_a_thousand_appends_during_a_slow_summary_are_all_there(
     grown: Memory, slow: Slow
 ) -> None:
     job = CompactJob(grown.config, grown.jobs.clock, slow)
-    thread = threading.Thread(target=run_job, args=(grown._workplace(), job))
+    thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
     thread.start()
     assert slow.asked.wait(300)
     ids = [grown.remember(f"Appended meanwhile, number {n}").id for n in range(1000)]

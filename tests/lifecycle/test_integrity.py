@@ -262,7 +262,7 @@ def test_citations_that_lead_nowhere_are_named(memory: Memory) -> None:
 def test_secrets_in_the_open_are_found_and_never_repeated(memory: Memory) -> None:
     memory.remember("The database password is hunter22secret")
     memory.remember("token ghp_" + "a1B2" * 9, sensitivity="secret")
-    memory.log_turn("my key is AKIAABCDEFGHIJKLMNOP", "ok")
+    memory.chats.log("my key is AKIAABCDEFGHIJKLMNOP", "ok")
     findings = found(memory, "open-secret")
     assert len(findings) == 2
     assert "hunter22" not in str(findings)

@@ -155,7 +155,7 @@ def test_a_proposal_is_applied_around_edits_of_other_lines_and_can_be_undone(ful
 def test_records_appended_while_the_text_is_written_stay(full: Memory) -> None:
     other = Memory(full.root)
     job = Shout(meanwhile=lambda: other.remember("appended meanwhile"))
-    report = run_job(full._workplace(), job)
+    report = run_job(full.jobs._place, job)
     assert (report.status, job.drafts) == ("done", 1)
     assert "RECORD 5" in memory_md(full)
     assert memory_md(full).rstrip().splitlines()[-1].count("appended meanwhile") == 1
@@ -167,7 +167,7 @@ def test_a_hand_edit_meanwhile_is_planned_again_and_never_overwritten(full: Memo
     job = Shout(
         meanwhile=lambda: path.write_text("".join(edits[:1]) + path.read_text()) and edits.clear()
     )
-    assert run_job(full._workplace(), job).status == "done"
+    assert run_job(full.jobs._place, job).status == "done"
     assert job.drafts == 2
     assert memory_md(full).startswith("By hand\n")
 
@@ -177,7 +177,7 @@ def test_who_edits_other_lines_every_time_keeps_them_and_the_job_is_done_around_
 ) -> None:
     path = Path(full.root, "MEMORY.md")
     job = Shout(meanwhile=lambda: path.write_text("By hand\n" + path.read_text()))
-    report = run_job(full._workplace(), job)
+    report = run_job(full.jobs._place, job)
     assert (report.status, job.drafts) == ("done", 3)
     assert memory_md(full).startswith("By hand\nBy hand\nBy hand\n")
     assert "RECORD 0" in memory_md(full)
@@ -189,7 +189,7 @@ def test_who_edits_other_lines_every_time_keeps_them_and_the_job_is_done_around_
 def test_who_edits_its_lines_every_time_wins_and_the_job_gives_up(full: Memory) -> None:
     path = Path(full.root, "MEMORY.md")
     job = Shout(meanwhile=lambda: path.write_text(path.read_text().replace("record", "my record")))
-    report = run_unattended(full._workplace(), "shout", lambda: run_job(full._workplace(), job))
+    report = run_unattended(full.jobs._place, "shout", lambda: run_job(full.jobs._place, job))
     assert (report.status, job.drafts) == ("failed", 3)
     assert "Each of 3 times" in report.reason
     assert "RECORD" not in memory_md(full)
@@ -207,7 +207,7 @@ def test_nobody_waits_for_texts_however_often_a_job_is_overtaken(full: Memory) -
         other.remember(f"said while texts are written, time {job.drafts}")
 
     job = Shout(meanwhile=write, by_rules=True)
-    assert run_job(full._workplace(), job).status == "done"
+    assert run_job(full.jobs._place, job).status == "done"
     assert job.drafts == 5
     assert "RECORD 5" in memory_md(full)
     assert memory_md(full).count("said while") == 5
@@ -216,14 +216,14 @@ def test_nobody_waits_for_texts_however_often_a_job_is_overtaken(full: Memory) -
 def test_what_its_own_judgement_refuses_is_not_written(full: Memory) -> None:
     before = memory_md(full)
     with pytest.raises(JobFailedError, match="nothing was changed"):
-        run_job(full._workplace(), Shout(problems=("too short",)))
+        run_job(full.jobs._place, Shout(problems=("too short",)))
     assert memory_md(full) == before
 
 
 def test_what_is_found_wrong_after_the_write_is_put_back(full: Memory) -> None:
     before = memory_md(full)
     with pytest.raises(JobFailedError, match="put back"):
-        run_job(full._workplace(), Shout(problems=("", "the disk lies")))
+        run_job(full.jobs._place, Shout(problems=("", "the disk lies")))
     assert memory_md(full) == before
     assert full.jobs.list() == ()
 
@@ -234,7 +234,7 @@ def test_an_unforeseen_error_becomes_a_report(full: Memory) -> None:
 
     before = memory_md(full)
     job = Shout(meanwhile=fail)
-    report = run_unattended(full._workplace(), "shout", lambda: run_job(full._workplace(), job))
+    report = run_unattended(full.jobs._place, "shout", lambda: run_job(full.jobs._place, job))
     assert (report.status, report.reason) == ("failed", "ZeroDivisionError()")
     assert full.jobs.list() == (report,)
     assert memory_md(full) == before

@@ -144,8 +144,8 @@ def test_experiences_are_taken_in_as_they_stand_now(
             memory.jobs.apply("last")
         assert memory.jobs.extract_experiences().counts["added"] == 2
     memory.jobs.apply("last")
-    assert words in " ".join(record.text for record in memory.experiences())
-    assert len(memory.experiences()) == 2
+    assert words in " ".join(record.text for record in memory.jobs.experiences())
+    assert len(memory.jobs.experiences()) == 2
 
 
 COMPACT = {"compact.max_records": 20, "long_memory.enabled": True}

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from memolith import Memory, upkeep
+from memolith import Memory
 from memolith.cli.exit_codes import READER_GONE
 from memolith.clock import Clock
 from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
+from memolith.jobs import scheduler as scheduler_module
 from memolith.jobs.schedule import Schedule, last_runs
-from memolith.upkeep import Scheduler, _Watcher, maintain
+from memolith.jobs.scheduler import Scheduler, _Watcher, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 
@@ -87,17 +88,17 @@ def grown(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
 
 
 def test_maintain_runs_what_is_due_and_only_once(grown: Memory, stopped_time: StoppedTime) -> None:
-    assert [report.status for report in maintain(grown)] == ["done"]
-    assert maintain(grown) == ()
+    assert [report.status for report in maintain(grown.jobs)] == ["done"]
+    assert maintain(grown.jobs) == ()
     stopped_time.advance(days=3)
-    assert [report.status for report in maintain(grown)] == ["skipped"]
-    assert maintain(grown) == ()
+    assert [report.status for report in maintain(grown.jobs)] == ["skipped"]
+    assert maintain(grown.jobs) == ()
 
 
 def test_a_run_that_finds_nothing_to_do_is_told_with_the_jobs(root: str, clock: Clock) -> None:
     memory = Memory(root, clock=clock, settings=ON)
     memory.remember("tea")
-    maintain(memory)
+    maintain(memory.jobs)
     assert memory.jobs.list() == ()
     (run,) = memory.jobs.scheduled()
     assert (run.job, run.at) == ("compact", clock.now())
@@ -114,17 +115,17 @@ def test_a_schedule_that_knows_only_the_times_of_runs_is_read(grown: Memory) -> 
 def test_passing_the_limits_makes_it_due_before_its_time(
     grown: Memory, stopped_time: StoppedTime
 ) -> None:
-    maintain(grown)
+    maintain(grown.jobs)
     stopped_time.advance(minutes=2)
-    assert maintain(grown) == ()
+    assert maintain(grown.jobs) == ()
     for number in range(60):
         grown.remember(f"letter {number}")
-    assert [report.job for report in maintain(grown)] == ["compact"]
+    assert [report.job for report in maintain(grown.jobs)] == ["compact"]
     grown.remember("one more")
-    assert maintain(grown) == ()  # all are young: there is nothing to gain yet
+    assert maintain(grown.jobs) == ()  # all are young: there is nothing to gain yet
     for number in range(60):
         grown.remember(f"postcard {number}")
-    assert [report.job for report in maintain(grown)] == ["compact"]
+    assert [report.job for report in maintain(grown.jobs)] == ["compact"]
 
 
 def test_whoever_looks_on_waits_for_a_quiet_moment_but_not_for_ever(grown: Memory) -> None:
@@ -132,7 +133,7 @@ def test_whoever_looks_on_waits_for_a_quiet_moment_but_not_for_ever(grown: Memor
         watcher = _Watcher(waits_for_quiet=True)
 
         def looks() -> bool:
-            return watcher.wants_compaction(grown, folder, left=0)
+            return watcher.wants_compaction(grown.jobs, folder, left=0)
 
         assert [looks(), looks()] == [False, True]
         grown.remember("a letter")
@@ -143,9 +144,9 @@ def test_whoever_looks_on_waits_for_a_quiet_moment_but_not_for_ever(grown: Memor
             never_quiet.append(looks())
         assert never_quiet.index(True) == 20
         quiet = _Watcher(waits_for_quiet=False)
-        assert quiet.wants_compaction(grown, folder, left=0)
+        assert quiet.wants_compaction(grown.jobs, folder, left=0)
         size = Path(grown.root, "MEMORY.md").stat().st_size
-        assert not quiet.wants_compaction(grown, folder, left=size)
+        assert not quiet.wants_compaction(grown.jobs, folder, left=size)
 
 
 def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
@@ -156,13 +157,13 @@ def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
     memory.remember("tea")
     told: list[str] = []
     reports = maintain(
-        memory,
+        memory.jobs,
         begin=lambda due: told.append(f"due {' '.join(due)}"),
         tell=lambda report: told.append(report.job),
     )
     assert told == ["due experiences dream compact", "experiences", "dream", "compact"]
     assert [report.job for report in reports] == told[1:]
-    assert maintain(memory) == ()
+    assert maintain(memory.jobs) == ()
 
 
 def test_while_another_process_keeps_the_schedule_nothing_is_run(grown: Memory) -> None:
@@ -171,22 +172,22 @@ def test_while_another_process_keeps_the_schedule_nothing_is_run(grown: Memory) 
         OwnerLock(folder, SCHEDULE_LOCK),
         pytest.raises(WriterBusyError),
     ):
-        maintain(grown)
+        maintain(grown.jobs)
     assert grown.jobs.list() == ()
 
 
 def test_the_schedule_is_written_only_under_the_writer_lock(grown: Memory) -> None:
     # Whoever tidies up under the lock takes every staged file for one that was left behind.
     with Memory(grown.root, settings={**ON, "store.lock_timeout_seconds": 0.1}) as impatient:
-        with grown._writing(), pytest.raises(WriterBusyError):
-            maintain(impatient)
+        with grown._store.writing(), pytest.raises(WriterBusyError):
+            maintain(impatient.jobs)
         with Folder(grown.root) as folder:
             assert last_runs(folder) == {}
 
 
 def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -> None:
     done = threading.Event()
-    scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: done.set())
     scheduler.start()
     assert done.wait(300)
     scheduler.stop(300)
@@ -216,15 +217,15 @@ def test_maintain_ends_when_nobody_reads_what_it_prints(grown: Memory) -> None:
 def test_an_unexpected_error_does_not_end_the_schedule_and_is_logged(
     grown: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    due, failures, done = upkeep._due, [ZeroDivisionError("of a look")], threading.Event()
+    due, failures, done = scheduler_module._due, [ZeroDivisionError("of a look")], threading.Event()
 
     def look(*args: object) -> list[str]:
         if failures:
             raise failures.pop()
         return due(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(upkeep, "_due", look)
-    scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set())
+    monkeypatch.setattr(scheduler_module, "_due", look)
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: done.set())
     with caplog.at_level("ERROR", "memolith.jobs"):
         scheduler.start()
         assert done.wait(300)
@@ -233,13 +234,13 @@ def test_an_unexpected_error_does_not_end_the_schedule_and_is_logged(
 
 
 def test_the_scheduler_says_that_it_waits_for_a_quiet_moment(grown: Memory) -> None:
-    maintain(grown)
+    maintain(grown.jobs)
     for number in range(80):
         grown.remember(f"postcard {number}")
     told: list[str] = []
     done = threading.Event()
     scheduler = Scheduler(
-        grown,
+        grown.jobs,
         poll_seconds=0.05,
         waits=lambda: told.append("waits"),
         tell=lambda report: (told.append(report.job), done.set()),
@@ -258,7 +259,7 @@ def test_who_holds_a_lock_file_that_was_deleted_does_not_keep_the_schedule(grown
         turns.append(ours)
         (kept if ours else lost).set()
 
-    scheduler = Scheduler(grown, poll_seconds=0.05, turn=turn)
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, turn=turn)
     scheduler.start()
     assert kept.wait(300)
     with Folder(grown.root) as folder:
@@ -300,7 +301,9 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
             turns.append(ours)
             waits.set()
 
-        scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: done.set(), turn=turn)
+        scheduler = Scheduler(
+            grown.jobs, poll_seconds=0.05, tell=lambda report: done.set(), turn=turn
+        )
         scheduler.start()
         assert not done.wait(0.4)
         assert waits.wait(300)
@@ -316,16 +319,16 @@ def test_a_job_that_fails_is_reported_and_tried_again_at_its_next_time(
 ) -> None:
     # A folder where the archive should be: the job cannot be done.
     Path(grown.root, ".memolith/archive/MEMORY-archive.md").mkdir(parents=True)
-    (report,) = maintain(grown)
+    (report,) = maintain(grown.jobs)
     assert report.status == "failed"
     assert grown.jobs.show("last").reason == report.reason
-    assert maintain(grown) == ()
+    assert maintain(grown.jobs) == ()
     Path(grown.root, ".memolith/archive/MEMORY-archive.md").rmdir()
     stopped_time.advance(days=1)
-    assert [report.status for report in maintain(grown)] == ["done"]
+    assert [report.status for report in maintain(grown.jobs)] == ["done"]
 
 
 def test_nothing_is_run_unless_it_is_switched_on(root: str, clock: Clock) -> None:
     memory = Memory(root, clock=clock)
     memory.remember("tea")
-    assert maintain(memory) == ()
+    assert maintain(memory.jobs) == ()

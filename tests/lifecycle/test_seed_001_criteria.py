@@ -11,8 +11,8 @@ from memolith.clock import Clock
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.lookup import find_record
+from memolith.jobs.scheduler import Scheduler, maintain
 from memolith.types import policy
-from memolith.upkeep import Scheduler, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.conftest import Slow
 from tests.lifecycle.life import text_of, undocumented_settings
@@ -23,19 +23,19 @@ def test_sc1_settings_switch_compaction_and_experiences_on_and_off_and_are_docum
 ) -> None:
     memory = Memory(root, clock=clock)
     memory.remember("Ana moved the release to Friday")
-    assert maintain(memory) == ()
+    assert maintain(memory.jobs) == ()
     on = {"compact.enabled": True, "experiences.enabled": True}
     switched_on = Memory(root, clock=clock, settings=on)
-    assert [report.job for report in maintain(switched_on)] == ["experiences", "compact"]
+    assert [report.job for report in maintain(switched_on.jobs)] == ["experiences", "compact"]
     assert undocumented_settings("compact", "long_memory", "experiences") == []
 
 
 def test_sc2_compaction_runs_on_schedule_and_blocks_nobody(
     grown: Memory, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.lifecycle.choose_summariser", lambda config, key: slow)
+    monkeypatch.setattr("memolith.jobs.api.choose_summariser", lambda config, key: slow)
     told = threading.Event()
-    scheduler = Scheduler(grown, poll_seconds=0.05, tell=lambda report: told.set())
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: told.set())
     scheduler.start()
     assert slow.asked.wait(300)
     written = grown.remember("Said while the summary was being written")
@@ -56,7 +56,7 @@ def test_sc3_after_compaction_memory_is_small_and_long_memory_tells(grown: Memor
     assert len(grown.records()) <= 60
     assert "## Summary (" in text_of(grown, "LONGMEMORY.md")
     assert set(high_value) <= set(grown.records())
-    assert grown.index_status().current
+    assert grown.index.status().current
     summary = grown.records(category="compaction")[0]
     hits = grown.search(summary.text.splitlines()[1], category="compaction").hits
     assert summary.id in {hit.record_id for hit in hits}
@@ -76,11 +76,11 @@ def test_sc5_experiences_are_added_found_and_unique_also_after_a_restart(
         memory.remember("The release failed because the signing key had expired")
         memory.remember("Ana took the dog to the vet in Lima")
         memory.jobs.extract_experiences()
-        stored = memory.experiences()
+        stored = memory.jobs.experiences()
     assert len(stored) == 2
     with Memory(root, clock=clock) as reopened:
-        assert reopened.experiences() == stored
-        best = reopened.query_experiences("why did the release fail?").hits[0]
+        assert reopened.jobs.experiences() == stored
+        best = reopened.jobs.query_experiences("why did the release fail?").hits[0]
         assert best.text == "The release failed because the signing key had expired"
         reopened.remember("Because the signing key had expired, the release failed.")
         assert reopened.jobs.extract_experiences().counts["added"] == 0
@@ -93,12 +93,12 @@ def test_sc6_the_schedule_takes_in_what_is_unique_and_the_tool_finds_it(
         memory.remember("The release failed because the signing key had expired")
         memory.remember("The release failed, because the signing key was expired!")
         memory.remember("Ana took the dog to the vet in Lima")
-        (report,) = maintain(memory)
+        (report,) = maintain(memory.jobs)
         assert (report.job, report.counts["looked at"], report.counts["added"]) == (
             "experiences", 3, 2,
         )  # fmt: skip
         for session in ("main", None):
-            hits = memory.query_experiences("expired key", limit=1, session=session).hits
+            hits = memory.jobs.query_experiences("expired key", limit=1, session=session).hits
             assert "signing key" in hits[0].text
 
 
@@ -133,7 +133,7 @@ def test_sc8_what_a_memory_could_do_before_it_still_does_beside_jobs(
     assert start.text.index("Long-term summary (LONGMEMORY):") < start.text.index("MEMORY.md")
     for kind in ("main", "heartbeat"):
         assert "xyzzy" not in grown.session_start(kind=kind).text
-    found = grown.query_experiences("release key").hits  # experiences: add, query, unique
+    found = grown.jobs.query_experiences("release key").hits  # experiences: add, query, unique
     assert found[0].category == "experience"
     assert grown.jobs.extract_experiences().counts["added"] == 0
     window = Memory(grown.root, clock=clock, settings={"trim.max_records": 20})  # rolling window

@@ -17,7 +17,7 @@ from memolith.errors import StorageError
 from memolith.files.locks import JOB_LOCK
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.run import run_job
-from memolith.upkeep import maintain
+from memolith.jobs.scheduler import maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.conftest import ON, Slow
 from tests.lifecycle.life import live, text_of, tree, undocumented_settings
@@ -27,7 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_guardrail_1_while_a_job_writes_every_other_call_goes_on(grown: Memory, slow: Slow) -> None:
     job = CompactJob(grown.config, grown.jobs.clock, slow)
-    thread = threading.Thread(target=run_job, args=(grown._workplace(), job))
+    thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
     thread.start()
     assert slow.asked.wait(300)
     record = grown.remember("Said while a job was at work")
@@ -83,7 +83,7 @@ def test_guardrail_6_switched_off_no_new_file_appears_and_sessions_start_as_befo
     memory = Memory(root, clock=clock, settings={"store.durability": "fast"})
     live(memory, stopped_time, 60)
     before, shown = set(tree(root)), memory.session_start().text
-    maintain(memory)
+    maintain(memory.jobs)
     assert {path for path in set(tree(root)) - before if not path.endswith(".lock")} == set()
     assert memory.session_start().text == shown
     assert memory.records(category="compaction") == ()
@@ -103,7 +103,7 @@ def test_guardrail_8_with_every_job_on_window_session_recall_and_heartbeat_work_
     with Memory(root, clock=clock, settings=everything) as memory:
         live(memory, stopped_time, 30)
         assert len(memory.records()) <= 90  # the rolling window
-        assert {report.status for report in maintain(memory)} <= {"done", "skipped"}
+        assert {report.status for report in maintain(memory.jobs)} <= {"done", "skipped"}
         record = memory.remember("The staging database listens on port 5433", category="fact")
         assert memory.recall("staging database port").hits[0].record_id == record.id
         for kind in ("main", "heartbeat"):

@@ -43,7 +43,7 @@ def test_records_stand_under_their_headings_again_after_others_were_forgotten(
     with Memory(root, clock=clock, settings={"trim.max_records": 3}) as memory:
         before = path.read_text(encoding="utf-8")
         ids = {" ".join(record.text.split()[:3]): record.id for record in memory.records()}
-        memory.trim()
+        memory.jobs.trim()
         gone = ("Work item 1", "Work item 3", "Home item 1")
         for name in gone:
             memory.forget(ids[name])
@@ -59,7 +59,7 @@ def test_many_records_stay_in_place_when_kept_and_trimmed_ones_are_forgotten(
     with Memory(root, clock=clock, settings={"trim.max_records": 60}) as memory:
         before = path.read_text(encoding="utf-8").splitlines()
         records = memory.records()
-        memory.trim()
+        memory.jobs.trim()
         forgotten = {records[at].id for at in (0, 17, 39, 41, 80, 119)}
         for record_id in forgotten:
             memory.forget(record_id)

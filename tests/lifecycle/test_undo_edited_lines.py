@@ -133,7 +133,7 @@ def taken_out_by_a_job(life: Life, line: str) -> JobReport:
     report = JobReport(
         id="", job="dream", status="planned", created=life.time.moment, changes=(change,)
     )
-    return apply_changes(life.memory._workplace(), report)
+    return apply_changes(life.memory.jobs._place, report)
 
 
 def test_lines_that_a_newer_job_took_out_are_put_back_by_that_one_first(life: Life) -> None:

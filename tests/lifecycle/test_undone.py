@@ -9,8 +9,8 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import FileChangedError, JobNotFoundError
+from memolith.jobs.scheduler import maintain
 from memolith.jobs.undone import UNDONE
-from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 from tests.lifecycle.life import live, text_of
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 def test_the_schedule_leaves_alone_what_a_person_undid(
     grown: Memory, stopped_time: StoppedTime
 ) -> None:
-    (report,) = maintain(grown)
+    (report,) = maintain(grown.jobs)
     grown.jobs.undo(report.id)
     before = text_of(grown)
     for _ in range(2):
         stopped_time.advance(days=1)
-        (report,) = maintain(grown)
+        (report,) = maintain(grown.jobs)
         assert report.status == "skipped"
         assert "took it back" in report.reason
         assert text_of(grown) == before
@@ -36,11 +36,11 @@ def test_the_schedule_leaves_alone_what_a_person_undid(
 
 def test_what_came_later_is_still_compacted(grown: Memory, stopped_time: StoppedTime) -> None:
     before = {record.id for record in grown.records()}
-    (report,) = maintain(grown)
+    (report,) = maintain(grown.jobs)
     covered = before - {record.id for record in grown.records()}
     grown.jobs.undo(report.id)
     live(grown, stopped_time, 40, records=6, seed=9)
-    (report,) = maintain(grown)
+    (report,) = maintain(grown.jobs)
     assert report.status == "done"
     assert covered <= {record.id for record in grown.records()}
     (warning,) = report.warnings
@@ -58,10 +58,10 @@ def test_a_declined_proposal_is_not_proposed_again(
 ) -> None:
     with Memory(root, clock=clock, settings={**ON, "jobs.review": "ask"}) as memory:
         live(memory, stopped_time, 30)
-        (proposal,) = maintain(memory)
+        (proposal,) = maintain(memory.jobs)
         assert memory.jobs.decline(proposal.id).status == "declined"
         stopped_time.advance(days=1)
-        assert [report.status for report in maintain(memory)] == ["skipped"]
+        assert [report.status for report in maintain(memory.jobs)] == ["skipped"]
         assert memory.jobs.compact().status == "proposed"
 
 
@@ -70,7 +70,7 @@ def test_undone_experiences_do_not_come_back_by_themselves(memory: Memory) -> No
     memory.jobs.undo(memory.jobs.extract_experiences().id)
     memory.remember("Luis fed the neighbour's cat last summer")
     assert memory.jobs.unattended("experiences").status == "done"
-    assert [record.text for record in memory.experiences()] == [
+    assert [record.text for record in memory.jobs.experiences()] == [
         "Luis fed the neighbour's cat last summer"
     ]
 
@@ -145,7 +145,7 @@ def test_undone_experiences_come_back_when_asked_for_by_hand(
     memory.jobs.undo("last")
     assert memory.jobs.extract_experiences(dry_run=True).counts["added"] == 1
     memory.jobs.extract_experiences()
-    assert len(memory.experiences()) == 1
+    assert len(memory.jobs.experiences()) == 1
 
 
 def test_an_undone_dream_is_listed_and_comes_back_only_when_it_is_allowed_again(

@@ -14,9 +14,10 @@ from memolith.errors import IndexUnavailableError, JobNotFoundError, StorageErro
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
+from memolith.finder import Finder
 from memolith.jobs import contradictions, validation
+from memolith.jobs.scheduler import maintain
 from memolith.types import Record
-from memolith.upkeep import maintain
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.life import live, text_of
 
@@ -81,7 +82,7 @@ def test_every_run_is_logged_with_its_figures(
     grown: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "memolith.jobs"):
-        maintain(grown)
+        maintain(grown.jobs)
     (line,) = caplog.messages
     assert line.startswith("compact done before=")
     for figure in ("after=", "compacted=", "summaries=", "findings=0"):
@@ -96,7 +97,7 @@ def test_a_run_is_skipped_and_logged_while_another_job_runs(
         Folder(grown.root) as folder,
         OwnerLock(folder, JOB_LOCK),
     ):
-        maintain(grown)
+        maintain(grown.jobs)
     assert "another job is running" in caplog.messages[0]
 
 
@@ -151,10 +152,11 @@ def test_a_proposal_that_is_applied_is_validated_too(grown: Memory) -> None:
 def test_an_index_that_cannot_be_brought_in_line_does_not_make_a_job_fail(
     grown: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Memory) -> None:
+    def broken(_: Finder) -> None:
         raise IndexUnavailableError("The index is damaged.", path=".memolith/index")
 
-    monkeypatch.setattr(Memory, "_sync_if_indexed", broken)
+    grown.index.sync()
+    monkeypatch.setattr(Finder, "sync_now", broken)
     report = grown.jobs.compact()
     assert report.status == "done"
     assert report.warnings == ("The index is damaged. The next search brings the index in line.",)
@@ -166,7 +168,7 @@ def test_a_scan_that_fails_does_not_make_a_job_fail(
     def broken(*_: object) -> None:
         raise StorageError("The disk does not answer.", path="MEMORY.md", errno=5)
 
-    monkeypatch.setattr("memolith.lifecycle.validated", broken)
+    monkeypatch.setattr("memolith.jobs.api.validated", broken)
     report = grown.jobs.compact()
     assert (report.status, grown.jobs.show("last").status) == ("done", "done")
     assert "The disk does not answer." in report.warnings[0]

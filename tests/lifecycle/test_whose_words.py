@@ -118,7 +118,7 @@ def test_a_fact_that_became_secret_is_not_told(night: Night) -> None:
         assert words not in memory.context(f"Is it so? {words}").text
         assert not [hit for hit in memory.search(words).hits if words in hit.text]
         assert words not in memory.get("MEMORY.md").text
-        assert words not in memory.read_file("MEMORY.md").content
+        assert words not in memory.files.read("MEMORY.md").content
         assert words in memory.get("MEMORY.md", include_secret=True).text
 
 

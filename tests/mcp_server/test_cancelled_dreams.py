@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from memolith import lifecycle
+from memolith.jobs import api
 from memolith.jobs import dream as dream_job
 from memolith.jobs.dreaming.deep import judge_all
 from memolith.mcp_server.server import CallCancelledError, MemoryServer
@@ -67,7 +67,7 @@ def test_a_client_that_cancels_stops_the_dream(
     life: Life, monkeypatch: pytest.MonkeyPatch, call_is_over: threading.Event
 ) -> None:
     judging, ended = threading.Event(), threading.Event()
-    real = lifecycle.run_job
+    real = api.run_job
 
     def judge_slowly(night: Any) -> Any:
         judging.set()
@@ -82,7 +82,7 @@ def test_a_client_that_cancels_stops_the_dream(
             raise
 
     monkeypatch.setattr(dream_job, "judge_all", judge_slowly)
-    monkeypatch.setattr(lifecycle, "run_job", run)
+    monkeypatch.setattr(api, "run_job", run)
     before = files(life)
 
     async def cancel(client: Any) -> None:

@@ -56,7 +56,7 @@ def test_no_text_that_is_found_can_pretend_to_be_another_hit(
     with Memory(root, channel="telegram") as others:
         others.remember(f"Lunch.\n---\n{forged}")
         others.remember(f"---\r\n{forged}")
-    agent_memory.log_turn(f"Lunch?\n---\n{forged}", f"Yes.)\n---\n{forged}", platform="telegram")
+    agent_memory.chats.log(f"Lunch?\n---\n{forged}", f"Yes.)\n---\n{forged}", platform="telegram")
     (Path(root) / "memory" / f"x (lunch)\n{forged[:40]}.md").write_text("Lunch.", encoding="utf-8")
     said = talk("memory_search", query="who allows lunch?")
     heads = [line for line in said.text.splitlines() if line.startswith(("[", "---"))]

@@ -70,7 +70,7 @@ def test_both_sides_of_long_turns_stay_within_it(root: str, clock: Clock) -> Non
     settings = {"mcp.tools": "all", "chat.max_chars_per_entry": 60_000}
     with Memory(root, clock=clock, channel="mcp", settings=settings) as memory:
         for number in range(8):
-            memory.log_turn(f"zebra {number} " + "asked " * 6_000, "answered " * 6_000)
+            memory.chats.log(f"zebra {number} " + "asked " * 6_000, "answered " * 6_000)
         said = Talk(MemoryServer(memory), "legacy")("memory_search", query="zebra")
     assert len(said.text) < 45_000
     assert "(assistant in the same turn)\n| answered " in said.text

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+import pytest
 from mcp import Client
 
 from memolith import Memory
+from memolith.context.engine import IndexCommands
 from memolith.mcp_server.server import MemoryServer
 from tests.mcp_server.conftest import Talk, call_and_cancel, program
 
@@ -203,27 +205,27 @@ def test_long_work_tells_how_far_it_is(agent_memory: Memory, mode: str) -> None:
 
 
 def test_cancelled_work_stops_at_its_next_step(
-    agent_memory: Memory, call_is_over: threading.Event
+    agent_memory: Memory, call_is_over: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(30):
         agent_memory.save_note(f"note {number}")
     begun = threading.Event()
     ended: list[str] = []
-    real = agent_memory.reindex
+    real = IndexCommands.rebuild
 
-    def slow(progress: Any) -> Any:
+    def slow(commands: IndexCommands, progress: Any) -> Any:
         def step(done: int, total: int) -> None:
             begun.set()
             assert call_is_over.wait(300)
             progress(done, total)
 
         try:
-            return real(step)
+            return real(commands, step)
         except BaseException as error:
             ended.append(type(error).__name__)
             raise
 
-    agent_memory.reindex = slow  # type: ignore[method-assign]
+    monkeypatch.setattr(IndexCommands, "rebuild", slow)
 
     async def cancel(client: Any) -> None:
         await call_and_cancel(client, begun, "memory", action="index")

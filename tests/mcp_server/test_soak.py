@@ -118,7 +118,7 @@ def fill(root: str) -> None:
                 for n in range(first, first + 100)
             ]
             Path(root, "memory", "shelves", f"{first}.md").write_text("\n".join(parts), "utf-8")
-        memory.sync()
+        memory.index.sync()
 
 
 def timed(work: Callable[[], Any], times: list[float]) -> Any:

@@ -134,7 +134,10 @@ def test_it_leaves_in_time_although_a_call_is_still_running(root: str) -> None:
         memory.init()
 
     def leave() -> float:
-        with Server(root, "--set", "store.lock_timeout_seconds=3600") as server, memory._writing():
+        with (
+            Server(root, "--set", "store.lock_timeout_seconds=3600") as server,
+            memory._store.writing(),
+        ):
             server.hello()
             server.say(call(2, "remember_this", text="nobody lets it write"))
             server.say(call(3, "memory_get", path="MEMORY.md"))

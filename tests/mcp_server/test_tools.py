@@ -11,9 +11,9 @@ import pytest
 from memolith import Memory
 from memolith.config.setting import TOOL_NAMES
 from memolith.errors import ConfigError
+from memolith.mcp_server.json_shapes import hit_json
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import CORE, TOOLS
-from memolith.shapes import hit_json
 from tests.mcp_server.conftest import Talk
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def test_a_list_names_the_trust_of_each_record_and_the_id_to_delete_it_by(
 def test_a_turn_that_is_found_names_its_speaker_chat_and_day(
     talk: Talk, agent_memory: Memory
 ) -> None:
-    agent_memory.log_turn("Who has the key?", "Ana keeps the spare key", chat="door")
+    agent_memory.chats.log("Who has the key?", "Ana keeps the spare key", chat="door")
     text = talk("memory_search", query="who keeps the spare key").text
     assert "agent, assistant in chat door, 2026-11-15)\n| Ana keeps the spare key" in text
 

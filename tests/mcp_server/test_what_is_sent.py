@@ -49,7 +49,7 @@ def strings(value: object) -> list[str]:
 def test_no_answer_steers_or_hides(talk: Talk, agent_memory: Memory, hostile: str) -> None:
     agent_memory.remember(f"Ana likes tea {hostile}")
     agent_memory.save_note(f"Tea is a drink {hostile}", category="fact")
-    agent_memory.log_turn(f"Where is tea? {hostile}", f"Here. {hostile}", chat="tea")
+    agent_memory.chats.log(f"Where is tea? {hostile}", f"Here. {hostile}", chat="tea")
     name = hostile.replace("/", "").replace("\0", "")
     Path(agent_memory.root, "memory", f"{name}.md").write_text(f"Tea {hostile}", "utf-8")
     for tool, arguments in CALLS:

@@ -74,7 +74,7 @@ def test_a_change_of_settings_is_told_with_the_names(root: str) -> None:
 
 def test_four_servers_obey_a_changed_setting_while_they_answer(root: str) -> None:
     """S17: what the user switches off is off everywhere, and nobody sees an error on the way."""
-    Memory(root).log_turn("Where does the heron nest?", "By the lake.")
+    Memory(root).chats.log("Where does the heron nest?", "By the lake.")
     statuses: list[int] = []
     stop = threading.Event()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
+from memolith.context.chats import Chats
 from tests.rest.conftest import calling
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ PATH = "/api/memory/semantic-recall"
 
 @pytest.fixture(autouse=True)
 def chats(server_memory: Memory) -> None:
-    server_memory.log_turn(
+    server_memory.chats.log(
         "Where does the heron nest?", "By the lake.", chat="7", platform="telegram"
     )
-    server_memory.log_turn("What is for lunch?", "Soup.", chat="7")
-    server_memory.log_turn("Where does the heron feed?", "In the reeds.", chat="7")
-    server_memory.log_turn("Who feeds the heron?", "Ana does.", chat="8")
+    server_memory.chats.log("What is for lunch?", "Soup.", chat="7")
+    server_memory.chats.log("Where does the heron feed?", "In the reeds.", chat="7")
+    server_memory.chats.log("Who feeds the heron?", "Ana does.", chat="8")
 
 
 def test_the_turns_that_answer_come_back_in_the_order_they_were_said(client: TestClient) -> None:
@@ -53,7 +54,7 @@ def test_every_turn_that_answers_is_an_entry_though_the_recap_has_no_room(
 ) -> None:
     best = "The penguins of the zoo eat herring"
     for text in (best, "A penguin is a bird", "Penguins on the telly", "A penguin, again"):
-        server_memory.log_turn(text, "Much was said of it. " * 150, chat="9")
+        server_memory.chats.log(text, "Much was said of it. " * 150, chat="9")
     body = {"input": "what do the penguins of the zoo eat?", "chatId": "9", "topK": 4}
     content = client.post(PATH, json=body).json()
     assert content["count"] == len(content["entries"]) == 4
@@ -105,7 +106,7 @@ def test_a_search_that_takes_too_long_is_not_told_as_nothing_found(
     assert "warnings" not in client.post(PATH, json=body).json()
     monkeypatch.setenv("MEMOLITH_CHAT__TIMEOUT_SECONDS", "0.001")
     server_memory.reconfigure()
-    with server_memory._open_finder()._guard:
+    with server_memory._engine.finder()._open._guard:
         content = client.post(PATH, json=body).json()
     assert (content["ok"], content["count"], content["entries"]) == (True, 0, [])
     assert "took longer than 0.001 seconds" in content["warnings"][0]
@@ -188,10 +189,10 @@ def test_history_that_is_switched_off_is_a_503(root: str) -> None:
 def test_a_bug_is_a_500_that_tells_nothing(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Memory, *_: object, **__: object) -> None:
+    def broken(self: Chats, *_: object, **__: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(Memory, "recap", broken)
+    monkeypatch.setattr(Chats, "recap", broken)
     answer = client.post(PATH, json={"input": "heron"})
     assert (answer.status_code, answer.json()["ok"]) == (500, False)
     assert "secret detail" not in answer.text

@@ -52,7 +52,7 @@ def test_a_file_is_read_changed_and_found(client: TestClient, server_memory: Mem
     assert written.json()["result"]["ok"] is True
     assert Path(server_memory.root, "MEMORY.md").read_text("utf-8") == content
     assert "heron" in server_memory.search("heron").hits[0].text
-    [backup] = server_memory.backups()
+    [backup] = server_memory.files.backups()
     assert (backup.reason, list(backup.files)) == ("edit", ["MEMORY.md"])
 
 

@@ -29,7 +29,7 @@ def test_thousands_of_requests_find_no_server_error_and_no_breach_of_the_descrip
 ) -> None:
     with Memory(root) as memory:
         memory.remember("Ana owns the release key")
-        memory.log_turn("Where does the heron nest?", "By the lake.")
+        memory.chats.log("Where does the heron nest?", "By the lake.")
     options = ["--log-level", "error", "--set", "serve.requests_per_second=0"]
     with running(root, *options, "--set", "store.durability=fast") as server:
         done = subprocess.run(

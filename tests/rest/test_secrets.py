@@ -22,7 +22,10 @@ def ids(root: str) -> dict[str, str]:
     """A memory that holds the canary in every way a secret can be held."""
     with Memory(root, settings={"trim.max_records": 3}) as memory:
         memory.remember(f"The oldest code is {CANARY}", sensitivity="secret")
-        for name in ("MEMORY.md", memory.logs()[0]):  # marked by hand, in one of its files alone
+        for name in (
+            "MEMORY.md",
+            memory.files.list()[0],
+        ):  # marked by hand, in one of its files alone
             memory.remember(f"The gate in {name} opens with {CANARY}", category="fact")
             mark_secret(Path(root, name), f"The gate in {name}")
         memory.remember("The heron nests by the lake", category="fact")
@@ -37,14 +40,14 @@ def ids(root: str) -> dict[str, str]:
             memory.remember(f"Ana {CANARY} lives in {place}", sensitivity="secret")
         for number in range(4):
             memory.remember(f"Filler {number} about the lake")
-        memory.log_turn("Where does the heron nest?", "By the lake.")
+        memory.chats.log("Where does the heron nest?", "By the lake.")
         memory.search("heron lake", include_secret=True)
         with Path(root, "MEMORY.md").open("a") as file:
             file.write(f'- {{"id": "broken", "sensitivity": "secret", "text": "{CANARY}"\n')
         return {
             "record": old.id,
-            "backup": memory.backups()[0].name,
-            "day": memory.logs()[0],
+            "backup": memory.files.backups()[0].name,
+            "day": memory.files.list()[0],
             "job": memory.jobs.list()[0].id,  # moved the oldest, which is secret
         }
 

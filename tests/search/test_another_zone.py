@@ -27,12 +27,12 @@ def test_a_change_of_zone_heals_itself(tmp_path: Path) -> None:
     noon = datetime(2026, 11, 15, 12, tzinfo=UTC)
     with in_zone(tmp_path, "Europe/London", LATE) as memory:
         memory.remember("A heron stands in the river")
-        memory.log_turn("Did you see the heron?", "No.")
+        memory.chats.log("Did you see the heron?", "No.")
         assert days_found(memory) == [date(2026, 11, 14)]
     with in_zone(tmp_path, "Asia/Tokyo", noon) as memory:
         assert days_found(memory) == [date(2026, 11, 15)]
         assert memory.search("heron", until=date(2026, 11, 14)).hits == ()
-        assert memory.sync().indexed == 0
+        assert memory.index.sync().indexed == 0
     with in_zone(tmp_path, "Europe/London", noon) as memory:
         assert days_found(memory) == [date(2026, 11, 14)]
 
@@ -53,7 +53,7 @@ def test_a_memory_that_is_open_obeys_a_new_zone(tmp_path: Path) -> None:
 def test_what_is_written_after_a_change_of_zone_is_found_with_the_rest(tmp_path: Path) -> None:
     with in_zone(tmp_path, "Europe/London", LATE) as memory:
         memory.remember("A heron stands in the river")
-        memory.sync()
+        memory.index.sync()
     with in_zone(tmp_path, "Asia/Tokyo", LATE) as memory:
         memory.remember("Another heron flies over it")
         assert days_found(memory) == [date(2026, 11, 15)]

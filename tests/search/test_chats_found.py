@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def filled(root: str) -> Iterator[Memory]:
     with Memory(root) as memory:
-        memory.log_turn("When is the deadline of the tax office?", "On Friday", chat="tax")
-        memory.log_turn("I am allergic to peanuts", "I will remember that", chat="health")
+        memory.chats.log("When is the deadline of the tax office?", "On Friday", chat="tax")
+        memory.chats.log("I am allergic to peanuts", "I will remember that", chat="health")
         memory.remember("No peanuts at the party", category="fact")
         yield memory
 

@@ -82,7 +82,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             now[0] = datetime(2026, 4, 15, 12, tzinfo=UTC) - timedelta(days=age)
             memory.remember(f"The garden got plant number {age}")
             memory.save_note(f"A plant of the garden was drawn on sheet {age}")
-            memory.log_turn(f"Plant {age} of the garden grows", "", chat="garden")
+            memory.chats.log(f"Plant {age} of the garden grows", "", chat="garden")
             log = Path(root, "memory", f"{now[0].date()}.md")
             with log.open("a") as file:
                 file.write(f"\nWatered the garden and plant {age}.\n")

@@ -61,13 +61,13 @@ def test_what_was_cut_by_an_older_version_is_cut_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, tick: int
 ) -> None:
     memory.remember("A heron stands in the river")
-    memory.sync()  # held under no stamp: it was written a moment ago
+    memory.index.sync()  # held under no stamp: it was written a moment ago
     monkeypatch.setattr("memolith.clock.FILE_TICK", tick)
-    memory.sync()
-    assert memory.sync().indexed == 0
+    memory.index.sync()
+    assert memory.index.sync().indexed == 0
     monkeypatch.setattr("memolith.ingest.sources.CUT", "another")
-    assert memory.sync().indexed > 0
-    assert memory.sync().indexed == 0
+    assert memory.index.sync().indexed > 0
+    assert memory.index.sync().indexed == 0
 
 
 def tickets(memory: Memory) -> dict[str, list[str]]:

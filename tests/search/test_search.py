@@ -30,8 +30,8 @@ def filled(memory: Memory) -> Memory:
     memory.remember("Cookie the dog weighs 12 kg and loves carrots")
     memory.remember("The door code is 4711", sensitivity="secret")
     memory.save_note("The API uses JWT tokens with a 24 h expiry", keywords=["authentication"])
-    memory.log_turn("When is the deadline of the tax office?", "Friday 20 February", chat="tax")
-    memory.log_turn("I am allergic to peanuts", "I will remember that", chat="health")
+    memory.chats.log("When is the deadline of the tax office?", "Friday 20 February", chat="tax")
+    memory.chats.log("I am allergic to peanuts", "I will remember that", chat="health")
     with Path(memory.root, "MEMORY.md").open("a") as file:
         file.write("\n## Garden\n\nWater the tomatoes daily.\n")
     return memory
@@ -188,7 +188,7 @@ def test_a_category_is_found_in_any_case_and_one_that_is_not_there_is_said(fille
 def test_a_session_and_a_chat_that_are_not_there_are_said(filled: Memory) -> None:
     filled.remember("Tea at five", session="kitchen")
     filled.remember("The key of the cellar", session="vault", sensitivity="secret")
-    filled.log_turn("Tea?", "At five.", chat="family")
+    filled.chats.log("Tea?", "At five.", chat="family")
     (warning,) = filled.search("tea", session="Kitchen").warnings
     assert warning.startswith("Nothing is of the session 'Kitchen'. There are: ")
     assert "kitchen" in warning

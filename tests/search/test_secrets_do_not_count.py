@@ -26,7 +26,7 @@ def asked(root: Path, clock: Clock, *, broken: str, secrets: tuple[str, ...]) ->
     (root / "other.md").write_text("# Bike\n\nThe chain needs oil.\n", "utf-8")
     with Memory(root, clock=clock) as memory:
         memory.remember("Bruno likes carrots best")
-        memory.log_turn("Shall we buy carrots for Bruno?", "Yes, and rice.")
+        memory.chats.log("Shall we buy carrots for Bruno?", "Yes, and rice.")
         for secret in secrets:
             memory.remember(secret, sensitivity="secret")
         return [memory.search(question, explain=True) for question in QUESTIONS]

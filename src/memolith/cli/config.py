@@ -17,8 +17,8 @@ from memolith.config.load import (
 from memolith.config.sections import SCHEDULED, SETTINGS, value_of
 from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import ConfigError
+from memolith.mcp_server.json_shapes import Json
 from memolith.profile import Profile
-from memolith.shapes import Json
 
 HELP = """\
 Show settings, and with --origin where each value comes from; or change one, in the memolith.toml of

@@ -12,8 +12,8 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, seconds, whole_number
 from memolith.context.session_start import HOOK_CHARS
+from memolith.mcp_server.json_shapes import context_json
 from memolith.memory import Memory
-from memolith.shapes import context_json
 from memolith.text.units import utf16_units
 from memolith.types import SESSION_KINDS, TurnContext
 

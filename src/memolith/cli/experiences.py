@@ -11,8 +11,8 @@ from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.config.setting import Value
 from memolith.files.layout import EXPERIENCES
+from memolith.mcp_server.json_shapes import hit_json, record_json
 from memolith.memory import Memory
-from memolith.shapes import hit_json, record_json
 from memolith.text.cleaning import one_line
 
 HELP = """\
@@ -77,7 +77,7 @@ def run(args: Arguments) -> int:
 
 
 def _query(memory: Memory, text: str, args: Arguments) -> None:
-    found = memory.query_experiences(text, args.limit, session=args.session)
+    found = memory.jobs.query_experiences(text, args.limit, session=args.session)
     if args.json:
         hits = [hit_json(hit) for hit in found.hits]
         output.say_json({"hits": hits, "warnings": list(found.warnings)})
@@ -86,11 +86,13 @@ def _query(memory: Memory, text: str, args: Arguments) -> None:
     for warning in found.warnings:
         output.note("warning: ", warning)
     if not found.hits:
-        output.note("No experience answers this." if memory.experiences() else _none(memory, args))
+        output.note(
+            "No experience answers this." if memory.jobs.experiences() else _none(memory, args)
+        )
 
 
 def _list(memory: Memory, args: Arguments) -> None:
-    found = memory.experiences()
+    found = memory.jobs.experiences()
     newest = found[::-1][: args.limit or None]
     if args.json:
         records = [record_json(record) for record in newest]

@@ -9,8 +9,8 @@ from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import Arguments
+from memolith.mcp_server.json_shapes import forgotten_json
 from memolith.memory import Memory
-from memolith.shapes import forgotten_json
 from memolith.visibility import visible
 
 HELP = """\

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print how the index is."""
     with open_memory(args) as memory:
-        status = memory.index_status()
+        status = memory.index.status()
     if args.json:
         output.say_json(
             {

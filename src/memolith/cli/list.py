@@ -8,8 +8,8 @@ import os
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
 from memolith.cli.usage import Arguments, whole_number
+from memolith.mcp_server.json_shapes import record_json
 from memolith.memory import Memory
-from memolith.shapes import record_json
 from memolith.text.wording import counted
 from memolith.types import Record, Records
 from memolith.visibility import shown_and_hidden

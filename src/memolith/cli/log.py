@@ -8,8 +8,8 @@ from memolith.cli import output
 from memolith.cli.input import STANDARD_INPUT, read_standard_input
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.mcp_server.json_shapes import turn_json
 from memolith.memory import Memory
-from memolith.shapes import turn_json
 from memolith.types import Turn
 
 HELP = """\
@@ -51,7 +51,7 @@ def _write(memory: Memory, args: Arguments) -> int:
             hint="Give the other one as text: --user TEXT --assistant -",
         )
     user, assistant = (read_standard_input() if t == STANDARD_INPUT else t for t in texts)
-    turn = memory.log_turn(user, assistant, chat=_chat(args), platform=args.platform)
+    turn = memory.chats.log(user, assistant, chat=_chat(args), platform=args.platform)
     if args.json:
         output.say_json({"turn": turn and turn_json(turn)})
     elif turn is None:
@@ -66,7 +66,7 @@ def _chat(args: Arguments) -> str:
 
 
 def _show(memory: Memory, args: Arguments) -> int:
-    turns = memory.turns(args.chat)
+    turns = memory.chats.turns(args.chat)
     newest = turns[max(0, len(turns) - args.limit) :]
     if args.json:
         output.say_json({"turns": [turn_json(turn) for turn in newest], "total": len(turns)})

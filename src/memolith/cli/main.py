@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:
     args, rest = read_global_options(words)
     if args.version:
-        from memolith.version import __version__
+        from memolith import __version__
 
         if args.json:
             output.say_json({"version": __version__})

@@ -9,9 +9,9 @@ from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments
+from memolith.mcp_server.json_shapes import job_json
 from memolith.memory import Memory
 from memolith.reports import JobReport
-from memolith.shapes import job_json
 
 HELP = """\
 Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are
@@ -29,14 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Run what is due, once or for good."""
-    from memolith.upkeep import maintain, schedules
+    from memolith.jobs.scheduler import maintain, schedules
 
     with open_memory(args) as memory:
-        on = [schedule.job for schedule in schedules(memory)]
+        on = [schedule.job for schedule in schedules(memory.jobs)]
         if args.once or not on or not memory.profile.exists:
             begin, tell = _telling(args)
             reports = (
-                maintain(memory, begin=begin, tell=tell) if on and memory.profile.exists else ()
+                maintain(memory.jobs, begin=begin, tell=tell)
+                if on and memory.profile.exists
+                else ()
             )
             _print(reports, on, args)
             return 0
@@ -74,7 +76,7 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
     import signal
 
     from memolith.jobs.overfull import WAITS
-    from memolith.upkeep import Scheduler
+    from memolith.jobs.scheduler import Scheduler
 
     def say(ours: bool) -> None:
         if ours:
@@ -88,7 +90,7 @@ def _keep(memory: Memory, on: Sequence[str], args: Arguments) -> None:
 
     begin, _ = _telling(args)
     scheduler = Scheduler(
-        memory,
+        memory.jobs,
         tell=lambda report: print_report(report, args),
         turn=say,
         begin=begin,

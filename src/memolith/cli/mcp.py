@@ -45,7 +45,9 @@ def run(args: Arguments) -> int:
     options = {"mcp.tools": args.tools, "serve.port": args.port}
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
     with open_memory(args, settings=given, channel="mcp") as memory:
-        make_if_new(memory)
+        named = memory.profile.found_by in ("argument", "environment")
+        if args.http or named:  # else the roots of the client may lead to another memory
+            make_if_new(memory)
         share_heap()
         if args.http:
             _serve_http(memory, as_json=args.json)
@@ -54,7 +56,6 @@ def run(args: Arguments) -> int:
             from memolith.mcp_server.server import MemoryServer
             from memolith.mcp_server.stdio import serve
 
-            named = memory.profile.found_by in ("argument", "environment")
             roots = ClientRoots(memory, lambda: open_memory(args, settings=given, channel="mcp"))
             serve(MemoryServer(memory, None if named else roots, keeps_schedule=True))
     return 0

@@ -10,9 +10,9 @@ from memolith.cli.usage import Arguments
 from memolith.config.load import open_profile, settings_from_flags
 from memolith.config.setting import Value
 from memolith.errors import MemolithError
-from memolith.memory import Memory
-from memolith.opened import open_with
+from memolith.memory import Memory, open_store
 from memolith.profile import Profile
+from memolith.store import Store
 
 # Where a found folder is not approved, these use the default memory and say so; all others refuse.
 _USE_DEFAULT = frozenset(
@@ -62,7 +62,7 @@ def open_for_mending(args: Arguments) -> Memory:
         args.root, args.profile, given, lenient=True, use_default=not args.fix
     )
     warn_of_unapproved(profile)
-    return open_with(Memory, (profile, given, loaded, None, "cli"))
+    return open_store(Store(profile, loaded, given), "cli")
 
 
 def warn_of_unapproved(profile: Profile) -> None:
@@ -96,7 +96,7 @@ def open_memory(
     )
     if not hook:
         warn_of_unapproved(profile)
-    return open_with(Memory, (profile, given, loaded, None, channel))
+    return open_store(Store(profile, loaded, given), channel)
 
 
 def make_if_new(memory: Memory) -> None:

@@ -7,7 +7,7 @@ import argparse
 from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, whole_number
-from memolith.shapes import recap_json
+from memolith.mcp_server.json_shapes import recap_json
 from memolith.text.wording import counted
 
 HELP = (
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the recap."""
     with open_memory(args) as memory:
-        recap = memory.recap(
+        recap = memory.chats.recap(
             args.named or args.chat, about=args.about, limit=args.limit, max_chars=args.max_chars
         )
     if args.json:

@@ -20,6 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Make the index again, with a bar on a terminal."""
     with open_memory(args) as memory:
-        report = memory.reindex(progress_bar if sys.stderr.isatty() and not args.json else None)
+        report = memory.index.rebuild(
+            progress_bar if sys.stderr.isatty() and not args.json else None
+        )
     say_synced(report, as_json=args.json)
     return 0

@@ -7,7 +7,7 @@ import argparse
 from memolith.cli import output
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, whole_number
-from memolith.shapes import relationships_json
+from memolith.mcp_server.json_shapes import relationships_json
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the groups."""
     with open_memory(args) as memory:
-        found = memory.relationships()
+        found = memory.jobs.relationships()
     if args.json:
         output.say_json(relationships_json(found))
         return 0

@@ -9,8 +9,8 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
 from memolith.cli.usage import Arguments
+from memolith.mcp_server.json_shapes import written_json
 from memolith.memory import Memory
-from memolith.shapes import written_json
 from memolith.types import Record
 
 HELP = "Write one thing down, in today's daily log and in MEMORY.md, and say where it stands."

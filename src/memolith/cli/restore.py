@@ -9,9 +9,9 @@ from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, UsageError
 from memolith.errors import BackupNotFoundError
+from memolith.mcp_server.json_shapes import iso
 from memolith.memory import Memory
 from memolith.reports import Backup
-from memolith.shapes import iso
 from memolith.text.wording import counted
 
 HELP = """\
@@ -38,9 +38,9 @@ def run(args: Arguments) -> int:
         raise UsageError("Both a name and --latest are given.", hint="Leave one of them out.")
     with open_memory(args) as memory:
         if not args.name and not args.latest:
-            _list(memory.backups(), as_json=args.json)
+            _list(memory.files.backups(), as_json=args.json)
             return 0
-        report = memory.restore(args.name or _latest(memory))
+        report = memory.files.restore(args.name or _latest(memory))
     if args.json:
         content = {name: getattr(report, name) for name in report.__slots__}
         output.say_json(content)
@@ -84,7 +84,7 @@ def _list(backups: Sequence[Backup], *, as_json: bool) -> None:
 
 
 def _latest(memory: Memory) -> str:
-    backups = memory.backups()
+    backups = memory.files.backups()
     if not backups:
         raise BackupNotFoundError(
             "There is no backup to bring back yet.",

@@ -9,7 +9,7 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options
 from memolith.cli.usage import Arguments
-from memolith.shapes import written_json
+from memolith.mcp_server.json_shapes import written_json
 
 HELP = "Write a note: a record in a file of its own, `memory/<category>/<date>-<title>.md`."
 EXAMPLE = """\

@@ -8,7 +8,7 @@ from dataclasses import replace
 from memolith.cli import output
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, whole_number
-from memolith.shapes import scan_json
+from memolith.mcp_server.json_shapes import scan_json
 from memolith.text.wording import counted
 
 HELP = """\

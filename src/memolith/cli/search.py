@@ -13,7 +13,7 @@ from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.clock import Clock
 from memolith.config.sections import Config
-from memolith.shapes import search_json
+from memolith.mcp_server.json_shapes import search_json
 from memolith.text.cleaning import clean, one_line
 from memolith.text.cut import cut
 from memolith.types import Hit, SearchResult

@@ -58,7 +58,7 @@ def run(args: Arguments) -> int:
     if profile.notice:
         output.note(f"memolith: {profile.notice}")
     if args.json:
-        from memolith.shapes import session_json
+        from memolith.mcp_server.json_shapes import session_json
 
         output.say_json(session_json(context))
         return 0

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Sync, with a bar on a terminal, and print what was done."""
     with open_memory(args) as memory:
-        report = memory.sync(progress_bar if sys.stderr.isatty() and not args.json else None)
+        report = memory.index.sync(progress_bar if sys.stderr.isatty() and not args.json else None)
     say_synced(report, as_json=args.json)
     return 0
 

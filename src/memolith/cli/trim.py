@@ -36,11 +36,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Trim, and print what was done or why nothing was."""
+    from memolith.jobs.trim import trim_report
+
     options = {"trim.max_records": args.max_records, "trim.max_chars": args.max_chars}
     given: dict[str, Value] = {name: n for name, n in options.items() if n is not None}
     with open_memory(args, settings=given) as memory:
         limits = memory.config.trim
-        report = _planned(memory, args) if args.dry_run else memory.trim()
+        if args.dry_run:
+            report = _planned(memory, args)
+        else:
+            report = trim_report(memory.jobs.trim(), limits.archive_path)
     no_limit = not limits.max_records and not limits.max_chars
     skipped = "no limit is set" if no_limit else report.skipped
     if args.json:

@@ -12,7 +12,7 @@ import numpy as np
 from memolith import clock
 from memolith.config.sections import EmbedConfig
 from memolith.errors import EmbeddingError
-from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError
+from memolith.http_client import Answer, NoAnswerError, Server, TooLargeError
 from memolith.interfaces import Vectors
 from memolith.text.open_secrets import holds_secret
 

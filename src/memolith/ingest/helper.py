@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from memolith import clock
+from memolith.child_process import can_start_python, python_command
 from memolith.ingest.preparing import Said, embed, spell
 from memolith.interfaces import Embedder, Vectors
-from memolith.own_program import can_start, command
 
 # To start it takes as long as it gains in a megabyte or two.
 MUCH_BYTES = 5_000_000
@@ -45,7 +45,7 @@ class Helper:
         self._model = model
         self._welcomed = False
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
-            command(__name__, serve.__name__),
+            python_command(__name__, serve.__name__),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -119,7 +119,7 @@ def start_helper(changed_bytes: int, embedder: Embedder | None) -> Helper | None
     """A helper if there is enough to do, a second core, and a model that it can have as well."""
     if changed_bytes < MUCH_BYTES or embedder is None or embedder.sends or _cores() < 2:
         return None
-    if not can_start():
+    if not can_start_python():
         return None
     try:
         return Helper(embedder.name)

@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from memolith.errors import FileChangedError, StorageError
-from memolith.files import dream_files, layout, recall_log
+from memolith.files import dream_files, gate, layout, recall_log
 from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
@@ -27,13 +27,30 @@ from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
 from memolith.reports import ForgetReport
+from memolith.store import Store
 from memolith.text.cleaning import shown_path
 from memolith.text.pieces import claim_key
 from memolith.text.summary_line import short_id
 from memolith.types import Record, Stamp
 from memolith.visibility import current
 
+_ATTEMPTS = 21
 _TELLING = 8  # shorter texts stand anywhere by chance
+
+
+def forget_record(store: Store, record_id: str) -> ForgetReport:
+    """Remove a record from every file, archive and backup, so that it does not come back."""
+    gate.check_is_text(id=record_id)
+    archive = store.config.trim.archive_path
+    for attempts_left in reversed(range(_ATTEMPTS)):
+        try:
+            with store.changing() as transaction:
+                return forget(transaction, record_id, archive=archive, now=store.clock.now())
+        except FileChangedError as error:
+            # The log of recalls is written without a lock, so it may have grown meanwhile.
+            if error.path not in (recall_log.LOG, recall_log.OLDER_LOG) or not attempts_left:
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def forget(

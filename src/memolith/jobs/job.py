@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
+from memolith.errors import MemolithError
 from memolith.files.archives import known_archives
 from memolith.files.folder import Folder
+from memolith.files.layout import INDEX_FOLDER
 from memolith.files.lookup import memory_files, superseded_by
 from memolith.files.secret_marks import secret_ids
 from memolith.files.tombstones import tombstones
 from memolith.files.transaction import Transaction
 from memolith.reports import Change
+from memolith.store import Store
 from memolith.types import Progress, Stamp
+
+if TYPE_CHECKING:  # it loads NumPy
+    from memolith.finder import Finder
 
 Reader = Callable[[str], bytes]  # the bytes of a file; none for a missing one
 
@@ -135,5 +142,26 @@ class Workplace:
     writing: Callable[[], Transaction]
     clock: Clock
     config: Config
-    by_hand: bool = True  # somebody asked for it; else a schedule did
+    by_hand: bool = True  # a caller asked for it; else a schedule did
     progress: Progress = lambda done, total: None  # told before each step; may raise to stop there
+
+    @classmethod
+    def of(cls, store: Store, *, by_hand: bool = True) -> Self:
+        """The store, with the settings it has now."""
+        return cls(
+            reading=store.existing,
+            writing=store.writing,
+            clock=store.clock,
+            config=store.config,
+            by_hand=by_hand,
+        )
+
+
+def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
+    """Bring an existing index in line with files we changed; returns a warning if that fails."""
+    if os.path.isdir(os.path.join(store.root, INDEX_FOLDER)):
+        try:
+            finder().sync_now()
+        except MemolithError as error:  # the files are the truth, and they are as they should be
+            return (f"{error.message} The next search brings the index in line.",)
+    return ()

@@ -18,7 +18,9 @@ from memolith.jobs.changes import only_appends
 from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
 from memolith.jobs.outdated import check_holds
+from memolith.jobs.trim import TrimJob
 from memolith.reports import JobReport
+from memolith.store import Store
 
 # How often a job plans because somebody edited a file while its texts were written; the last time, what was
 # written is put around the edit if it fits there.
@@ -59,6 +61,12 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
+
+
+def trim(store: Store, *, dry_run: bool = False) -> JobReport:
+    """Bring MEMORY.md under the limits of `trim.max_records` and `trim.max_chars`."""
+    job = TrimJob(store.config.profile.primary, store.config.trim)
+    return run_job(Workplace.of(store), job, dry_run=dry_run)
 
 
 def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -> JobReport:

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from memolith import __version__
 from memolith.files import layout
 from memolith.files.byte_marks import is_utf16
 from memolith.files.damage import Damage, damage_warnings
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.profile import Profile
+from memolith.reports import Status
 from memolith.text.cleaning import shown_path
-from memolith.version import __version__
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """What a profile holds right now."""
-
-    version: str
-    profile: str
-    root: str
-    initialised: bool = False
-    records: int = 0
-    notes: int = 0
-    daily_logs: int = 0
-    turns: int = 0
-    bytes: int = 0
-    archived: int = 0
-    backups: int = 0
-    forgotten: int = 0
-    warnings: tuple[str, ...] = ()  # unreadable files and damaged record lines
 
 
 def read_status(profile: Profile) -> Status:

@@ -111,7 +111,7 @@ class TrimJob:
 
 
 def trim_report(report: JobReport, archive: str) -> TrimReport:
-    """The job's report as `Memory.trim` answers it."""
+    """The report of a trim, with its counts by name."""
     if report.status == "skipped":
         before = report.counts.get("before", 0)
         return TrimReport(before=before, kept=before, archived=0, skipped=report.reason)

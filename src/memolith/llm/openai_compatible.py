@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
-from memolith.http_post import Answer, NoAnswerError, Server, TooLargeError, TooLateError
+from memolith.http_client import Answer, NoAnswerError, Server, TooLargeError, TooLateError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompt_files import load_prompt
 from memolith.llm.refusals import refusal

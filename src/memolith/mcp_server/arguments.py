@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 
 from memolith.errors import MemolithError
+from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.tool import Tool
-from memolith.shapes import Json
 
 _SHOWN = 60
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from memolith.mcp_server.finding_tools import HITS, QUERY, TEXT, WARNINGS
+from memolith.mcp_server.json_shapes import Json, context_json
 from memolith.mcp_server.quoting import (
     quotation,
     quoted_hit,
@@ -16,7 +17,6 @@ from memolith.mcp_server.quoting import (
     told,
 )
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
-from memolith.shapes import Json, context_json
 from memolith.text.quotation import fence, quoted_line
 from memolith.types import Hit, Record, SearchResult
 from memolith.visibility import trust_label
@@ -84,7 +84,7 @@ def query_experiences(call: Call) -> Answer:
     """Past experiences that bear on a question, in the shape of the original tool."""
     arguments = call.arguments
     query = arguments.text("query")
-    result = call.memory.query_experiences(query, arguments.number("top_k"))
+    result = call.memory.jobs.query_experiences(query, arguments.number("top_k"))
     return _results(query, result, lambda hit: {"sessionId": hit.session or None})
 
 
@@ -111,7 +111,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
 def relationships(call: Call) -> Answer:
     """What is known of people, places and habits: the largest groups, of each the newest."""
     arguments = call.arguments
-    found = call.memory.relationships()
+    found = call.memory.jobs.relationships()
     groups: Mapping[str, tuple[Record, ...]] = {
         "entity": found.by_entity,
         "category": found.by_category,

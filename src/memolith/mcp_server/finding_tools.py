@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.quoting import (
     MOST_CHARS,
     quotation,
@@ -11,7 +12,6 @@ from memolith.mcp_server.quoting import (
     told,
 )
 from memolith.mcp_server.tool import Answer, Call, Tool
-from memolith.shapes import Json
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.types import Hit, Passage, SearchResult

@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 
 from memolith.config.sections import scheduled_jobs
+from memolith.jobs.scheduler import Scheduler
 from memolith.memory import Memory
-from memolith.upkeep import Scheduler
 
 
 class Keeping:
@@ -38,9 +38,9 @@ class Keeping:
     def _follow(self) -> None:
         with self._guard:
             if self._wanted and self._scheduler is None:
-                from memolith.upkeep import Scheduler
+                from memolith.jobs.scheduler import Scheduler
 
-                self._scheduler = Scheduler(self._memory)
+                self._scheduler = Scheduler(self._memory.jobs)
                 self._scheduler.start()
             elif not self._wanted and self._scheduler is not None:
                 self._scheduler.stop()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memolith.context.excerpts import excerpt
-from memolith.shapes import Json, chat_json, hit_json, record_json
+from memolith.mcp_server.json_shapes import Json, chat_json, hit_json, record_json
 from memolith.text.cleaning import shown_path
 from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source

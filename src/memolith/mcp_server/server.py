@@ -14,11 +14,13 @@ from anyio import from_thread, to_thread
 from anyio.from_thread import BlockingPortal
 from mcp.server.lowlevel import NotificationOptions, Server
 
+from memolith import __version__
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.mcp_server import prompts, resources
 from memolith.mcp_server.answers import definition, error_result, protocol_error, result_of, whole
 from memolith.mcp_server.file_news import FileNews
+from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.keeping import Keeping
 from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.roots import ClientRoots
@@ -26,9 +28,7 @@ from memolith.mcp_server.tool import Answer, read_text
 from memolith.mcp_server.toolset import answer, chosen
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
-from memolith.shapes import Json
 from memolith.types import Progress
-from memolith.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -150,8 +150,7 @@ class MemoryServer:
             await self._follow_settings(portal)
 
     async def _follow_settings(self, portal: BlockingPortal) -> None:
-        from memolith.following import follow_files
-        from memolith.reloading import follow_settings
+        from memolith.watching import follow_files, follow_settings
 
         followed = self.memory
         known = self._offered()

@@ -8,8 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
-from memolith.shapes import Json
 from memolith.types import SESSION_KINDS, Progress, SessionKind
 
 if TYPE_CHECKING:

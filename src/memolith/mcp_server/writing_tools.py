@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from memolith.mcp_server.arguments import ArgumentError
 from memolith.mcp_server.finding_tools import QUERY, TEXT, WARNINGS, found
+from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.quoting import quotation, quoted_record, record_line, short_records, told
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
-from memolith.shapes import Json
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence
 from memolith.types import SENSITIVITIES, Record, Sensitivity
@@ -114,7 +114,7 @@ def _no_page(records: int) -> str:
 
 
 def _index(call: Call) -> Answer:
-    report = call.memory.reindex(call.progress)
+    report = call.memory.index.rebuild(call.progress)
     return Answer(
         text=f"Indexed {report.files} files, {report.chunks} chunks.",
         content={

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from memolith import errors
-from memolith.shapes import Json
+from memolith.mcp_server.json_shapes import Json
 from memolith.text.cleaning import spelled
 from memolith.text.commands import leading_to
 

@@ -15,11 +15,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 
+from memolith import __version__
 from memolith.errors import MemolithError
-from memolith.following import follow_files
+from memolith.jobs.scheduler import Scheduler
 from memolith.mcp_server.http import PATH, http_app
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
-from memolith.reloading import follow_settings
 from memolith.reports import Reconfiguration
 from memolith.rest import (
     chats,
@@ -43,9 +44,7 @@ from memolith.rest.living import living
 from memolith.rest.metrics import Metrics
 from memolith.rest.mistakes import in_words
 from memolith.rest.schemas import ErrorAnswer
-from memolith.shapes import Json
-from memolith.upkeep import Scheduler
-from memolith.version import __version__
+from memolith.watching import follow_files, follow_settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -59,7 +58,7 @@ _REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."
 def build_app(memory: Memory, *, port: int) -> Guard:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
-    agents = http_app(memory.through("mcp"))
+    agents = http_app(memory.via("mcp"))
     api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     api.state.agents = agents
     return Guard(api, memory, api.state.metrics, port, agents.end_streams)
@@ -137,7 +136,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     news.open()
     following = await asyncio.to_thread(follow_settings, memory, tell, on_problem=log.warning)
     files = await asyncio.to_thread(follow_files, memory, on_problem=log.warning)
-    scheduler = Scheduler(memory)
+    scheduler = Scheduler(memory.jobs)
     scheduler.start()
     try:
         async with living(api.state.agents):

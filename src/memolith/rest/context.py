@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from memolith.mcp_server.json_shapes import context_json, recap_json, session_json
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory
 from memolith.rest.requests import (
@@ -23,7 +24,6 @@ from memolith.rest.schemas import (
     UsedAnswer,
 )
 from memolith.rest.searching import found
-from memolith.shapes import context_json, recap_json, session_json
 
 routes = APIRouter(prefix=V1, tags=["context"])
 
@@ -76,7 +76,7 @@ def recap(memory: TheMemory, query: Annotated[RecapQuery, Query()]) -> Answer:
     """The newest turns of a chat, or those about a question, in the order they were said."""
     return Answer(
         recap_json(
-            memory.recap(
+            memory.chats.recap(
                 query.chat, about=query.about, limit=query.limit, max_chars=query.max_chars
             )
         )

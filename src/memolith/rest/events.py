@@ -16,12 +16,12 @@ from starlette.responses import StreamingResponse
 from memolith import clock
 from memolith.approvals import PROFILE_FILE
 from memolith.files import layout
-from memolith.files.watch import Watch, watch
+from memolith.mcp_server.json_shapes import Json, plain
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.rest.answers import V1, RequestError
 from memolith.rest.metrics import Metrics
-from memolith.shapes import Json, plain
+from memolith.watching import Watch, watch
 
 log = logging.getLogger("memolith.rest")
 routes = APIRouter(prefix=V1, tags=["events"])

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from memolith.mcp_server.json_shapes import record_json, relationships_json
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory
 from memolith.rest.experience_schemas import (
@@ -16,7 +17,6 @@ from memolith.rest.experience_schemas import (
 )
 from memolith.rest.schemas import SearchAnswer
 from memolith.rest.searching import found
-from memolith.shapes import record_json, relationships_json
 
 routes = APIRouter(prefix=V1, tags=["experiences"])
 
@@ -24,7 +24,7 @@ routes = APIRouter(prefix=V1, tags=["experiences"])
 @routes.get("/experiences", response_model=ExperiencesAnswer)
 def experiences(memory: TheMemory, query: Annotated[ExperiencesQuery, Query()]) -> Answer:
     """The newest experiences, newest first, and how many there are."""
-    kept = memory.experiences()
+    kept = memory.jobs.experiences()
     newest = [record_json(record) for record in kept[::-1][: query.limit]]
     return Answer({"count": len(kept), "experiences": newest})
 
@@ -32,10 +32,10 @@ def experiences(memory: TheMemory, query: Annotated[ExperiencesQuery, Query()]) 
 @routes.post("/experiences/query", response_model=SearchAnswer)
 def query_experiences(body: ExperienceRequest, memory: TheMemory) -> Answer:
     """Past experiences that bear on a text, best first."""
-    return found(memory.query_experiences(body.text, body.limit, session=body.session))
+    return found(memory.jobs.query_experiences(body.text, body.limit, session=body.session))
 
 
 @routes.get("/relationships", response_model=RelationshipsAnswer)
 def relationships(memory: TheMemory) -> Answer:
     """Experiences, preferences and decisions in groups: by category, by session and by name."""
-    return Answer(relationships_json(memory.relationships()))
+    return Answer(relationships_json(memory.jobs.relationships()))

@@ -7,8 +7,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memolith.apart import apart
-from memolith.lifecycle import Jobs
+from memolith.jobs.api import Jobs
+from memolith.jobs.worker import run_in_process
+from memolith.mcp_server.json_shapes import (
+    dream_explanation_json,
+    dream_status_json,
+    job_json,
+    jobs_json,
+    plain,
+    scan_json,
+)
 from memolith.reports import JobReport
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
@@ -22,14 +30,6 @@ from memolith.rest.job_schemas import (
     ScanAnswer,
 )
 from memolith.rest.requests import DiffQuery, ExplainQuery, FlushRequest, JobRequest
-from memolith.shapes import (
-    dream_explanation_json,
-    dream_status_json,
-    job_json,
-    jobs_json,
-    plain,
-    scan_json,
-)
 from memolith.text.commands import leading_to
 
 routes = APIRouter(prefix=V1, tags=["jobs"])
@@ -52,7 +52,7 @@ def jobs(memory: TheMemory) -> Answer:
 @routes.post("/jobs", response_model=JobAnswer)
 def run_job(body: JobRequest, memory: TheMemory) -> Answer:
     """Run a job now: `trim`, `compact`, `dream` or `experiences`; a dry run only says what it would do."""
-    return _done(apart(memory, _WORK[body.job], dry_run=body.dry_run))
+    return _done(run_in_process(memory.jobs, _WORK[body.job], dry_run=body.dry_run))
 
 
 @routes.get("/jobs/{job_id}", response_model=JobAnswer)
@@ -101,7 +101,7 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
 @routes.get("/scan", response_model=ScanAnswer)
 def scan(memory: TheMemory) -> Answer:
     """Contradictions, stale and double records, broken citations, open secrets; nothing is changed."""
-    report = apart(memory, Jobs.scan)
+    report = run_in_process(memory.jobs, Jobs.scan)
     found = [replace(one, hint=leading_to(memory.root, one.hint)) for one in report.findings]
     return Answer(scan_json(report, found))
 
@@ -109,13 +109,13 @@ def scan(memory: TheMemory) -> Answer:
 @routes.get("/dream", response_model=DreamStatusAnswer)
 def dream_status(memory: TheMemory) -> Answer:
     """What dreaming knows, and what it would promote now."""
-    return Answer(dream_status_json(apart(memory, Jobs.dream_status)))
+    return Answer(dream_status_json(run_in_process(memory.jobs, Jobs.dream_status)))
 
 
 @routes.get("/dream/explain", response_model=DreamExplanationAnswer)
 def explain(memory: TheMemory, query: Annotated[ExplainQuery, Query()]) -> Answer:
     """Why a statement is promoted or not."""
-    return Answer(dream_explanation_json(apart(memory, Jobs.explain, key=query.key)))
+    return Answer(dream_explanation_json(run_in_process(memory.jobs, Jobs.explain, key=query.key)))
 
 
 def _done(report: JobReport) -> Answer:

@@ -14,8 +14,8 @@ from prometheus_client import (
     generate_latest,
 )
 
+from memolith import __version__
 from memolith.memory import Memory
-from memolith.version import __version__
 
 if TYPE_CHECKING:
     from starlette.types import Scope

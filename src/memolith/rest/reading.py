@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from memolith.mcp_server.json_shapes import plain
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import FileQuery, FileRequest, PassageQuery
 from memolith.rest.schemas import EditAnswer, FileTextAnswer, LogsAnswer, PassageAnswer
-from memolith.shapes import plain
 
 routes = APIRouter(prefix=V1, tags=["files"])
 
@@ -26,17 +26,17 @@ def get(memory: TheMemory, query: Annotated[PassageQuery, Query()]) -> Answer:
 @routes.get("/logs", response_model=LogsAnswer)
 def logs(memory: TheMemory) -> Answer:
     """The daily logs there are, newest first."""
-    return Answer({"logs": list(memory.logs())})
+    return Answer({"logs": list(memory.files.list())})
 
 
 @routes.get("/file", response_model=FileTextAnswer)
 def read_file(memory: TheMemory, query: Annotated[FileQuery, Query()]) -> Answer:
     """MEMORY.md or a daily log as a whole, to be edited; a line stands for each secret record."""
     include_secret = secrets(memory, query.include_secret)
-    return Answer(plain(memory.read_file(query.path, include_secret=include_secret)))
+    return Answer(plain(memory.files.read(query.path, include_secret=include_secret)))
 
 
 @routes.put("/file", response_model=EditAnswer)
 def write_file(body: FileRequest, memory: TheMemory) -> Answer:
     """Replace MEMORY.md or a daily log, which must still have the version that was read."""
-    return Answer(plain(memory.write_file(body.path, body.content, body.version)))
+    return Answer(plain(memory.files.write(body.path, body.content, body.version)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
+from memolith.mcp_server.json_shapes import Json, iso
 from memolith.memory import Memory
 from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
 from memolith.rest.original_schemas import RecallAnswer, RecallFailure
 from memolith.rest.requests import LONGEST_QUESTION
-from memolith.shapes import Json, iso
 from memolith.types import WEAK, Recap, Turn
 
 routes = APIRouter(tags=["chats"])
@@ -71,7 +71,7 @@ def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Answ
     top_k = counts[0] if counts else memory.config.chat.recap_top_k
     chat = _chat(memory, content.get("chatId"), request.query_params.get("chatId"))
     # The entries name the platform; the text is as callers of the original know it.
-    recap = memory.recap(chat, about=question, limit=top_k, sources=False)
+    recap = memory.chats.recap(chat, about=question, limit=top_k, sources=False)
     entries = [_entry(turn) for turn in recap.found]
     wrong = [warning for warning in recap.warnings if warning != WEAK]
     answer: Json = {
@@ -132,7 +132,7 @@ def _chat(memory: Memory, *given: object) -> str:
             raise RequestError(400, "request", "chatId must be text.")
         if chat and chat.strip():
             return chat
-    turns = memory.turns()
+    turns = memory.chats.turns()
     if not turns:
         raise RequestError(400, "request", "There is no chatId, and no chat to take instead.")
     return turns[-1].chat

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from memolith.mcp_server.json_shapes import forgotten_json, record_json
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import NoteRequest, RecordsQuery, RememberRequest, SupersedeRequest
 from memolith.rest.schemas import ForgottenAnswer, RecordsAnswer, WrittenAnswer
-from memolith.shapes import forgotten_json, record_json
 from memolith.types import Record
 
 routes = APIRouter(prefix=V1, tags=["records"])

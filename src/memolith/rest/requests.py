@@ -162,7 +162,7 @@ class FileRequest(Request):
 class SettingRequest(Request):
     """The new value of a setting."""
 
-    value: bool | int | float | str
+    value: bool | int | float | str | list[str]
 
 
 class SessionQuery(Parameters):

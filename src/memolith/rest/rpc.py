@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memolith.errors import MemolithError
+from memolith.mcp_server.json_shapes import Json, plain
 from memolith.memory import Memory
 from memolith.rest.answers import (
     ERRORS,
@@ -24,7 +25,6 @@ from memolith.rest.answers import (
 from memolith.rest.asking import JsonBody, TheMemory, secrets
 from memolith.rest.mistakes import in_words
 from memolith.rest.original_schemas import RpcAnswer, RpcFailure
-from memolith.shapes import Json, plain
 
 M = TypeVar("M", bound=BaseModel)
 log = logging.getLogger("memolith.rpc")
@@ -108,7 +108,7 @@ def _call(memory: Memory, request: RpcRequest) -> Json:
 
 def _list_logs(memory: Memory, params: object) -> Json:
     _check_profile(memory, _read(Params, params))
-    files = [{"name": path.rpartition("/")[2], "path": path} for path in memory.logs()]
+    files = [{"name": path.rpartition("/")[2], "path": path} for path in memory.files.list()]
     return {"files": files}
 
 
@@ -116,14 +116,14 @@ def _get_file(memory: Memory, params: object) -> Json:
     wanted = _read(GetParams, params)
     _check_profile(memory, wanted)
     include_secret = secrets(memory, wanted.includeSecret)
-    found = memory.read_file(wanted.path, include_secret=include_secret)
+    found = memory.files.read(wanted.path, include_secret=include_secret)
     return plain(found)
 
 
 def _write_file(memory: Memory, params: object) -> Json:
     wanted = _read(WriteParams, params)
     _check_profile(memory, wanted)
-    report = memory.write_file(wanted.path, wanted.content, wanted.version)
+    report = memory.files.write(wanted.path, wanted.content, wanted.version)
     result: Json = {"ok": True, "version": report.version, "backup": report.backup}
     # The original has no such key: it is there only when something is wrong.
     return {**result, "warnings": list(report.warnings)} if report.warnings else result

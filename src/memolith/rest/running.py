@@ -49,7 +49,7 @@ def set_up_logs(level: str) -> None:
 
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
-    memory.warm()  # so that the first search is quick
+    memory.index.warm()  # so that the first search is quick
     run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
 
 

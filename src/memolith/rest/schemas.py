@@ -295,9 +295,9 @@ class SettingAnswer(BaseModel):
     """A setting, its value, and where that comes from."""
 
     name: str
-    value: bool | int | float | str
+    value: bool | int | float | str | list[str]
     origin: str
-    default: bool | int | float | str
+    default: bool | int | float | str | list[str]
     doc: str
     restart: bool
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from memolith.mcp_server.json_shapes import search_json
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import SearchRequest
 from memolith.rest.schemas import SearchAnswer
-from memolith.shapes import search_json
 from memolith.types import SearchResult
 
 routes = APIRouter(prefix=V1, tags=["search"])

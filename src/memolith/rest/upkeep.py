@@ -10,6 +10,8 @@ from memolith.config.edit import set_setting as change_setting
 from memolith.config.load import known_setting
 from memolith.config.sections import SETTINGS, value_of
 from memolith.files.transaction import rewrite_file
+from memolith.jobs.trim import trim_report
+from memolith.mcp_server.json_shapes import Json, plain
 from memolith.memory import Memory
 from memolith.rest.answers import V1, Answer, RequestError
 from memolith.rest.asking import TheMemory
@@ -26,7 +28,6 @@ from memolith.rest.schemas import (
     SyncAnswer,
     TrimAnswer,
 )
-from memolith.shapes import Json, plain
 from memolith.text.commands import leading_to
 
 routes = APIRouter(prefix=V1, tags=["upkeep"])
@@ -41,37 +42,37 @@ def init(memory: TheMemory) -> Answer:
 @routes.post("/trim", response_model=TrimAnswer)
 def trim(memory: TheMemory) -> Answer:
     """Bring MEMORY.md under its limits; the oldest records go to the archive."""
-    return Answer(plain(memory.trim()))
+    return Answer(plain(trim_report(memory.jobs.trim(), memory.config.trim.archive_path)))
 
 
 @routes.get("/backups", response_model=BackupsAnswer)
 def backups(memory: TheMemory) -> Answer:
     """The backups that can be restored, oldest first."""
-    return Answer({"backups": [plain(backup) for backup in memory.backups()]})
+    return Answer({"backups": [plain(backup) for backup in memory.files.backups()]})
 
 
 @routes.post("/backups/{name}/restore", response_model=RestoreAnswer)
 def restore(name: str, memory: TheMemory) -> Answer:
     """Put the files of a backup back; what stands there now is saved first."""
-    return Answer(plain(memory.restore(name)))
+    return Answer(plain(memory.files.restore(name)))
 
 
 @routes.post("/sync", response_model=SyncAnswer)
 def sync(memory: TheMemory) -> Answer:
     """Bring the index in line with the files; every search does this too."""
-    return Answer(plain(memory.sync()))
+    return Answer(plain(memory.index.sync()))
 
 
 @routes.post("/reindex", response_model=SyncAnswer)
 def reindex(memory: TheMemory) -> Answer:
     """Throw the index away and make it again from the files."""
-    return Answer(plain(memory.reindex()))
+    return Answer(plain(memory.index.rebuild()))
 
 
 @routes.get("/index", response_model=IndexAnswer)
 def index_status(memory: TheMemory) -> Answer:
     """How the index stands to the files; looking at it changes neither."""
-    status = memory.index_status()
+    status = memory.index.status()
     return Answer({**plain(status), "current": status.current})
 
 
@@ -110,8 +111,9 @@ def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Req
             f"{name} is the user's alone to set.",
             hint=f"The user may: memolith config set {name} VALUE",
         )
-    value = str(body.value).lower() if isinstance(body.value, bool) else str(body.value)
-    change = change_setting(memory.profile, name, value)
+    value = body.value
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    change = change_setting(memory.profile, name, text.lower() if isinstance(value, bool) else text)
     rewrite_file(change.path, change.apply, memory.config.store)
     return _reloaded(memory, request)
 

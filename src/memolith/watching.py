@@ -1,4 +1,7 @@
-"""Notice that files of a folder change. A hint, never the truth: whoever is told looks for himself."""
+"""A running server follows its files and its settings.
+
+Watching is a hint, never the truth: every search still looks at the disk for itself.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,22 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import watchfiles
 
+from memolith.files import layout
 from memolith.files.folder import change_stamp_of
+from memolith.files.roots import is_too_wide, split_paths
+from memolith.memory import Memory
+from memolith.reports import Reconfiguration
 
 Changed = frozenset[str]
 
 DEBOUNCE_SECONDS = 0.3
+# Somebody who writes a lot is not followed line by line: each look costs a walk over all files.
+FILES_DEBOUNCE_SECONDS = 1.0
+_LATER_SECONDS = 0.5
 # How often we look whether a folder has appeared, gone, or been replaced by another.
 _LOOK_SECONDS = 0.5
 _STEP_MS = 50
@@ -157,3 +168,93 @@ def watch(
     return Watch(
         folders, callback, debounce, recursive=recursive, on_problem=on_problem, polls=polls
     )
+
+
+class Following:
+    """Watches the files of a memory until it is closed."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        debounce: float,
+        on_problem: Callable[[str], object],
+        on_change: Callable[[Changed], object],
+    ) -> None:
+        """Begin to watch."""
+        self._memory = memory
+        self._on_change = on_change
+        self._stopped = threading.Event()
+        self._watches: list[Watch] = []
+        daily = os.path.join(memory.root, layout.DAILY_FOLDER)
+        elsewhere = split_paths(memory.config.index.extra_paths)
+        led = [os.path.realpath(os.path.expanduser(path)) for path in elsewhere]
+        below = [daily, *(path for path in led if not is_too_wide(path))]
+        for folders, deep in (([memory.root], False), (below, True)):
+            self._watches.append(
+                watch(
+                    folders, self._look, debounce,
+                    recursive=deep, on_problem=on_problem, polls=False,
+                )
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._stopped.set()
+        while self._watches:
+            self._watches.pop().close()
+
+    def _look(self, changed: Changed) -> None:
+        self._on_change(changed)
+        if self._memory.config.index.watch and any(map(_may_be_searched, changed)):
+            while not self._memory.index.keep_up() and not self._stopped.wait(_LATER_SECONDS):
+                pass
+
+
+def follow_files(
+    memory: Memory,
+    debounce: float = FILES_DEBOUNCE_SECONDS,
+    on_problem: Callable[[str], object] = lambda _: None,
+    on_change: Callable[[Changed], object] = lambda _: None,
+) -> Following:
+    """Index what changes on the disk, from the first search on: a memory nobody searches costs nothing.
+
+    `on_change` is called with the paths, whether or not they are indexed.
+    """
+    return Following(memory, debounce, on_problem, on_change)
+
+
+def _may_be_searched(path: str) -> bool:
+    name = os.path.basename(path)
+    # A name without an ending may be a folder that came or went with all that is in it.
+    return name.endswith((".md", ".jsonl")) or ("." not in name)
+
+
+def follow_settings(
+    memory: Memory,
+    tell: Callable[[Reconfiguration], object],
+    debounce: float = DEBOUNCE_SECONDS,
+    on_problem: Callable[[str], object] = lambda _: None,
+) -> Watch:
+    """Reconfigure `memory` whenever one of its settings files changes, and tell what came of it.
+
+    The folders are watched, not the files: an editor that saves puts a new file in the old one's
+    place. Nobody is told of a change that changed nothing, nor of a problem twice. `on_problem` is
+    told why watching failed. Close the answer to stop.
+    """
+    files = (memory.profile.settings_file, memory.profile.user_settings_file)
+    folders = list(dict.fromkeys(os.path.dirname(file) for file in files))
+    names = {os.path.basename(file) for file in files}
+    last = Reconfiguration()
+
+    def look(changed: frozenset[str]) -> None:
+        nonlocal last
+        if not any(os.path.basename(path) in names or path in folders for path in changed):
+            return
+        report = memory.reconfigure()
+        before, last = last, report
+        # What waits for a restart is said once, not again with every later change.
+        waiting = tuple(name for name in report.restart if name not in before.restart)
+        if report.changed or waiting or report.problem != before.problem:
+            tell(replace(report, restart=waiting))
+
+    return watch(folders, look, debounce, on_problem=on_problem)

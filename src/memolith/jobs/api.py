@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
 from memolith.config.load import key_from
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
+from memolith.files.layout import EXPERIENCES
 from memolith.files.passages import marked_in
+from memolith.files.retold import still_held
 from memolith.files.tombstones import Tombstone, digest, tombstones
 from memolith.jobs import apply, diffs, kept
 from memolith.jobs.chat import read_chat
@@ -20,17 +24,16 @@ from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import Finding, extract
 from memolith.jobs.integrity import scan
-from memolith.jobs.job import Job, P, Workplace
+from memolith.jobs.job import Job, P, Workplace, index_changes
 from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
-from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended
+from memolith.jobs.relationships import relationships, stored_experiences
+from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended, trim
 from memolith.jobs.schedule import Run, last_runs, note_run
 from memolith.jobs.told_before import told_before
-from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
-from memolith.opened import open_with
 from memolith.reports import (
     DreamExplanation,
     DreamStatus,
@@ -39,31 +42,39 @@ from memolith.reports import (
     JobReport,
     ScanReport,
 )
+from memolith.search.filters import make_filters
 from memolith.store import Store
-from memolith.types import Progress
-from memolith.visibility import trust
+from memolith.types import Progress, Record, Relationships, SearchResult
+from memolith.visibility import trust, visible
+
+if TYPE_CHECKING:  # it loads NumPy
+    from memolith.finder import Finder
 
 
 class Jobs:
     """The jobs of one memory: run them, look at what they did, apply proposals, undo."""
 
     def __init__(
-        self, store: Store, place: Workplace, changed: Callable[[], Sequence[str]]
+        self, store: Store, channel: str, finder: Callable[[], Finder], *, by_hand: bool = True
     ) -> None:
-        """`changed` is called after files were changed; it tells what of the index is not in line."""
-        self._store = store
-        self._place = place
-        self._changed = changed
+        """`finder` opens the finder of the memory; without `by_hand`, a schedule runs them."""
+        self.store = store
+        self.channel = channel
+        self._finder = finder
+        self._by_hand = by_hand
+
+    @property
+    def _place(self) -> Workplace:
+        return Workplace.of(self.store, by_hand=self._by_hand)
 
     @property
     def clock(self) -> Clock:
         """The clock by which jobs are due."""
-        return self._place.clock
+        return self.store.clock
 
     def trim(self, *, dry_run: bool = False) -> JobReport:
         """Bring MEMORY.md under its limits (`trim.max_records`, `trim.max_chars`)."""
-        config = self._place.config
-        return self._run(TrimJob(config.profile.primary, config.trim), dry_run=dry_run)
+        return self._synced(trim(self.store, dry_run=dry_run))
 
     def compact(self, *, dry_run: bool = False) -> JobReport:
         """Summarise old records until MEMORY.md is under the limits of `compact`."""
@@ -81,11 +92,11 @@ class Jobs:
 
         What is known of recalls is brought up to date too. A dry run writes nothing at all. `again`
         allows what you undid or declined before (`dream_status` lists it). `progress`
-        is told steps done and in all; until files are changed, it may raise to stop the dream.
+        is called with steps done and in all; until files are changed, it may raise to stop the dream.
         """
         place = replace(self._place, progress=progress) if progress else self._place
         job = DreamJob(place, again=again)
-        report = self._told(run_job(place, job, dry_run=dry_run))
+        report = self._synced(run_job(place, job, dry_run=dry_run))
         if dry_run or report.reason == ANOTHER_JOB:
             return report
         aside = settle(self._place, job, with_diary=report.status == "skipped")
@@ -110,6 +121,37 @@ class Jobs:
             move_cursor(self._place, started)
         return report
 
+    def experiences(self) -> tuple[Record, ...]:
+        """Every stored experience whose source still holds, oldest first; none is secret."""
+        if not self.store.profile.exists:
+            return ()
+        with self.store.existing() as folder:
+            stored = stored_experiences(folder.read(EXPERIENCES))
+            archive = self.store.config.trim.archive_path
+            found = still_held(folder, stored, self.store.clock.now(), archive)
+        return tuple(record for record in found if visible(record, include_secret=False))
+
+    def query_experiences(
+        self, text: str, limit: int = 5, *, session: str | None = None
+    ) -> SearchResult:
+        """Find past experiences that bear on `text`, best first; of one session, or of all."""
+        gate.check_question(text, limit)
+        profile = self.store.profile
+        if not profile.exists:
+            return SearchResult(hits=(), warnings=profile.missing)
+        filters = make_filters(self.store.clock, category="experience", session=session)
+        limit, finder = max(0, limit), self._finder()
+        found = finder.search(text, limit, filters)
+        if any(hit.superseded for hit in found.hits):  # copies of what no longer holds
+            found = finder.search(text, 4 * limit, filters)
+        held = tuple(hit for hit in found.hits if not hit.superseded)[:limit]
+        self.store.note_shown(held, text, "experiences")
+        return replace(found, hits=held)
+
+    def relationships(self) -> Relationships:
+        """Experiences and preferences in groups: by category, by session and by name."""
+        return relationships(self.store.records(), self.experiences())
+
     def flush(
         self,
         turns: str | Sequence[Mapping[str, object]],
@@ -121,10 +163,9 @@ class Jobs:
         """Save what matters of a chat that is about to be lost, unless it is known already.
 
         `turns` is a list of messages (`role` and `content`, or as JSON), lines of JSON, or text with "User:" and
-        "Assistant:". Who said it is in the metadata of a record (`said_by`); what is not surely the user's is
-        trusted as an agent's, whoever calls.
-        Whoever may not see secret records must not learn by `known` what they say: for them,
-        `include_secret` is false.
+        "Assistant:". The metadata of a record says who said it (`said_by`); a text that is not surely the
+        user's is trusted as an agent's. Set `include_secret` to false for a caller that may not see secret
+        records: `known` would tell it what they say.
         """
         gate.check_is_text(session=session)
         chat = read_chat(turns)
@@ -133,20 +174,27 @@ class Jobs:
         saved: list[Flushed] = []
         refused: list[str] = []
         skipped = 0
-        with self._for_an_agent() as by_agent:
-            for one in found:
-                if known.has(one.text, one.said, session):
-                    skipped += 1
-                    continue
-                known.add(one.text)
-                store = self._store if one.by_user and chat.is_sure else by_agent
-                try:
-                    gate.refuse_forgotten(forgotten.get(digest(one.text)))
-                    record_id = "" if dry_run else _save(store, one, session)
-                except RefusedError as error:
-                    refused.append(error.message)
-                else:
-                    saved.append(Flushed(text=one.text, category=one.category, id=record_id))
+        is_over_limit = False
+        for one in found:
+            if known.has(one.text, one.said, session):
+                skipped += 1
+                continue
+            known.add(one.text)
+            # Only what is surely the user's is trusted like the user.
+            channel = self.channel if one.by_user and chat.is_sure else self._agents_channel
+            record_id = ""
+            try:
+                gate.refuse_forgotten(forgotten.get(digest(one.text)))
+                if not dry_run:
+                    record, is_over = self._save(one, session, channel)
+                    record_id, is_over_limit = record.id, is_over_limit or is_over
+            except RefusedError as error:
+                refused.append(error.message)
+            else:
+                saved.append(Flushed(text=one.text, category=one.category, id=record_id))
+        if is_over_limit:
+            with suppress(MemolithError):  # the records are on disk, and the next one tries again
+                trim(self.store)
         return FlushReport(
             saved=tuple(saved),
             known=skipped,
@@ -155,13 +203,23 @@ class Jobs:
             warnings=chat.warnings,
         )
 
+    def _save(self, found: Finding, session: str, channel: str) -> tuple[Record, bool]:
+        text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
+        draft = self.store.draft(text, channel, category=found.category, session=session)
+        said_by = {"said_by": "user" if found.by_user else "assistant"}
+        return self.store.append(replace(draft, metadata=said_by))
+
+    @property
+    def _agents_channel(self) -> str:
+        return "agent" if trust(self.channel) == "user" else self.channel
+
     def _known(
         self, found: Sequence[Finding], *, include_secret: bool
     ) -> tuple[Known, Mapping[str, Tombstone]]:
         """What was told before of what was found, and what was forgotten, by the digests of texts."""
-        if not found or not self._store.profile.exists:
+        if not found or not self.store.profile.exists:
             return Known(()), {}
-        records = self._store.records(include_secret=include_secret, include_past=True)
+        records = self.store.records(include_secret=include_secret, include_past=True)
         with self._place.reading() as folder:
             known = told_before(
                 folder,
@@ -172,12 +230,6 @@ class Jobs:
                 include_secret=include_secret,
             )
             return known, {stone.digest: stone for stone in tombstones(folder.read)}
-
-    def _for_an_agent(self) -> Store:
-        """The same memory, by a channel that is not the user's: trust follows the channel."""
-        profile, settings, loaded, clock, channel = self._store.__getstate__()
-        lower = "agent" if trust(channel) == "user" else channel
-        return open_with(Store, (profile, settings, loaded, clock, lower))
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
@@ -205,7 +257,7 @@ class Jobs:
         """
         if elsewhere is not None:
             return run_unattended(self._place, name, elsewhere)
-        jobs = Jobs(self._store, replace(self._place, by_hand=False), self._changed)
+        jobs = Jobs(self.store, self.channel, self._finder, by_hand=False)
         work = {
             "compact": jobs.compact,
             "dream": jobs.dream,
@@ -242,7 +294,7 @@ class Jobs:
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""
         gate.check_is_text(job_id=job_id)
-        return self._validated(self._told(apply.apply_proposal(self._place, job_id)))
+        return self._validated(self._synced(apply.apply_proposal(self._place, job_id)))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
@@ -252,15 +304,17 @@ class Jobs:
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
         gate.check_is_text(job_id=job_id)
-        return self._told(apply.undo_job(self._place, job_id))
+        return self._synced(apply.undo_job(self._place, job_id))
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
-        return self._told(run_job(self._place, job, dry_run=dry_run))
+        return self._synced(run_job(self._place, job, dry_run=dry_run))
 
-    def _told(self, report: JobReport) -> JobReport:
+    def _synced(self, report: JobReport) -> JobReport:
         if report.status not in ("done", "undone"):
             return report
-        return replace(report, warnings=(*report.warnings, *self._changed()))
+        return replace(
+            report, warnings=(*report.warnings, *index_changes(self.store, self._finder))
+        )
 
     def _validated(self, report: JobReport) -> JobReport:
         if report.status != "done" or report.job != CompactJob.name:
@@ -270,9 +324,3 @@ class Jobs:
         except MemolithError as error:  # the job is done, and stays so
             warning = f"The integrity scan afterwards failed: {error.message}"
             return replace(report, warnings=(*report.warnings, warning))
-
-
-def _save(store: Store, found: Finding, session: str) -> str:
-    said_by = {"said_by": "user" if found.by_user else "assistant"}
-    text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
-    return store.remember(text, category=found.category, session=session, metadata=said_by).id

@@ -1,8 +1,8 @@
-"""Jobs of a server, each in a process of its own.
+"""Jobs of a server, each in a child process.
 
-A dream goes through everything that was recalled. In the process of a server it would take turns with
-every search, and the memory it needs would stay with the server for good. A process of its own gives
-all of it back, and may use another core. It ends when the server does.
+A dream reads everything that was recalled. In the process of a server it would slow down every search,
+and the memory it needs would never be given back. The child runs our own code, started like any command:
+no fork of a process with threads, and no second run of the user's main module. It ends when the server does.
 """
 
 from __future__ import annotations
@@ -11,75 +11,71 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from multiprocessing.connection import Connection, Pipe
 from subprocess import DEVNULL, Popen
 from typing import NoReturn, TypeVar, cast
 
+from memolith.child_process import can_start_python, python_command
 from memolith.errors import JobFailedError, MemolithError
-from memolith.memory import Memory
-from memolith.opened import open_with
-from memolith.own_program import can_start, command
+from memolith.jobs.api import Jobs
 from memolith.types import Progress
 
 T = TypeVar("T")
-# Who waits for a job waits for seconds; who waits for a search, for milliseconds.
-_NICER = 5
+_NICENESS = 5  # a caller waits seconds for a job, but milliseconds for a search
 _READY, _STEP, _DONE, _FAILED = "ready", "step", "done", "failed"
 
 
-def apart(
-    memory: Memory,
-    work: Callable[..., T],
-    *,
-    progress: Progress | None = None,
-    **options: object,
+def run_in_process(
+    jobs: Jobs, work: Callable[..., T], *, progress: Progress | None = None, **options: object
 ) -> T:
-    """Do what a method of `Jobs` does, as in `apart(memory, Jobs.dream, dry_run=True)`.
+    """Run a method of `Jobs`, as in `run_in_process(memory.jobs, Jobs.dream, dry_run=True)`.
 
-    `progress` is told of each step while the job waits, and may raise to stop it there. A clock that
-    somebody moves cannot be handed over: then, or if no process can be had, the job runs here.
+    `progress` is called at each step while the job waits, and may raise to stop it there. A clock that
+    a test moves cannot be sent: then, or if no process can be started, the job runs here.
     """
-    started = _start() if memory.jobs.clock.is_real else None
+    started = _start() if jobs.clock.is_real else None
     if started is None:
         if progress is not None:
             options = {**options, "progress": progress}
-        return work(memory.jobs, **options)
+        return work(jobs, **options)
     with started as link:
         try:
-            # Not the memory itself: it may be of a class that only this process knows.
-            link.send((memory.__getstate__(), work, options, progress is not None))
+            link.send((jobs.store, jobs.channel, work, options, progress is not None))
             return cast("T", _answer(link, progress))
         except (EOFError, ConnectionError) as error:
             raise _gone(started.process.wait()) from error
 
 
 def do_job() -> None:
-    """What the other process does."""
+    """What the child process does."""
+    from memolith.finder import Finder
+
     link = Connection(int(sys.argv[4]))
-    os.nice(_NICER)
+    os.nice(_NICENESS)
     link.send(_READY)
-    state, work, options, tells = link.recv()
+    store, channel, work, options, reports_progress = link.recv()
     server = _Server(link)
-    if tells:
-        options["progress"] = server.may_we_go_on
-    with open_with(Memory, state) as memory:
-        try:
-            answer = (_DONE, work(memory.jobs, **options))
-        except MemolithError as error:
-            answer = (_FAILED, error)
+    if reports_progress:
+        options["progress"] = server.may_go_on
+    jobs = Jobs(store, channel, cache(lambda: Finder(store.root, store.config, store.clock)))
+    try:
+        answer = (_DONE, work(jobs, **options))
+    except MemolithError as error:
+        answer = (_FAILED, error)
     link.send(answer)
 
 
 class _Server:
-    """Who asked for the job, as the job sees it: without the server, nobody wants it any more."""
+    """The process that asked for the job; when it ends, so does the job."""
 
     def __init__(self, link: Connection) -> None:
         self._link = link
         self._agreed = threading.Semaphore(0)
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def may_we_go_on(self, done: int, total: int) -> None:
-        """Tell how far we are, and wait for the answer."""
+    def may_go_on(self, done: int, total: int) -> None:
+        """Report a step, and wait for the answer."""
         self._link.send((_STEP, (done, total)))
         self._agreed.acquire()
 
@@ -93,33 +89,31 @@ class _Server:
 
 
 class _Started:
-    """The other process, which is ready; it ends at the end of the `with`."""
+    """A child process that is ready; it ends with the `with` block."""
 
     def __init__(self, process: Popen[bytes], link: Connection) -> None:
         self.process = process
         self._link = link
 
     def __enter__(self) -> Connection:
-        """The way to it."""
         return self._link
 
     def __exit__(self, *_: object) -> None:
-        """End it, if it has not ended yet."""
         self._link.close()
         self.process.kill()
         self.process.wait()
 
 
 def _start() -> _Started | None:
-    """Another process, or None if there can be none: no Python, no room, or it does not find our code."""
-    if not can_start():
+    """A child process, or None if there can be none: no Python, no room, or it does not find our code."""
+    if not can_start_python():
         return None
     ours, theirs = Pipe()
     with theirs:
         end = theirs.fileno()
         try:
             process = Popen(  # noqa: S603 - ourselves
-                command(__name__, do_job.__name__, str(end)),
+                python_command(__name__, do_job.__name__, str(end)),
                 stdin=DEVNULL,
                 stdout=DEVNULL,  # ours may carry the protocol
                 pass_fds=[end],
@@ -139,13 +133,13 @@ def _start() -> _Started | None:
 
 def _answer(link: Connection, progress: Progress | None) -> object:
     while True:
-        kind, said = link.recv()
+        kind, content = link.recv()
         if kind == _DONE:
-            return said
+            return content
         if kind == _FAILED:
-            raise said
+            raise content
         if progress is not None:
-            progress(*said)
+            progress(*content)
         link.send(True)
 
 

@@ -14,12 +14,12 @@ _START = (
 )
 
 
-def can_start() -> bool:
+def can_start_python() -> bool:
     """Whether there is a Python to start: inside another program, the executable may be that program."""
     return os.path.basename(sys.executable or "").startswith("python")
 
 
-def command(module: str, function: str, *words: str) -> list[str]:
+def python_command(module: str, function: str, *words: str) -> list[str]:
     """What to run so that a function of ours is called in another process; it finds `words` in `sys.argv[4:]`."""
     place = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return [sys.executable, "-P", "-c", _START, place, module, function, *words]

@@ -1,4 +1,4 @@
-"""The schedule: jobs run in the background, kept by one process of each profile."""
+"""The scheduler: jobs run in the background, by one process of each profile."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memolith.apart import apart
 from memolith.config.sections import scheduled_jobs
 from memolith.errors import MemolithError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
+from memolith.jobs.api import Jobs
 from memolith.jobs.overfull import is_left, is_over
 from memolith.jobs.run import unforeseen
 from memolith.jobs.schedule import Run, Schedule, last_runs
-from memolith.lifecycle import Jobs
-from memolith.memory import Memory
+from memolith.jobs.worker import run_in_process
 from memolith.reports import JobReport
 from memolith.types import Stamp
 
@@ -26,15 +25,15 @@ log = logging.getLogger("memolith.jobs")
 _MOST_BUSY_LOOKS = 20
 
 
-def schedules(memory: Memory) -> Iterator[Schedule]:
+def schedules(jobs: Jobs) -> Iterator[Schedule]:
     """When the jobs that are switched on run, in the order they run in when several are due."""
-    for job in scheduled_jobs(memory.config):
-        section = getattr(memory.config, job)
+    for job in scheduled_jobs(jobs.store.config):
+        section = getattr(jobs.store.config, job)
         yield Schedule(job=job, cron=section.cron, every_hours=getattr(section, "every_hours", 0.0))
 
 
 def maintain(
-    memory: Memory,
+    jobs: Jobs,
     *,
     begin: Callable[[Sequence[str]], object] = lambda due: None,
     tell: Callable[[JobReport], object] = lambda report: None,
@@ -44,13 +43,13 @@ def maintain(
     `begin` is told the names of those that are due, in their order; `tell` each report when its job has ended.
     """
     reports = []
-    with Folder(memory.root) as folder:
+    with Folder(jobs.store.root) as folder:
         try:
             with OwnerLock(folder, SCHEDULE_LOCK):
                 watcher = _Watcher(waits_for_quiet=False)  # who asks for it has chosen the moment
-                due = _due(memory, folder, watcher)
+                due = _due(jobs, folder, watcher)
                 begin(due)
-                for report in _run_all(memory, folder, due, memory.jobs.unattended):
+                for report in _run_all(jobs, folder, due, jobs.unattended):
                     tell(report)
                     reports.append(report)
                 return tuple(reports)
@@ -68,7 +67,7 @@ class Scheduler:
 
     def __init__(
         self,
-        memory: Memory,
+        jobs: Jobs,
         *,
         poll_seconds: float = 30.0,
         tell: Callable[[JobReport], object] = lambda report: None,
@@ -80,7 +79,7 @@ class Scheduler:
         `turn` when it is known whether it is ours to keep the schedule, and when that changes; `waits` when
         compaction begins to wait for a quiet moment. When nothing can be told any more, it ends.
         """
-        self._memory = memory
+        self._jobs = jobs
         self._poll_seconds = poll_seconds
         self._tell = tell
         self._turn = turn
@@ -125,19 +124,19 @@ class Scheduler:
             log.warning("the schedule waits: %s", error.message)
 
     def _keep_as_owner(self) -> None:
-        if not self._memory.profile.exists:
+        if not self._jobs.store.profile.exists:
             return
-        with Folder(self._memory.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
+        with Folder(self._jobs.store.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
             # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
             while not self._stopping.is_set() and lock.has_its_name():
                 waited = self._watcher.is_waiting
-                due = _due(self._memory, folder, self._watcher)
+                due = _due(self._jobs, folder, self._watcher)
                 if self._watcher.is_waiting and not waited and "compact" not in due:
                     _call(self._waits)
                 if due:
                     _call(self._begin, due)
-                for report in _run_all(self._memory, folder, due, self._run_apart):
+                for report in _run_all(self._jobs, folder, due, self._run_in_process):
                     _call(self._tell, report)
                     if self._stopping.is_set():
                         return
@@ -148,9 +147,9 @@ class Scheduler:
             self._ours = ours
             _call(self._turn, ours)
 
-    def _run_apart(self, job: str) -> JobReport:
-        memory = self._memory
-        return memory.jobs.unattended(job, lambda: apart(memory, Jobs.unattended, name=job))
+    def _run_in_process(self, job: str) -> JobReport:
+        jobs = self._jobs
+        return jobs.unattended(job, lambda: run_in_process(jobs, Jobs.unattended, name=job))
 
 
 class _NotToldError(Exception):
@@ -184,14 +183,14 @@ class _Watcher:
         """Whether the file is over its limits, and somebody writes."""
         return self._busy_looks > 0
 
-    def wants_compaction(self, memory: Memory, folder: Folder, left: int) -> bool:
+    def wants_compaction(self, jobs: Jobs, folder: Folder, left: int) -> bool:
         """Whether the file is over its limits, has grown since a run left so many bytes, and is quiet."""
-        stamp = folder.stamp(memory.config.profile.primary)
-        if stamp is None or not memory.config.compact.after_append:
+        stamp = folder.stamp(jobs.store.config.profile.primary)
+        if stamp is None or not jobs.store.config.compact.after_append:
             return False
         has_changed = stamp != self._seen
         if has_changed:
-            self._seen, self._is_over = stamp, is_over(memory.config, folder, stamp[1])
+            self._seen, self._is_over = stamp, is_over(jobs.store.config, folder, stamp[1])
         if not self._is_over or is_left(stamp[1], left):
             self._busy_looks = 0
             return False
@@ -200,32 +199,32 @@ class _Watcher:
         return not is_busy
 
 
-def _due(memory: Memory, folder: Folder, watcher: _Watcher) -> list[str]:
+def _due(jobs: Jobs, folder: Folder, watcher: _Watcher) -> list[str]:
     """The jobs that are due, in the order in which they run."""
     last = last_runs(folder)
     found = []
-    for schedule in schedules(memory):
+    for schedule in schedules(jobs):
         known = last.get(schedule.job)
         passed = schedule.job == "compact" and watcher.wants_compaction(
-            memory, folder, known.left if known else 0
+            jobs, folder, known.left if known else 0
         )
-        if passed or schedule.is_due(known.at if known else None, memory.jobs.clock):
+        if passed or schedule.is_due(known.at if known else None, jobs.clock):
             found.append(schedule.job)
     return found
 
 
 def _run_all(
-    memory: Memory, folder: Folder, due: Iterable[str], run: Callable[[str], JobReport]
+    jobs: Jobs, folder: Folder, due: Iterable[str], run: Callable[[str], JobReport]
 ) -> Iterator[JobReport]:
     def size() -> int:
-        stamp = folder.stamp(memory.config.profile.primary)
+        stamp = folder.stamp(jobs.store.config.profile.primary)
         return stamp[1] if stamp else 0
 
     for job in due:
-        begun = Run(job=job, at=memory.jobs.clock.now(), left=size())
-        memory.jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
+        begun = Run(job=job, at=jobs.clock.now(), left=size())
+        jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
         report = run(job)
-        memory.jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
+        jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
         _log(report)
         yield report
 

@@ -1,0 +1,127 @@
+"""The search engine of one memory: its finder and its cache of answers, shared by all views of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from memolith.errors import MemolithError
+from memolith.reports import IndexStatus, SyncReport
+from memolith.store import Store
+from memolith.types import Filters, Progress, SearchResult
+
+# Imported when they are used: they load NumPy, and most commands do not search.
+if TYPE_CHECKING:
+    from memolith.context.recall import Recaller
+    from memolith.finder import Finder
+
+T = TypeVar("T")
+Answer = Callable[[Filters, int], SearchResult]
+
+
+class Engine:
+    """Opened by the first search; safe to share between threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._guard = threading.Lock()
+        self.opened: Finder | None = None  # once something was searched
+        self._recaller: Recaller | None = None
+
+    def finder(self) -> Finder:
+        """The finder; two threads that search first at the same moment get the same."""
+        from memolith.embed.threads import multiply_in_one_thread
+
+        multiply_in_one_thread()  # before NumPy is loaded
+        from memolith.finder import Finder
+
+        with self._guard:
+            if self.opened is None:
+                self.opened = Finder(self._store.root, self._store.config, self._store.clock)
+            return self.opened
+
+    def recaller(self) -> Recaller:
+        """The cached searches, with the settings in effect."""
+        from memolith.context.recall import Recaller
+        from memolith.context.version import StoreVersion
+
+        store, config = self._store, self._store.config
+        with self._guard:
+            if self._recaller is None or self._recaller.config is not config.context:
+                self._recaller = Recaller(
+                    StoreVersion(store.root, config.index.extra_paths, config.search.synonyms_path),
+                    config.context,
+                    self.ask,
+                    store.note_shown,
+                    store.clock,
+                )
+            return self._recaller
+
+    def ask(
+        self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T]
+    ) -> T:
+        """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
+        profile = self._store.profile
+        if not profile.exists:
+            nothing = SearchResult(hits=(), warnings=profile.missing)
+            return work(lambda *_: nothing)
+        return self.finder().ask(question, kinds, most, work)
+
+    def configure(self) -> None:
+        """Use the settings of the store as they are now."""
+        if self.opened is not None:
+            self.opened.configure(self._store.config, self._store.clock)
+        self._recaller = None  # its answers were those of the settings before
+
+    def close(self) -> None:
+        """Close index and model; the next search opens them again."""
+        if self.opened is not None:
+            self.opened.close()
+
+
+class IndexCommands:
+    """`Memory.index`: what can be done with the index, which is derived from the files."""
+
+    def __init__(self, store: Store, engine: Engine) -> None:
+        self._store = store
+        self._engine = engine
+
+    def sync(self, progress: Progress | None = None) -> SyncReport:
+        """Bring the index in line with the files; `progress` is called with files done and in all."""
+        self._store.existing().close()
+        return self._engine.finder().sync(progress)
+
+    def rebuild(self, progress: Progress | None = None) -> SyncReport:
+        """Delete the index and make it again from the files."""
+        self._store.existing().close()
+        return self._engine.finder().rebuild(progress)
+
+    def status(self) -> IndexStatus:
+        """How far the index is behind the files; nothing is made or changed."""
+        self._store.existing().close()
+        return self._engine.finder().status()
+
+    def keep_up(self) -> bool:
+        """Index what has changed on the disk, for a watcher; before the first search, nothing.
+
+        False if searches come so close that each indexes for itself: better try again later.
+        """
+        finder = self._engine.opened
+        return finder is None or finder.keep_up()
+
+    def warm(self) -> None:
+        """Open the index and the model in the background, so that the first answer is quick.
+
+        Returns at once; the first search says what could not be opened.
+        """
+        if self._store.profile.exists:
+            threading.Thread(target=self._warm, name="memolith-warm", daemon=True).start()
+
+    def _warm(self) -> None:
+        from memolith.search.filters import make_filters
+
+        with suppress(MemolithError):
+            filters = make_filters(self._store.clock)
+            self._engine.ask("warm", [filters], 1, lambda answer: answer(filters, 1))

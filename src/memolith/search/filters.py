@@ -1,0 +1,154 @@
+"""The filters of a search, made from the arguments of a caller and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime
+
+from memolith.clock import Clock
+from memolith.errors import RefusedError
+from memolith.text.cleaning import shown_name, shown_path
+from memolith.types import Filters, SearchResult
+
+Day = date | str
+Path = str | os.PathLike[str]
+_ROOT_ID = "@"  # as `files.roots` has it
+
+
+def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
+    clock: Clock,
+    relative_path: Callable[[str], str] = lambda path: path,
+    *,
+    category: str | None = None,
+    session: str | None = None,
+    chat: str | None = None,
+    since: Day | None = None,
+    until: Day | None = None,
+    path: Path | None = None,
+    include_secret: bool = False,
+    as_of: Day | None = None,
+) -> Filters:
+    """The filters; raises RefusedError for a value of another type.
+
+    `relative_path` names an absolute path as the index does.
+    """
+    for name, value in (("category", category), ("session", session), ("chat", chat)):
+        _check_text(name, value)
+    if not isinstance(include_secret, bool):  # "no" is true
+        raise RefusedError(f"include_secret is not True or False but {include_secret!r:.60}.")
+    day = _day("as_of", as_of, clock)
+    return Filters(
+        category=category,
+        session=session,
+        chat=chat,
+        since=_day("since", since, clock),
+        until=_day("until", until, clock),
+        path=None if path is None else _file_name(path, relative_path) or None,
+        include_secret=include_secret,
+        as_of=day,
+        now=clock.end_of(day) if day else clock.now(),
+    )
+
+
+def _check_text(name: str, value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        raise RefusedError(f"The {name} is not text but {type(value).__name__}.")
+
+
+def _day(name: str, value: object, clock: Clock) -> date | None:
+    """A day, in any form; of a moment with a zone, the user's day."""
+    if isinstance(value, str):
+        with suppress(ValueError):  # it is refused below
+            value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return clock.day_of(value) if value.tzinfo else value.date()
+    if value is None or isinstance(value, date):
+        return value
+    raise RefusedError(
+        f"{name} is not a day: {value!r:.60}.", hint="Give a date, or text such as 2026-01-31."
+    )
+
+
+def _file_name(path: Path, relative_path: Callable[[str], str]) -> str:
+    """A path as the index names files: from the root on, in other folders with their root id."""
+    written = os.fspath(path) if isinstance(path, os.PathLike) else path
+    _check_text("path", written)
+    if not written or written.startswith(_ROOT_ID):
+        return written
+    place = os.path.expanduser(written)
+    if not os.path.isabs(place) or "\0" in place:
+        return "" if (plain := os.path.normpath(written)) == "." else plain
+    return relative_path(place)
+
+
+def explain_empty(result: SearchResult, filters: Filters) -> SearchResult:
+    """A result without hits; it says so if the days asked for hold nothing."""
+    since, until = filters.since, filters.until
+    if since and until and since > until:
+        reason = (
+            f"Nothing is since {since} and until {until}: the first of these days is the later one."
+        )
+    elif since and until:
+        reason = f"Nothing that was asked for is dated {since} to {until}."
+    elif since or until:
+        reason = f"Nothing that was asked for is dated {since or until} or {'later' if since else 'earlier'}."
+    else:
+        return result
+    return replace(result, warnings=(*result.warnings, reason))
+
+
+# What is said if nothing has the name that was asked for, and how many others are listed then.
+_NOTHING = {
+    "category": "No record has the category {!a}.",
+    "session": "Nothing is of the session {!a}.",
+    "chat": "There is no chat {!a}.",
+}
+MAX_NAMES = 20
+
+
+def explain_names(filters: Filters, names: Callable[[str], Collection[str]]) -> Iterator[str]:
+    """For each name asked for that does not exist, which ones do; `names` lists those of a kind."""
+    for kind, nothing in _NOTHING.items():
+        name: str | None = getattr(filters, kind)
+        if name is None:
+            continue
+        known = names(kind)
+        # Only categories are compared without case.
+        folded = {each.casefold() for each in known} if kind == "category" else known
+        if (name.casefold() if kind == "category" else name) not in folded:
+            yield f"{nothing.format(name)} {_listed(known, shown_name)}"
+
+
+def explain_path(filters: Filters, paths: Collection[str]) -> Iterator[str]:
+    """If no file is at the path asked for, where files of that name are, or any."""
+    if filters.path is None or any(map(filters.covers, paths)):
+        return
+    places = _places_named(filters.path, paths)
+    places = places or {path[: path.find("/") + 1] or path for path in paths}
+    yield f"No file is {filters.path!a} or lies in it. {_listed(places, shown_path)}"
+
+
+def _places_named(name: str, paths: Iterable[str]) -> set[str]:
+    """The files and folders further down that have a name: `memory/notes/` for `notes`.
+
+    >>> _places_named("notes", ["memory/notes/a.md", "memory/notes/b/c.md", "notes.md"])
+    {'memory/notes/'}
+    """
+    part = f"/{name.strip('/')}/"
+    found = ((path, f"/{path}/".find(part)) for path in paths)
+    return {
+        f"{path}/"[: at + len(part) - 1].removesuffix("/" * path.endswith(part[:-1]))
+        for path, at in found
+        if at > 0
+    }
+
+
+def _listed(names: Collection[str], shown: Callable[[str], str]) -> str:
+    if not names:
+        return "There are none yet."
+    more = len(names) - MAX_NAMES
+    some = ", ".join(map(shown, sorted(names)[:MAX_NAMES]))
+    return f"There are: {some}{f' and {more} more' if more > 0 else ''}."
