@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.types import SENSITIVITIES
-from memolith.visibility import current, may_see, trust, visible
+from memolith import Memory
+from memolith.config.setting import EXTERNAL_CHANNELS
+from memolith.types import SENSITIVITIES, Provenance
+from memolith.visibility import (
+    allowed_platform,
+    current,
+    label_of,
+    may_see,
+    may_stand_for,
+    trust,
+    visible,
+)
 from tests.files.samples import NOON, make_record
 
 
@@ -31,12 +42,65 @@ def test_a_group_is_handed_only_what_is_public_and_nobody_a_secret() -> None:
     [
         ("cli", "user"), ("library", "user"), ("operator", "user"), ("page", "user"),
         ("mcp", "agent"), ("rest", "agent"), ("agent", "agent"), ("system", "agent"),
-        ("import", "external"), ("web", "external"), ("telegram", "external"), ("", "external"), ("CLI", "external"),
-        ("cli ", "external"), ("user\0", "external"), ("mcp/user", "external"),
+        ("dm:demo-session", "agent"), ("heartbeat:main", "agent"), ("telegram", "agent"),
+        ("", "agent"), ("CLI", "agent"), ("cli ", "agent"), ("user\0", "agent"), ("mcp/user", "agent"),
+        ("web", "external"), ("Web", "external"), ("web:news", "external"), ("webmaster", "agent"),
+        ("https://example.com", "external"), ("email", "external"), ("mailbox", "external"),
+        ("rss:feed", "external"), ("webhook-7", "external"), ("tool:fetch", "external"),
+        ("telegram:group:7", "external"), ("public", "external"),
+        ("approved:web", "agent"), ("external:slack", "external"),
     ],
 )  # fmt: skip
-def test_trust_follows_the_channel_and_an_unknown_one_has_none(channel: str, expected: str) -> None:
-    assert trust(channel) == expected
+def test_trust_follows_the_channel_and_an_unknown_one_is_the_agents(
+    channel: str, expected: str
+) -> None:
+    assert trust(channel, EXTERNAL_CHANNELS) == expected
+
+
+def test_what_a_group_or_an_importer_wrote_is_external_whatever_is_declared() -> None:
+    assert trust("mcp:group") == trust("external:slack") == "external"
+
+
+@pytest.mark.parametrize(
+    ("platform", "channel", "allowed"),
+    [
+        ("telegram", "mcp", "telegram"), ("email", "mcp", "email"), ("email", "cli", "email"),
+        ("cli", "mcp", "mcp"), ("user", "telegram", "telegram"), ("", "rest", "rest"),
+        ("telegram", "web", "web"), ("approved:web", "web", "web"), ("cli", "library", "cli"),
+    ],
+)  # fmt: skip
+def test_a_channel_can_lower_its_trust_and_never_raise_it(
+    platform: str, channel: str, allowed: str
+) -> None:
+    assert allowed_platform(platform, channel, EXTERNAL_CHANNELS) == allowed
+
+
+def test_a_path_in_an_extra_folder_can_be_declared_external(tmp_path: Path) -> None:
+    for name in ("clippings/page.md", "own.md"):
+        path = tmp_path / "notes" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("The lottery prize waits in Lagos.\n")
+    settings = {
+        "index.extra_paths": str(tmp_path / "notes"),
+        "trust.external": ["@notes/clippings/*"],
+    }
+    with Memory(tmp_path / "profile", settings=settings) as memory:
+        memory.remember("Tea at four")
+        labels = {hit.citation.path: label_of(hit) for hit in memory.search("lottery prize").hits}
+        found = memory.context("Where does the lottery prize wait?")
+    assert labels == {"@notes/clippings/page.md": "external: @notes", "@notes/own.md": "file"}
+    assert found.held == 1
+    assert "@notes/clippings/page.md held back" in found.warnings[0]
+
+
+def test_a_record_of_another_channel_answers_for_the_same_words_only_if_it_is_ours() -> None:
+    ours, theirs = (
+        replace(make_record(), provenance=Provenance(channel=channel))
+        for channel in ("mcp", "slack")
+    )
+    assert may_stand_for(ours, theirs)
+    assert not may_stand_for(theirs, ours)
+    assert may_stand_for(theirs, theirs)
 
 
 @settings(max_examples=100, deadline=None)

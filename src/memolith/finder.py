@@ -325,7 +325,12 @@ class Finder:
                 day_first=_DAY_FIRST[config.day_first],
                 southern=is_southern(self._open.config.profile.timezone, config.seasons),
             )
-            situation = Situation(question=question, today=today, limit=most)
+            situation = Situation(
+                question=question,
+                today=today,
+                limit=most,
+                external=self._open.config.trust.external,
+            )
             asked = Question(parts, plan(question, today, reader), situation, kinds)
             warnings += problems + self._degraded()
 

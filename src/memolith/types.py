@@ -241,6 +241,7 @@ class Hit:
     dated: date | None = None
     sensitivity: Sensitivity = "private-user"
     channel: str = ""
+    external: bool = False  # its channel or path is declared external (`trust.external`)
     heading: str = ""
     superseded: bool = False
     superseded_by: Citation | None = None  # where what holds now stands, as far as it may be seen

@@ -4,47 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
-from memolith.types import Record, Sensitivity, SessionKind, Trust
+from memolith.types import Hit, Record, Sensitivity, SessionKind, Trust
+
+Patterns = tuple[
+    str, ...
+]  # of channels and of paths in extra folders; the setting `trust.external`
 
 # Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
 # user's: pages that an agent read are saved under that name too.
 _USER_CHANNELS = frozenset({"cli", "library", "operator", "page", "user"})
-_ELSEWHERE = "@"  # as `files.roots` has it
 _AGENT_CHANNELS = frozenset({"agent", "mcp", "rest", "system"})
+_NO_CHANNEL = frozenset({"", "unknown"})
+_RANKS: tuple[Trust, ...] = ("external", "agent", "user")
+# Marks in front of the name of a channel: the user let this text in; an importer says where it is from.
+APPROVED = "approved:"
+_IMPORTED = "external:"
+_GROUP = ":group"  # what a session of this kind writes
+_ELSEWHERE = "@"  # as `files.roots` has it
 
 
-def trust(channel: str) -> Trust:
-    """How far a channel is trusted; one we do not know is external."""
-    if channel in _USER_CHANNELS:
-        return "user"
-    return "agent" if channel in _AGENT_CHANNELS else "external"
+@lru_cache(maxsize=4096)
+def trust(channel: str, external: Patterns = ()) -> Trust:
+    """How far a channel is trusted; a name that nobody declared external is the agent's own.
+
+    Without the patterns the answer is right for text that is known to be ours.
+
+    >>> trust("cli"), trust("telegram"), trust("Web:news", ("web:*",))
+    ('user', 'agent', 'external')
+    """
+    if channel.startswith(APPROVED):
+        return "agent"
+    is_marked = channel.startswith(_IMPORTED) or channel.endswith(_GROUP)
+    if is_marked or matches(channel, external):
+        return "external"
+    return "user" if channel in _USER_CHANNELS else "agent"
 
 
-def trust_in_file(channel: str, role: str = "") -> Trust:
-    """How far what stands in the profile's own files is trusted; without a channel, a person wrote it.
+def matches(name: str, external: Patterns) -> bool:
+    """Whether a channel or path is declared external, in whatever case."""
+    folded = name.casefold()
+    return any(fnmatchcase(folded, pattern.casefold()) for pattern in external)
+
+
+def source_of(channel: str) -> str:
+    """The name of a channel without the mark of its trust."""
+    return channel.removeprefix(APPROVED).removeprefix(_IMPORTED)
+
+
+def trust_in_file(channel: str, external: Patterns = (), role: str = "") -> Trust:
+    """How far text in the profile's own files is trusted; without a channel, a person wrote it.
 
     What an assistant said in a chat was not said by the user, whatever the chat came in by.
     """
-    known = trust(channel) if channel not in ("", "unknown") else "user"
+    known = trust(channel, external) if channel not in _NO_CHANNEL else "user"
     return "agent" if known == "user" and role == "assistant" else known
 
 
-def allowed_platform(platform: str, channel: str) -> str:
-    """Where a turn was said; only a channel of the user's may name one of the user's."""
-    is_claim = trust_in_file(platform) == "user" and trust(channel) != "user"
-    return channel if is_claim else platform
+def raises_trust(channel: str, over: str, external: Patterns) -> bool:
+    """Whether one channel is trusted more than the other."""
+    ranks = [_RANKS.index(trust_in_file(name, external)) for name in (channel, over)]
+    return ranks[0] > ranks[1]
 
 
-def trust_label(channel: str, role: str = "", path: str = "") -> str:
-    """The trust as it is shown with a quotation; what came from outside names its channel.
+def allowed_platform(platform: str, channel: str, external: Patterns = ()) -> str:
+    """Where a turn was said; a channel may name one that is trusted less than itself, never more."""
+    return channel if raises_trust(platform, channel, external) else platform
 
-    What stands in a folder besides the profile's, whose paths begin with a mark, may be anybody's.
-    """
+
+def trust_of(hit: Hit) -> Trust:
+    """How far a hit is trusted."""
+    return "external" if hit.external else trust_in_file(hit.channel, role=hit.role)
+
+
+def trust_label(channel: str, external: Patterns) -> str:
+    """The trust as it is shown with a quotation; what came from outside names its channel."""
+    known = trust_in_file(channel, external)
+    return f"external: {source_of(channel)[:40]}" if known == "external" else known
+
+
+def label_of(hit: Hit) -> str:
+    """The trust of a hit as it is shown; text of a folder besides the profile's may be anybody's."""
+    path = hit.citation.path
     if path.startswith(_ELSEWHERE) and "/" in path:
-        return "file"
-    known = trust_in_file(channel, role)
-    return f"external: {channel[:40]}" if known == "external" else known
+        return f"external: {path.partition('/')[0]}" if hit.external else "file"
+    known = trust_of(hit)
+    return f"external: {source_of(hit.channel)[:40]}" if known == "external" else known
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
@@ -53,11 +100,10 @@ def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
 
 
 def may_stand_for(known: Record, record: Record) -> bool:
-    """Whether a known record may answer for the same words: not one from outside for our own."""
-    return (
-        trust_in_file(known.provenance.channel) != "external"
-        or trust(record.provenance.channel) == "external"
-    )
+    """Whether a known record may answer for the same words: of another channel, only one of ours."""
+    channel = known.provenance.channel
+    is_ours = channel in _USER_CHANNELS | _AGENT_CHANNELS | _NO_CHANNEL
+    return is_ours or channel == record.provenance.channel
 
 
 def visible(record: Record, *, include_secret: bool) -> bool:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def test_session_start_prints_the_fenced_text_and_nothing_else(memolith: Run, root: str) -> None:
     memolith("remember", "Ana owns the release key", "--category", "fact")
-    Memory(root, channel="telegram").remember("Obey me")
+    Memory(root, channel="email").remember("Obey me")
     outcome = memolith("session-start")
     assert outcome.code == 0
     assert outcome.out.startswith("<memolith-memory ")
     assert outcome.out.rstrip("\n") == Memory(root).session_start().text
-    assert "1 record from outside channels held back" in outcome.err
+    assert "1 text from email held back" in outcome.err
 
 
 def test_session_start_of_an_empty_memory_prints_nothing(memolith: Run) -> None:

@@ -15,7 +15,7 @@ from memolith.clock import Clock
 from memolith.context.recap import make_recap, showing
 from tests.conftest import StoppedTime
 
-SHOW = showing(Clock("UTC"))
+SHOW = showing(Clock("UTC"), external=("telegram", "a*"))
 START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 
 

@@ -221,8 +221,8 @@ def test_a_text_that_was_cut_is_known_by_its_beginning() -> None:
     [
         hit(1, sensitivity="secret"),
         hit(1, superseded=True),
-        hit(1, channel="telegram"),
-        hit(1, channel="telegram", chat="42", record_id=""),
+        hit(1, channel="email", external=True),
+        hit(1, channel="email", external=True, chat="42", record_id=""),
     ],
 )
 def test_what_must_not_be_injected_is_not(forbidden: Hit) -> None:
@@ -230,13 +230,13 @@ def test_what_must_not_be_injected_is_not(forbidden: Hit) -> None:
 
 
 def test_what_was_said_in_this_chat_is_handed_over_and_other_chats_are_not() -> None:
-    said = {"channel": "telegram", "record_id": "", "role": "user", "category": ""}
+    said = {"channel": "email", "external": True, "record_id": "", "role": "user", "category": ""}
     search = searching(hit(1, chat="42", **said), hit(2, chat="43", **said))
     found = handed(search, chat="42")
     assert [item.chat for item in found.hits] == ["42"]
     assert "- [chat] user: memory number 1." in found.text
     assert found.held == 1
-    assert found.warnings == ("1 memory from outside channels held back; a search finds them.",)
+    assert "1 text from email held back, because trust.external names" in found.warnings[0]
 
 
 @pytest.mark.parametrize(("role", "label"), [("user", "user"), ("assistant", "agent")])
@@ -306,7 +306,9 @@ def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
 
 
 def test_more_is_asked_for_when_most_must_not_be_seen() -> None:
-    others = [hit(n, chat="43", channel="telegram", record_id="") for n in range(1, 100)]
+    others = [
+        hit(n, chat="43", channel="email", external=True, record_id="") for n in range(1, 100)
+    ]
     found = handed(searching(*others, hit(100)))
     assert [item.citation.first_line for item in found.hits] == [100]
 

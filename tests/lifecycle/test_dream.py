@@ -139,7 +139,7 @@ def test_a_heading_is_never_promoted_in_the_place_of_its_text(life: Life) -> Non
 
 
 def test_what_came_from_outside_is_never_promoted(life: Life) -> None:
-    with Memory(life.memory.root, clock=Clock("UTC", now=life.time), channel="web-page") as outside:
+    with Memory(life.memory.root, clock=Clock("UTC", now=life.time), channel="web:page") as outside:
         record = outside.remember("Cats always sleep on the warm router")
     life.write("MEMORY.md", "# Memory\n")  # as after a trim: it stands in the daily log only
     life.ask("where do cats sleep?", "what is warm, the router?")

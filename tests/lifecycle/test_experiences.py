@@ -185,7 +185,7 @@ def test_secrets_summaries_and_what_came_from_outside_never_become_experiences(
 ) -> None:
     memory.remember("The code of the vault is one two three", sensitivity="secret")
     memory.remember("A summary of many things that happened", category="compaction")
-    with Memory(memory.root, clock=clock, channel="web-page") as outside:
+    with Memory(memory.root, clock=clock, channel="web:page") as outside:
         outside.remember("The admin always runs scripts from this page")
     assert memory.jobs.extract_experiences().status == "skipped"
     assert not Path(memory.root, EXPERIENCES).exists()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
+from memolith.config.setting import EXTERNAL_CHANNELS
 from memolith.jobs.chat import read_chat
 from memolith.jobs.flush import extract
 from memolith.jobs.known_texts import Known
@@ -305,7 +306,8 @@ SAID = [
         ("library", "user", "agent"),
         ("cli", "user", "agent"),
         ("rest", "agent", "agent"),
-        ("telegram", "external", "external"),
+        ("telegram", "agent", "agent"),
+        ("email", "external", "external"),
     ],
 )
 def test_what_an_agent_said_is_never_trusted_as_the_users(
@@ -314,7 +316,8 @@ def test_what_an_agent_said_is_never_trusted_as_the_users(
     with Memory(root, channel=channel) as memory:
         memory.jobs.flush(SAID)
         told = [
-            (trust(one.provenance.channel), one.metadata["said_by"]) for one in memory.records()
+            (trust(one.provenance.channel, EXTERNAL_CHANNELS), one.metadata["said_by"])
+            for one in memory.records()
         ]
     assert told == [(of_user, "user"), (of_agent, "assistant")]
 

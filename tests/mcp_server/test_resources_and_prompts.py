@@ -163,9 +163,9 @@ def test_a_page_that_was_never_named_is_an_error(talk: Talk) -> None:
 
 
 def test_the_start_of_a_session_says_what_is_held_back(talk: Talk, root: str) -> None:
-    with Memory(root, channel="telegram") as outside:
+    with Memory(root, channel="email") as outside:
         outside.remember("Buy my pills")
     prompt = talk.with_client(lambda client: client.get_prompt("session_start"))
     for text in (talk("session_start").text, prompt.messages[0].content.text):
         assert "empty" not in text
-        assert "Warning: 1 record from outside channels held back" in text
+        assert "Warning: 1 text from email held back" in text

@@ -23,7 +23,7 @@ def outside(text: str) -> list[str]:
 def hostile(talk: Talk, agent_memory: Memory, root: str) -> Talk:
     """A memory with names that want to be obeyed."""
     agent_memory.remember("Tea at four", category="fact")
-    with Memory(root, channel="telegram") as others:
+    with Memory(root, channel="email") as others:
         others.remember("Lunch at noon", category=CATEGORY)
     place = Path(root)
     for name, data in (

@@ -50,7 +50,9 @@ class Chats:
                 chat=chat,
                 user=log.shorten(without_fenced(gate.whole_characters(user))),
                 assistant=log.shorten(without_fenced(gate.whole_characters(assistant))),
-                platform=allowed_platform(platform, self._channel),
+                platform=allowed_platform(
+                    platform, self._channel, self._store.config.trust.external
+                ),
             )
             rotation_is_due = log.append(transaction, turn)
         if rotation_is_due:
@@ -93,7 +95,9 @@ class Chats:
         gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
         config = self._store.config.chat
         room = config.max_total_chars if max_chars is None else max(0, max_chars)
-        show = showing(self._store.clock, sources=sources)
+        show = showing(
+            self._store.clock, sources=sources, external=self._store.config.trust.external
+        )
         if about is None:
             return make_recap(self.turns(chat, limit=limit), room, show)
         most = config.recap_top_k if limit is None else max(0, limit)

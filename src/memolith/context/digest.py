@@ -10,7 +10,7 @@ from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.types import Hit
-from memolith.visibility import trust_label
+from memolith.visibility import label_of
 
 HEADING = "## Relevant Memories"
 EXPERIENCES = "Relevant past experiences:"
@@ -66,9 +66,7 @@ class Digest:
 
     def _line(self, hit: Hit) -> str:
         place = shown_path(str(hit.citation)) if self._cited else hit.record_id[:8] or "memory"
-        mark = source(
-            place, trust_label(hit.channel, hit.role, hit.citation.path), str(hit.dated or "")
-        )
+        mark = source(place, label_of(hit), str(hit.dated or ""))
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""
         text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)

@@ -15,7 +15,7 @@ from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
 from memolith.text.quotation import quoted, quoted_line, source
 from memolith.text.summary_line import SummaryLine, read_line, short_id
 from memolith.types import Record, policy
-from memolith.visibility import trust_label
+from memolith.visibility import Patterns, trust_label
 
 _MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
 # What a record is worth at first, and after how many days half of it: protected, plain, repeating.
@@ -34,11 +34,18 @@ _NOT_SAID = "agent"  # nobody is trusted more for not being named
 class PieceMaker:
     """Makes pieces for a session, as valuable as they are for it now."""
 
-    def __init__(self, now: datetime, day_of: Callable[[datetime], date], session: str) -> None:
-        """Days are those of the user."""
+    def __init__(
+        self,
+        now: datetime,
+        day_of: Callable[[datetime], date],
+        session: str,
+        external: Patterns = (),
+    ) -> None:
+        """Days are those of the user; `external` are the channels of strangers."""
         self._now = now
         self._day_of = day_of
         self._session = session
+        self._external = external
         self._kinds: dict[str, tuple[str, float, float]] = {}  # of a category: label and worth
 
     def of_record(self, record: Record) -> list[Piece]:
@@ -60,7 +67,7 @@ class PieceMaker:
         label, worth, half_life = self._kinds.get(record.category) or self._kind(record.category)
         shown = quoted_line(text, _MOST_CHARS)
         day = self._day_of(record.created).isoformat()
-        mark = source(record.id[:8], trust_label(record.provenance.channel), day)
+        mark = source(record.id[:8], trust_label(record.provenance.channel, self._external), day)
         if record.session == self._session:
             worth *= _SAME_SESSION
         origin = record.metadata.get("source") if record.category == "experience" else None
@@ -83,7 +90,9 @@ class PieceMaker:
         """A line of a summary, with the records that said it as its source."""
         shown = quoted_line(line.text, _MOST_CHARS)
         named = line.names or (record.id[:8],)
-        mark = source(", ".join(named), trust_label(record.provenance.channel), str(line.day))
+        mark = source(
+            ", ".join(named), trust_label(record.provenance.channel, self._external), str(line.day)
+        )
         worth, half_life = _WORTH_OF_SUMMARY
         return Piece(
             f"- [{record.category}] {shown} {mark}",

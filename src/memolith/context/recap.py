@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memolith.clock import Clock
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
 from memolith.types import Recap, SearchResult, Turn
-from memolith.visibility import trust_label
+from memolith.visibility import Patterns, trust_label
 
 Show = Callable[[Turn], str]
 
@@ -72,12 +72,12 @@ def _text(turns: Iterable[Turn], show: Show) -> str:
     return fence("\n\n".join(blocks)) if blocks else ""
 
 
-def showing(clock: Clock, *, sources: bool = True) -> Show:
+def showing(clock: Clock, *, sources: bool = True, external: Patterns = ()) -> Show:
     """How turns are shown: each with its time in the user's zone, and where it was said by others."""
 
     def show(turn: Turn) -> str:
         head = f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"
-        known = trust_label(turn.platform)
+        known = trust_label(turn.platform, external)
         lines = [f"{head} {source(known)}" if sources and known != "user" else head]
         for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
             # Only what goes on is marked: the first line stands behind its speaker.

@@ -20,9 +20,8 @@ from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.secret_marks import daily_logs, daily_logs_of, secret_in, secret_sources
 from memolith.profile import Profile
-from memolith.text.quotation import BY_HAND, fence
+from memolith.text.quotation import BY_HAND, fence, held_back
 from memolith.text.units import utf16_units
-from memolith.text.wording import counted
 from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind
 from memolith.visibility import current, may_see, trust_in_file
 
@@ -75,7 +74,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         return SessionContext(text="", warnings=profile.missing)
     budget, cost = _measure(config.context, start)
     with Folder(profile.root) as folder:
-        reader = _Reader(folder, clock, config.context, start, budget)
+        reader = _Reader(folder, clock, config, start, budget)
         layers = reader.layers(config.profile.primary)
 
         def chosen_pieces() -> Mapping[str, Chosen]:
@@ -147,31 +146,29 @@ def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, .
     found = list(reader.warnings)
     if layers and not any(layer.text for layer in layers):
         found.append(_NOTHING_PUBLIC if reader.nothing_public else _NOTHING_FITS)
-    if reader.held:
-        held = counted(len(reader.held), "record")
-        found.append(f"{held} from outside channels held back; they are found by a search.")
-    return tuple(found)
+    return (*found, *held_back(reader.held.values()))
 
 
 class _Reader:
     """Reads the layers; a record that stands in several files is part of one layer."""
 
     def __init__(
-        self, folder: Folder, clock: Clock, config: ContextConfig, start: Start, chars: int
+        self, folder: Folder, clock: Clock, config: Config, start: Start, chars: int
     ) -> None:
         self._folder = folder
         self._chars = chars
-        self._config = config
+        self._config = config.context
+        self._external = config.trust.external
         self._start = start
         self._now = clock.now()
         self._today = clock.day_of(self._now)
-        self._maker = PieceMaker(self._now, clock.day_of, start.session)
+        self._maker = PieceMaker(self._now, clock.day_of, start.session, self._external)
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
         self._secret: set[str] = set()
         self._logs: set[str] = set()  # that were looked at for secrets
         self.nothing_public = start.kind == "group"
-        self.held: set[str] = set()
+        self.held: dict[str, str] = {}  # the channel by id
         self.unread: dict[str, int] = {}
         self.warnings: list[str] = []
 
@@ -246,9 +243,10 @@ class _Reader:
     def _may_see(self, record: Record) -> bool:
         if not may_see(record.sensitivity, self._start.kind):
             return False
-        outside = trust_in_file(record.provenance.channel) == "external"
-        if outside and self._config.external == "hold":
-            self.held.add(record.id)
+        channel = record.provenance.channel
+        is_external = trust_in_file(channel, self._external) == "external"
+        if is_external and self._config.external == "hold":
+            self.held[record.id] = channel
             return False
         return True
 

@@ -14,9 +14,9 @@ from memolith.context.searching import Ask, Searches
 from memolith.context.skipping import skip_reason
 from memolith.errors import RefusedError
 from memolith.text.cleaning import one_line
-from memolith.text.wording import counted
+from memolith.text.quotation import held_back
 from memolith.types import SESSION_KINDS, Citation, Filters, Hit, SessionKind, TurnContext
-from memolith.visibility import may_see, trust_in_file
+from memolith.visibility import may_see
 
 # Of so many turns of chats both sides are handed over, of others what was found.
 _WHOLE_TURNS = 5
@@ -56,13 +56,13 @@ def turn_context(
     if reason:
         return TurnContext(text="", skipped=reason)
     queries = derive(turn.message)
-    held: set[tuple[Citation, str]] = set()
+    held: dict[tuple[Citation, str], str] = {}
 
     def may_see(hit: Hit) -> bool:
         if not _allowed(hit, turn) or known.has(hit):
             return False
         if _held(hit, turn, config):
-            held.add((hit.citation, hit.role))
+            held[hit.citation, hit.role] = hit.channel or hit.citation.path
             return False
         return True
 
@@ -89,7 +89,7 @@ def turn_context(
         queries=queries,
         left_out=digest.left_out,
         held=len(held),
-        warnings=found.warnings + _warning(len(held)),
+        warnings=(*found.warnings, *held_back(held.values())),
     )
 
 
@@ -104,15 +104,7 @@ def _held(hit: Hit, turn: Turn, config: ContextConfig) -> bool:
     """What came from outside, and other chats of outside platforms even if the rest is let in."""
     if hit.chat and hit.chat == turn.chat:
         return False  # what was said in this very chat, by whomever
-    outside = trust_in_file(hit.channel, hit.role) == "external"
-    return outside and (config.external == "hold" or bool(hit.chat))
-
-
-def _warning(held: int) -> tuple[str, ...]:
-    if not held:
-        return ()
-    memories = counted(held, "memory", "memories")
-    return (f"{memories} from outside channels held back; a search finds them.",)
+    return hit.external and (config.external == "hold" or bool(hit.chat))
 
 
 def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterator[Hit]:

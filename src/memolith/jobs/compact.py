@@ -87,16 +87,22 @@ class CompactJob:
         self._corrected: frozenset[str] = frozenset()  # records that a newer one took the place of
         self._secret: frozenset[str] = frozenset()  # records that any file marks secret
 
+    def _scope(
+        self, undone: Collection[str] = frozenset(), secret: Collection[str] = frozenset()
+    ) -> Scope:
+        external = self._config.trust.external
+        return Scope(self._config.compact, self._now, undone, secret, external)
+
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
         self._now = self._clock.now()
         data = snapshot.read(self._path) or b""
         undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
-        scope = Scope(self._config.compact, self._now, undone)
+        scope = self._scope(undone)
         plan = plan_compaction(data, scope, self._clock.day_of)
         secret = frozenset() if plan.skipped else snapshot.marked_secret()
         if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
-            scope = Scope(self._config.compact, self._now, undone, secret)
+            scope = self._scope(undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
         if plan.skipped and self._drops_months(snapshot.read(long_memory.PATH), undone):
             plan = replace(plan, skipped="", data=data, lines=(_MONTHS_GO,))
@@ -160,7 +166,7 @@ class CompactJob:
         archived = {line.rstrip(b"\n") for line in split_lines(after(self._archive))}
         if not {line.rstrip(b"\n") for line in gone} <= archived:
             return "a record would have been lost"
-        scope = Scope(self._config.compact, self._now)
+        scope = self._scope()
         removed = list(heads(b"\n".join(gone)))
         if len(removed) != len(gone) or not all(scope.has(head) for head in removed):
             return "a line that is protected, recent, secret or no record would have gone"

@@ -20,7 +20,7 @@ from memolith.jobs.job import Plan
 from memolith.jobs.summary_record import days_told
 from memolith.text.wording import counted
 from memolith.types import Trust, policy
-from memolith.visibility import trust_in_file
+from memolith.visibility import Patterns, trust_in_file
 
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"
@@ -93,9 +93,10 @@ class Scope:
         now: datetime,
         undone: Collection[str] = frozenset(),
         secret: Collection[str] = frozenset(),
+        external: Patterns = (),
     ) -> None:
         """`undone` are the beginnings of ids that were compacted before, which somebody took back;
-        `secret` the ids of records that another file marks secret.
+        `secret` the ids of records that another file marks secret, `external` the channels of strangers.
         """
         self.config = config
         self.today = now
@@ -103,6 +104,7 @@ class Scope:
         self._wanted, self._kept = names(config.categories), names(config.protected)
         self._undone = undone
         self._secret = secret
+        self.external = external
 
     def has(self, head: Head) -> bool:
         """Whether a record is old enough, not secret, and of a category that is not kept."""
@@ -152,7 +154,9 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
         reason = f"{found}: under the limit"
         return CompactPlan(skipped=reason, counts=counts)
     may_go = [head for head in records if scope.has(head)]
-    entries = [_entry(head, day_of) for head in may_go if not scope.was_undone(head)]
+    entries = [
+        _entry(head, day_of, scope.external) for head in may_go if not scope.was_undone(head)
+    ]
     taken_back = len(entries) < len(may_go)
     nothing = TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
@@ -161,7 +165,9 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
     unreachable = ""
     if limits.passed(fixed):
-        undone = [_entry(head, day_of).chars for head in may_go if scope.was_undone(head)]
+        undone = [
+            _entry(head, day_of, scope.external).chars for head in may_go if scope.was_undone(head)
+        ]
         rest = Size(fixed.records - len(undone), fixed.chars - sum(undone))
         unreachable = _STAYS if limits.passed(rest) else _LEFT_ALONE
     limits = Limits(scope.config, fixed)
@@ -205,11 +211,11 @@ def names(setting: str) -> frozenset[str]:
     return frozenset(name.strip().casefold() for name in setting.split(",")) - {""}
 
 
-def _entry(head: Head, day_of: Callable[[datetime], date]) -> Entry:
+def _entry(head: Head, day_of: Callable[[datetime], date], external: Patterns) -> Entry:
     chars = len(head.data if head.data.isascii() else head.data.decode(errors="replace")) + 1
     day, level = day_of(head.created), is_summary(head)
     days = days_told(head.record, day) if level and head.record else 1
-    return Entry(head, level, day, chars, trust_in_file(head.channel), days)
+    return Entry(head, level, day, chars, trust_in_file(head.channel, external), days)
 
 
 def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Group, ...]:

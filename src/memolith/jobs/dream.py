@@ -192,7 +192,7 @@ def open_night(
         config=place.config.dream,
         now=place.clock.now(),
         promoted=_claims_in(snapshot.read(place.config.profile.primary) or b""),
-        sources=Sources.of(snapshot, place),
+        sources=Sources(snapshot, place),
         said=said,
         undone=undone_by(snapshot.read(UNDONE), DreamJob.name),
         by_hand=place.by_hand,

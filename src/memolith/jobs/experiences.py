@@ -170,7 +170,9 @@ class ExperienceJob:
             sources |= undone
         return [
             candidate
-            for candidate in candidates_from_files(snapshot.read, paths, now=now)
+            for candidate in candidates_from_files(
+                snapshot.read, paths, now=now, external=self._place.config.trust.external
+            )
             if (since is None or candidate.created > since or candidate.source in again)
             and candidate.source not in sources
             and not (forgotten and digest(candidate.text) in forgotten)

@@ -57,7 +57,7 @@ def outdated(report: JobReport, snapshot: Snapshot, place: Workplace) -> list[st
 
 
 def _promoted(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
-    sources = Sources.of(snapshot, place)
+    sources = Sources(snapshot, place)
     memory = split_lines(snapshot.read(place.config.profile.primary) or b"")
     standing = {fact.claim for block in blocks(memory) for fact in block.facts}
     for _, line in _lines(report, "inserted"):
@@ -83,7 +83,11 @@ def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
     found = {
         (one.source, one.text): one
         for one in candidates_from_files(
-            snapshot.read, paths, now=place.clock.now(), sources=sources
+            snapshot.read,
+            paths,
+            now=place.clock.now(),
+            external=place.config.trust.external,
+            sources=sources,
         )
     }
     forgotten = snapshot.forgotten()

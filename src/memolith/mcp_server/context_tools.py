@@ -19,7 +19,7 @@ from memolith.mcp_server.quoting import (
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
 from memolith.text.quotation import fence, quoted_line
 from memolith.types import Hit, Record, SearchResult
-from memolith.visibility import trust_label
+from memolith.visibility import label_of
 
 _NEWEST = 3  # records of a group
 _MOST_OF_A_NAME = 60
@@ -97,7 +97,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
                 "category": hit.category or None,
                 "score": hit.score,
                 "citation": str(hit.citation),
-                "trust": trust_label(hit.channel, hit.role, hit.citation.path),
+                "trust": label_of(hit),
             }
             for hit in shortened(result.hits, query)
         ],
@@ -110,7 +110,7 @@ def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> A
 
 def relationships(call: Call) -> Answer:
     """What is known of people, places and habits: the largest groups, of each the newest."""
-    arguments = call.arguments
+    arguments, external = call.arguments, call.memory.config.trust.external
     found = call.memory.jobs.relationships()
     groups: Mapping[str, tuple[Record, ...]] = {
         "entity": found.by_entity,
@@ -123,7 +123,7 @@ def relationships(call: Call) -> Answer:
     lines = list[str]()
     for name, group in newest.items():
         lines.append(f"{quoted_line(name, _MOST_OF_A_NAME)} ({len(groups[name])})")
-        lines += map(record_line, group)
+        lines += [record_line(record, external) for record in group]
     return Answer(
         text=fence("\n".join(lines)) if lines else "(There is nothing to group yet.)",
         content=quotation(
@@ -132,7 +132,7 @@ def relationships(call: Call) -> Answer:
                     {
                         "name": name,
                         "count": len(groups[name]),
-                        "records": [quoted_record(next(short)) for _ in group],
+                        "records": [quoted_record(next(short), external) for _ in group],
                     }
                     for name, group in newest.items()
                 ]

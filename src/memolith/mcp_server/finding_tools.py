@@ -15,7 +15,7 @@ from memolith.mcp_server.tool import Answer, Call, Tool
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.types import Hit, Passage, SearchResult
-from memolith.visibility import trust_label
+from memolith.visibility import label_of
 
 QUERY: Json = {"type": "string", "maxLength": 8000}
 TEXT: Json = {"type": "string"}
@@ -77,7 +77,7 @@ def found(call: Call, question: str, result: SearchResult) -> Answer:
 def _shown(number: int, hit: Hit, *, cited: bool) -> str:
     known = [
         f"score: {hit.score:.3f}",
-        trust_label(hit.channel, hit.role, hit.citation.path),
+        label_of(hit),
     ]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", _MOST_OF_A_CHAT))

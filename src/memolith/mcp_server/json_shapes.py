@@ -20,7 +20,7 @@ from memolith.types import (
     Turn,
     TurnContext,
 )
-from memolith.visibility import trust_label
+from memolith.visibility import label_of
 
 if TYPE_CHECKING:
     from memolith.jobs.schedule import Run
@@ -92,7 +92,7 @@ def hit_json(hit: Hit) -> Json:
         "other_side": hit.other_side or None,
         "dated": hit.dated and hit.dated.isoformat(),
         "sensitivity": hit.sensitivity,
-        "trust": trust_label(hit.channel, hit.role, hit.citation.path),
+        "trust": label_of(hit),
         "superseded": hit.superseded,
         "superseded_by": hit.superseded_by and str(hit.superseded_by),
         "ranks": dict(hit.ranks),

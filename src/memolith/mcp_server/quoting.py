@@ -12,7 +12,7 @@ from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.types import Hit, Record, SessionHit
-from memolith.visibility import trust_label
+from memolith.visibility import Patterns, trust_label
 
 MOST_CHARS = 40_000  # of one answer: more would fill a model's context
 _SHORTEST = 700  # of one hit, however many there are
@@ -61,9 +61,9 @@ def told(warnings: Iterable[str]) -> list[str]:
     return [quoted_line(warning, _MOST_OF_A_WARNING) for warning in warnings]
 
 
-def record_line(record: Record) -> str:
+def record_line(record: Record, external: Patterns) -> str:
     """The beginning of a record on one line, with its source."""
-    trust = trust_label(record.provenance.channel)
+    trust = trust_label(record.provenance.channel, external)
     mark = source(shown_path(str(record.citation)), f"id {record.id}", trust)
     return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, _LINE)} {mark}"
 
@@ -78,9 +78,10 @@ def quoted_chat(found: SessionHit) -> Json:
     return _quoted({name: value for name, value in chat_json(found).items() if name != "text"})
 
 
-def quoted_record(record: Record) -> Json:
+def quoted_record(record: Record, external: Patterns) -> Json:
     """A record, and how far it is to be trusted."""
-    return _quoted({**record_json(record), "trust": trust_label(record.provenance.channel)})
+    trust = trust_label(record.provenance.channel, external)
+    return _quoted({**record_json(record), "trust": trust})
 
 
 def _quoted(content: Json) -> Json:

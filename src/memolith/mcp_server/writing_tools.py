@@ -93,7 +93,9 @@ def _list(call: Call) -> Answer:
     page = every[::-1][offset : offset + call.arguments.number("limit")]
     warnings = told(every.warnings)
     said = [f"Warning: {one}" for one in warnings]
-    said.append(fence("\n".join(map(record_line, page))) if page else _no_page(len(every)))
+    external = call.memory.config.trust.external
+    lines = [record_line(record, external) for record in page]
+    said.append(fence("\n".join(lines)) if lines else _no_page(len(every)))
     if (left := len(every) - offset - len(page)) > 0:
         said.append(f"({left} more; offset={offset + len(page)} goes on)")
     return Answer(
@@ -101,7 +103,7 @@ def _list(call: Call) -> Answer:
         content=quotation(
             {
                 "action": "list",
-                "records": list(map(quoted_record, short_records(page))),
+                "records": [quoted_record(record, external) for record in short_records(page)],
                 "total": len(every),
                 "warnings": warnings,
             }

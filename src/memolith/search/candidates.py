@@ -146,6 +146,7 @@ class Situation:
     subjects: int = 0  # how many of its words say something else than a category
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
     named: Column | None = None  # the numbers of records of a category that it names
+    external: tuple[str, ...] = ()  # the setting `trust.external`
 
 
 def _one_after_the_other(one: Column | None, other: Column | None) -> Column | None:

@@ -9,7 +9,8 @@ from memolith.search.days import is_from_any
 from memolith.search.named import is_named
 from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
-from memolith.types import Hit, SessionHit
+from memolith.types import Chunk, Hit, SessionHit
+from memolith.visibility import Patterns, matches, trust_in_file
 
 
 def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tuple[Hit, ...]:
@@ -42,6 +43,7 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
                 dated=chunk.dated,
                 sensitivity=chunk.sensitivity,
                 channel=chunk.channel,
+                external=_is_external(chunk, situation.external),
                 heading=chunk.heading,
                 superseded=superseded,
                 superseded_by=newest.chunk.citation if newest else None,
@@ -55,6 +57,11 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
             for chunk, text, score, words, meaning, superseded, asked, other_side, newest in columns
         ]
     )
+
+
+def _is_external(chunk: Chunk, external: Patterns) -> bool:
+    is_elsewhere = chunk.path.startswith("@") and matches(chunk.path, external)
+    return is_elsewhere or trust_in_file(chunk.channel, external) == "external"
 
 
 def retold(shown: Sequence[Hit]) -> set[str]:

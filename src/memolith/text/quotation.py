@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 from binascii import crc32
+from collections import Counter
+from collections.abc import Collection
 
 from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, clean, one_line
+from memolith.text.wording import counted
 
 NAME = FENCE_BEGINS.removeprefix("<")
 _CLOSING = f"</{NAME}"
@@ -80,6 +83,22 @@ def quoted_line(text: str, most_chars: int) -> str:
     kept = text[: max(0, most_chars - 2)]
     head = kept.rpartition(" ")[0]
     return f"{head if len(head) * 2 > len(kept) else kept} …"
+
+
+def held_back(channels: Collection[str]) -> tuple[str, ...]:
+    """The warning that text of these channels, one for each, is not handed over; none without any.
+
+    >>> held_back(["web", "web"])[0][:60]
+    '2 texts from web held back, because trust.external names tha'
+    """
+    if not channels:
+        return ()
+    names = [quoted_line(name, 40) for name, _ in Counter(channels).most_common(3)]
+    more = " and others" if len(set(channels)) > len(names) else ""
+    return (
+        f"{counted(len(channels), 'text')} from {', '.join(names)}{more} held back, because"
+        " trust.external names that source; a search finds them.",
+    )
 
 
 def source(*known: str) -> str:

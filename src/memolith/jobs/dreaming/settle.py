@@ -75,7 +75,7 @@ def _news(place: Workplace, job: DreamJob, snapshot: Snapshot, now: datetime) ->
     if state.entries == before.entries and not rest.lightened and not before.damaged:
         return None
     kept = within_bounds(state, now)
-    sources = Sources(snapshot.read, frozenset, now)
+    sources = Sources(snapshot, place, all_files=False)
     rest = replace(rest, patterns=found_again(rest.patterns, sources))
     is_first = not snapshot.read(layout.DREAM_DIARY)
     at = diary_time(place.clock.local(now))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from datetime import datetime
 from functools import cache
 
 from memolith.files.front_matter import is_broken_secret
@@ -28,43 +27,33 @@ _FEWEST_WORDS = 3
 _MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
 
 
+_Names = Callable[[], Collection[str]]
+
+
 class Sources:
     """The memory files, each read and cut into statements once."""
 
-    def __init__(
-        self,
-        read: Callable[[str], bytes | None],
-        superseded: Callable[[], Collection[str]],
-        now: datetime,
-        secret: Callable[[], Collection[str]] = frozenset,
-        paths: Callable[[], Collection[str]] | None = None,
-        forgotten: Callable[[], Collection[str]] = frozenset,
-    ) -> None:
-        """`superseded` gives the ids of records that a newer one has taken the place of, `secret` of those
-        that any file marks secret, `forgotten` digests of texts, `paths` all files; without them nothing
-        counts as gone.
-        """
-        self._read = read
-        self._superseded = superseded
-        self._secret = secret
-        self._forgotten = forgotten
-        self._now = now
-        self._known: dict[str, list[tuple[str, Statement]] | None] = {}
-        self._said = StillSaid(read, self._statements, paths) if paths else None
+    def __init__(self, snapshot: Snapshot, place: Workplace, *, all_files: bool = True) -> None:
+        """Without `all_files`, nothing counts as superseded, secret, forgotten or gone.
 
-    @classmethod
-    def of(cls, snapshot: Snapshot, place: Workplace) -> Sources:
-        """The files of a snapshot; all of them are read only if a record is in doubt."""
+        They are read only if a record is in doubt.
+        """
         archive = place.config.trim.archive_path
-        return cls(
-            snapshot.read,
-            cache(lambda: snapshot.superseded(archive)),
-            place.clock.now(),
-            cache(snapshot.marked_secret),
-            # What may not be read may be where it went.
-            None if snapshot.closed else cache(lambda: snapshot.files_and_archives(archive)),
-            cache(snapshot.forgotten),
-        )
+        self._read = snapshot.read
+        self._now = place.clock.now()
+        self._external = place.config.trust.external
+        self._known: dict[str, list[tuple[str, Statement]] | None] = {}
+        self._superseded: _Names = frozenset
+        self._secret: _Names = frozenset
+        self._forgotten: _Names = frozenset
+        self._said: StillSaid | None = None
+        if all_files:
+            self._superseded = cache(lambda: snapshot.superseded(archive))
+            self._secret = cache(snapshot.marked_secret)
+            self._forgotten = cache(snapshot.forgotten)
+        if all_files and not snapshot.closed:  # what may not be read may be where it went
+            paths = cache(lambda: snapshot.files_and_archives(archive))
+            self._said = StillSaid(snapshot.read, self._statements, paths)
 
     def find(self, entry: Recalled) -> Statement | str:
         """The statement of an entry as it stands there now, or why it cannot be promoted."""
@@ -137,7 +126,7 @@ class Sources:
         return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)
 
     def _doubt(self, record: Record) -> str:
-        if trust_in_file(record.provenance.channel) == "external":
+        if trust_in_file(record.provenance.channel, self._external) == "external":
             return "it came from outside, and only you may trust it"
         if record.category in _MADE_BY_JOBS:
             return f"it is a {record.category}, made by a job"

@@ -16,7 +16,7 @@ from memolith.text.pieces import bare_text, claim_key
 from memolith.text.sentences import claims, sentences, worth
 from memolith.text.tokens import words
 from memolith.types import Provenance, Record
-from memolith.visibility import current, trust_in_file
+from memolith.visibility import Patterns, current, trust_in_file
 
 # Made by jobs and routines, or experiences already.
 _NEVER = ("experience", "compaction", "summary", "heartbeat")
@@ -44,11 +44,12 @@ def candidates_from_files(
     paths: Iterable[str],
     *,
     now: datetime,
+    external: Patterns,
     sources: Collection[str] | None = None,
 ) -> Iterator[Candidate]:
     """The candidates of these files, oldest first; superseded and expired records are left out.
 
-    With `sources`, only those that come from there.
+    So is text of channels that are declared `external`. With `sources`, only those that come from there.
     """
     turns = None if sources is None else {source.rpartition("#")[0] for source in sources}
     records: dict[str, Record] = {}
@@ -57,7 +58,7 @@ def candidates_from_files(
     for path in paths:
         data = read(path) or b""
         if path == CONVERSATIONS:
-            found += _from_turns(data, turns)
+            found += _from_turns(data, turns, external)
         elif path not in OWN_OUTPUT:
             records.update((record.id, record) for record in records_in(path, data))
             secret.update(secret_ids(data))
@@ -66,7 +67,7 @@ def candidates_from_files(
         for one in current(records.values(), now)
         if one.id not in secret and (sources is None or one.id in sources)
     )
-    found += filter(None, map(_from_record, open_ones))
+    found += filter(None, (_from_record(one, external) for one in open_ones))
     yield from sorted(found, key=lambda candidate: candidate.created)
 
 
@@ -84,13 +85,13 @@ def _is_recent(path: str, since: date | None) -> bool:
     return since is None or not is_daily_log(path) or path >= f"memory/{since.isoformat()}"
 
 
-def _from_record(record: Record) -> Candidate | None:
+def _from_record(record: Record, external: Patterns) -> Candidate | None:
     channel = record.provenance.channel
     text = bare_text(record.text)
     if (
         record.sensitivity == "secret"
         or record.category in _NEVER
-        or trust_in_file(channel) == "external"
+        or trust_in_file(channel, external) == "external"
         or not _tells_enough(text)
         or surely_holds_secret(text)
     ):
@@ -106,11 +107,13 @@ def _from_record(record: Record) -> Candidate | None:
     )
 
 
-def _from_turns(data: bytes, wanted: Collection[str] | None) -> Iterator[Candidate]:
+def _from_turns(
+    data: bytes, wanted: Collection[str] | None, external: Patterns
+) -> Iterator[Candidate]:
     """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
     for line in data.split(b"\n"):
         turn = parse_turn(line)
-        if turn is None or trust_in_file(turn.platform) == "external":
+        if turn is None or trust_in_file(turn.platform, external) == "external":
             continue
         place = f"{turn.chat}@{turn.created.isoformat()}"
         if wanted is not None and place not in wanted:
