@@ -197,6 +197,7 @@ class AsyncMemory(_Awaited):
     doctor = _in_thread(Memory.doctor)
     forget = _in_thread(Memory.forget)
     get = _in_thread(Memory.get)
+    get_record = _in_thread(Memory.get_record)
     init = _in_thread(Memory.init)
     recall = _in_thread(Memory.recall)
     reconfigure = _in_thread(Memory.reconfigure)

@@ -240,6 +240,17 @@ class Memory:
         start = 0 if limit is None else max(0, end - max(0, limit))
         return Records(found[start:end], found.warnings)
 
+    def get_record(self, record_id: str, *, include_secret: bool = False) -> Record:
+        """The record or note with this id, which may be shortened to its first characters.
+
+        It may be past or in an archive. A secret one is not found unless asked for.
+        """
+        from memolith.files.records import read_record
+
+        gate.check_is_text(id=record_id)
+        with self._store.existing() as folder:
+            return read_record(folder, record_id, include_secret=include_secret)
+
     def get(
         self,
         path: str,

@@ -24,7 +24,7 @@ from memolith.types import (
     Records,
     Sensitivity,
 )
-from memolith.visibility import current, trust, visible
+from memolith.visibility import trust
 
 _NOT_YET = datetime.fromtimestamp(0, UTC)  # of a draft: its time is taken under the lock
 
@@ -205,35 +205,26 @@ class Store:
         include_past: bool = False,
     ) -> Records:
         """Every record of MEMORY.md and every note, oldest first; see `Memory.records`."""
-        from memolith.files.damage import Damage, damage_warnings
-        from memolith.files.lookup import superseded_in
-        from memolith.files.notes import notes
-        from memolith.files.secret_marks import with_strictest_marks
+        from memolith.files.records import read_records
 
         gate.check_is_text_or_none(category=category, session=session)
         if not self.profile.exists:
             return Records()
-        damages: list[Damage] = []
         with Folder(self.root) as folder:
-            closed = folder.leave_out_closed()
-            read = (*self.journal.records(folder, damages), *notes(folder, damages))
-            found = with_strictest_marks(folder, read)
-            if not include_secret:
-                found = _without_secrets_retold(folder, found)
-            replaced = superseded_in(folder, self.config.trim.archive_path)
-        chosen = found if include_past else current(found, self.clock.now(), replaced)
+            found = read_records(
+                folder,
+                self.journal,
+                self.config.trim.archive_path,
+                include_secret=include_secret,
+                include_past=include_past,
+            )
         folded = category and category.casefold()
-        shown = sorted(
-            (
-                record
-                for record in chosen
-                if folded in (None, record.category.casefold())
-                and session in (None, record.session)
-                and visible(record, include_secret=include_secret)
-            ),
-            key=lambda record: record.created,
+        chosen = (
+            record
+            for record in found
+            if folded in (None, record.category.casefold()) and session in (None, record.session)
         )
-        return Records(shown, (*closed.values(), *damage_warnings(damages)))
+        return Records(chosen, found.warnings)
 
     def passage(
         self,
@@ -283,11 +274,3 @@ class Store:
 
 def _is_users(draft: Record) -> bool:
     return trust(draft.provenance.channel) == "user"
-
-
-def _without_secrets_retold(folder: Folder, records: list[Record]) -> list[Record]:
-    if not any(record.category == "compaction" for record in records):
-        return records  # most lists need nothing of summaries, and start faster without it
-    from memolith.files.retold import with_secrets_hidden
-
-    return with_secrets_hidden(folder, records)

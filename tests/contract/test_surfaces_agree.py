@@ -39,6 +39,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "doctor": ("doctor", ADMIN, "/api/v1/doctor"),
     "forget": ("forget", "memory", "/api/v1/records/{record_id}"),
     "get": ("get", "memory_get", "/api/v1/passage"),
+    "get_record": ("get", "— memory_get reads its line", "/api/v1/records/{record_id}"),
     "init": ("init", "— the first record makes the files", "/api/v1/init"),
     "recall": ("— search: a command has no cache", "recall_memory", "/api/v1/recall"),
     "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),

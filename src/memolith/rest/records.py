@@ -9,8 +9,14 @@ from fastapi import APIRouter, Query
 from memolith.mcp_server.json_shapes import forgotten_json, record_json
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
-from memolith.rest.requests import NoteRequest, RecordsQuery, RememberRequest, SupersedeRequest
-from memolith.rest.schemas import ForgottenAnswer, RecordsAnswer, WrittenAnswer
+from memolith.rest.requests import (
+    NoteRequest,
+    RecordQuery,
+    RecordsQuery,
+    RememberRequest,
+    SupersedeRequest,
+)
+from memolith.rest.schemas import ForgottenAnswer, RecordAnswer, RecordsAnswer, WrittenAnswer
 from memolith.types import Record
 
 routes = APIRouter(prefix=V1, tags=["records"])
@@ -62,6 +68,13 @@ def list_records(memory: TheMemory, query: Annotated[RecordsQuery, Query()]) -> 
     page = found[::-1][query.offset : query.offset + query.limit]
     shown = [record_json(record) for record in page]
     return Answer({"records": shown, "total": len(found), "warnings": found.warnings})
+
+
+@routes.get("/records/{record_id}", response_model=RecordAnswer)
+def get_record(record_id: str, memory: TheMemory, query: Annotated[RecordQuery, Query()]) -> Answer:
+    """One record or note by its id, or the first characters of it."""
+    include_secret = secrets(memory, query.include_secret)
+    return Answer(record_json(memory.get_record(record_id, include_secret=include_secret)))
 
 
 @routes.post(

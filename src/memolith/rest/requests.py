@@ -91,6 +91,12 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class RecordQuery(Parameters):
+    """Whether a secret record is shown."""
+
+    include_secret: bool = False
+
+
 class RecordsQuery(Parameters):
     """Which records to list, and which page of them."""
 
