@@ -171,7 +171,7 @@ def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
 
 def test_a_schedule_has_its_jobs_run_apart(root: str) -> None:
     reports = []
-    settings = {"dream.enabled": True, "dream.cron": "* * * * *"}
+    settings = {"dream.enabled": True, "compact.cron": "* * * * *"}
     with Memory(root, settings=settings) as memory:
         memory.remember("Tea at four")
         scheduler = Scheduler(memory.jobs, poll_seconds=0.01, tell=reports.append)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Step = Mapping[str, object]
 
 TRIM = {"trim.max_records": 3}
-COMPACT = {"compact.max_records": 2, "compact.min_age_days": 0, "jobs.kept": 3}
+COMPACT = {"compact.max_records": 2, "compact.min_age_days": 0}
 AFTER = "the next call works"
 _WRITTEN = [{"do": "remember", "text": f"written before {n}"} for n in range(6)]
 # The same kind of call once before, so that no import falls into the window.

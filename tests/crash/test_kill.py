@@ -26,7 +26,6 @@ PATIENT = {
     "store.lock_timeout_seconds": 300,
     "compact.max_records": 15,
     "compact.min_age_days": 0,
-    "jobs.kept": 3,
 }
 TRIM = {"trim.max_records": 20}
 KILLS_PER_ROOT = 25

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TRIM = {"trim.max_records": 30}
 ALONE = {"remember": 83, "trim": 5, "jobs.compact": 3, "supersede": 3, "forget": 3, "restore": 3}
 TOGETHER = {"remember": 87, "trim": 5, "jobs.compact": 3, "supersede": 3, "forget": 2}
-COMPACT = {"compact.max_records": 20, "compact.min_age_days": 0, "jobs.kept": 3}
+COMPACT = {"compact.max_records": 20, "compact.min_age_days": 0}
 FILE_SYSTEMS = ["ext4", "xfs"]
 
 pytestmark = [pytest.mark.usefixtures("private_mounts"), pytest.mark.timeout(minutes(5, 60))]

@@ -64,8 +64,9 @@ def test_ollama_is_asked_in_its_own_language(server: ModelServer) -> None:
     assert made.dimensions == DIMENSIONS
 
 
-def test_texts_are_sent_in_batches(server: ModelServer) -> None:
-    embedder(server, batch_size=10).embed([f"word{number}" for number in range(25)])
+def test_texts_are_sent_in_batches(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "BATCH_SIZE", 10)
+    embedder(server).embed([f"word{number}" for number in range(25)])
     assert [len(batch) for batch in server.batches] == [10, 10, 5]
 
 

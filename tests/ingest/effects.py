@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 def asked(memory: Memory, behaviour: Behaviour | None = None) -> object:
     """What a server is asked by a memory with these settings, and what the memory says of it."""
-    names = ("kind", "model", "key", "batch_size", "timeout_seconds", "retries")
+    names = ("kind", "model", "timeout_seconds", "retries")
     settings = {f"embed.{name}": value_of(memory.config, f"embed.{name}") for name in names}
     with model_server() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ONE_KEY", "1")
         patch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
         is_ollama = settings["embed.kind"] == "ollama"
         server.behave = ollama_answer if is_ollama else openai_answer
@@ -92,8 +91,6 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,
     ),
     "embed.model": (asked, "small", "large", {"embed.kind": "openai"}),
-    "embed.key": (asked, "", "env:ONE_KEY", REMOTE),
-    "embed.batch_size": (asked, 1, 64, REMOTE),
     "embed.timeout_seconds": (asked_when_slow, 0.1, 300.0, NOWHERE),
     "embed.retries": (asked_when_busy, 0, 2, REMOTE),
 }  # fmt: skip

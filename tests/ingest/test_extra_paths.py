@@ -177,6 +177,7 @@ def test_a_file_found_in_a_project_folder_may_not_name_folders(
     project = tmp_path / "project"
     project.mkdir()
     (project / "memolith.toml").write_text(f"[index]\nextra_paths = '{notes}'\n")
+    approve(project)
     monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
     approve(project)
     monkeypatch.chdir(project)

@@ -23,7 +23,7 @@ def with_vectors(vectors: list[list[float]]) -> tuple[int, bytes]:
 
 FAILURES: dict[str, Behaviour] = {
     "status 500": lambda _: (500, b"oops"),
-    "status 401 (is embed.key right?)": lambda _: (401, b'{"error": "Incorrect API key"}'),
+    "status 401 (is MEMOLITH_EMBED_KEY right?)": lambda _: (401, b'{"error": "Incorrect API key"}'),
     "not JSON": lambda _: (200, b"<html>hi</html>"),
     "no vector of numbers": lambda texts: with_vectors([[float("nan")] * 8 for _ in texts]),
     "no vector of numbers, or of another": lambda texts: with_vectors([[0.0] * 8 for _ in texts]),

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from memolith import Memory
-from memolith.errors import EmbeddingError, IndexUnavailableError
+from memolith.embed import endpoint
+from memolith.errors import ConfigError, EmbeddingError, IndexUnavailableError
 from memolith.index import segments, vector_cache
 from memolith.index.segment import Segment
 from memolith.index.vector_cache import CachedEmbedder, forget_all
@@ -125,7 +126,7 @@ def test_a_memory_without_a_folder_of_ours_keeps_its_first_vectors_too(
 
 
 def test_what_was_answered_before_the_model_failed_is_not_asked_for_again(
-    tmp_path: Path, server: ModelServer
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quota = 3  # requests a run
 
@@ -135,7 +136,8 @@ def test_what_was_answered_before_the_model_failed_is_not_asked_for_again(
     server.behave = answer
     text = "\n\n".join(f"# Bird {number}\n\nIt was seen.\n" for number in range(40))
     (tmp_path / "a.md").write_text(text)
-    with Memory(tmp_path, settings={**settings(server), "embed.batch_size": 8}) as memory:
+    monkeypatch.setattr(endpoint, "BATCH_SIZE", 8)
+    with Memory(tmp_path, settings=settings(server)) as memory:
         for _ in range(4):
             before = len(server.batches)
             warnings = memory.index.sync().warnings
@@ -267,14 +269,14 @@ def test_a_model_that_comes_back_in_the_middle_of_a_search_costs_no_index(
 def test_a_key_is_read_from_the_environment_and_never_from_a_file(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BIRD_KEY", "s3cret")
-    with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
+    monkeypatch.setenv("MEMOLITH_EMBED_KEY", "s3cret")
+    with Memory(tmp_path, settings=settings(server)) as memory:
         memory.remember("A heron stands in the river")
         memory.index.sync()
     assert set(server.keys) == {"Bearer s3cret"}
-    monkeypatch.delenv("BIRD_KEY")
-    with Memory(tmp_path, settings={**settings(server), "embed.key": "env:BIRD_KEY"}) as memory:
-        assert "BIRD_KEY" in memory.search("heron").warnings[0]
+    (tmp_path / "memolith.toml").write_text('[embed]\nkey = "s3cret"\n')
+    with pytest.raises(ConfigError, match=r"embed\.key"):
+        Memory(tmp_path)
 
 
 def test_a_secret_is_never_sent_and_still_found_by_words(

@@ -54,9 +54,7 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "dream.min_score": (promoted, 0.3, 1.0, {}),
     "dream.min_recalls": (promoted, 1, 2, {}),
     "dream.min_queries": (promoted, 1, 2, ONE_RECALL),
-    "dream.max_age_days": (promoted, 2, 30, {}),
     "dream.max_per_run": (promoted, 1, 10, ONE_RECALL),
     "experiences.uniqueness": (experiences_taken_in, 0.85, 0.7, {}),
     "experiences.max_count": (experiences_taken_in, 1, 5, {}),
-    "dream.max_chars": (promoted, 0, 8000, {}),
 }

@@ -291,27 +291,6 @@ def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     assert "The rules wrote the summary." in report.warnings[0]
 
 
-def test_only_the_categories_that_are_named_are_compacted(lived: Memory) -> None:
-    only_events = Memory(
-        lived.root, clock=lived._store.clock, settings={**SMALL, "compact.categories": "event"}
-    )
-    others = [record for record in lived.records() if record.category != "event"]
-    report = only_events.jobs.compact()
-    archive = Document.parse(ARCHIVE, Path(lived.root, ARCHIVE).read_bytes())
-    gone = [record.category for _, record in archive.records()]
-    assert set(gone) == {"event"}
-    assert len(gone) == report.counts["compacted"] > 10
-    assert {record.id for record in others} <= {record.id for record in only_events.records()}
-
-
-def test_further_categories_can_be_protected(lived: Memory) -> None:
-    notes = lived.records(category="note")
-    Memory(
-        lived.root, clock=lived._store.clock, settings={**SMALL, "compact.protected": "note, event"}
-    ).jobs.compact()
-    assert lived.records(category="note") == notes
-
-
 def test_undo_brings_every_byte_back_and_keeps_what_came_later(lived: Memory) -> None:
     before = memory_md(lived)
     report = lived.jobs.compact()

@@ -229,14 +229,3 @@ def test_old_records_of_strangers_that_stay_are_counted(
     stopped_time.advance(days=30)
     *_, last = plan(user, compact__max_records=40)
     assert last.startswith("3 old records from outside → as before")
-
-
-def test_a_category_that_no_record_has_is_named(mixed: Memory) -> None:
-    settings = {**OFF, "compact.max_records": 5, "compact.categories": "evnt"}
-    with Memory(mixed.root, clock=mixed.jobs.clock, settings=settings) as other:
-        reason = other.jobs.compact().reason
-    assert reason == "no record is of evnt (compact.categories); there are: note"
-    with Memory(
-        mixed.root, clock=mixed.jobs.clock, settings={**settings, "compact.categories": "NOTE"}
-    ) as other:
-        assert other.jobs.compact().status == "done"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.long_memory import ARCHIVE, LongMemory
+from memolith.jobs import compact
 from memolith.jobs.compact import CompactJob
 from memolith.llm.rule_based import RuleBased
 from tests.conftest import StoppedTime
@@ -147,7 +148,7 @@ def test_what_you_write_may_fill_the_cap_and_is_still_kept() -> None:
 
 
 def test_a_lower_cap_is_kept_by_the_next_compaction_whatever_memory_md_holds(
-    memory: Memory,
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.remember("The server is heron")
     months = {f"2026-{month:02d}": told(f"What {month} held. " * 20) for month in range(1, 10)}
@@ -155,7 +156,8 @@ def test_a_lower_cap_is_kept_by_the_next_compaction_whatever_memory_md_holds(
     path, archive = Path(memory.root, "LONGMEMORY.md"), Path(memory.root, ARCHIVE)
     path.write_bytes(data)
     assert memory.jobs.compact().status == "skipped"
-    with Memory(memory.root, settings={"long_memory.max_chars": 2000}) as lower:
+    monkeypatch.setattr(compact, "MAX_LONG_MEMORY_CHARS", 2000)
+    with Memory(memory.root) as lower:
         assert lower.jobs.compact(dry_run=True).files == (ARCHIVE, "LONGMEMORY.md")
         assert path.read_bytes() == data
         report = lower.jobs.compact()

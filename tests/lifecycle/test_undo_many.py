@@ -23,9 +23,7 @@ PEOPLE = ("Agnes", "Boris", "Clara", "Dimitri", "Edith", "Fabian", "Greta", "Hug
 SETTINGS = {
     **ON,
     "compact.max_records": 30,
-    "jobs.kept": 2 * JOBS,
     "store.backups_kept": 3,
-    "dream.max_chars": 20_000,
 }
 
 

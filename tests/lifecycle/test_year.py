@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.jobs.compact import CompactJob
+from memolith.jobs.compact import MAX_LONG_MEMORY_CHARS, CompactJob
 from memolith.jobs.run import run_job
 from memolith.llm.rule_based import RuleBased
 from tests.conftest import StoppedTime
@@ -17,12 +17,8 @@ DAYS = 365
 LIMITS = {
     "compact.max_records": 120,
     "compact.max_chars": 40_000,
-    "long_memory.max_chars": 8_000,
-    "long_memory.block_chars": 900,
     "store.durability": "fast",
     "store.backups_kept": 3,
-    "jobs.kept": 5,
-    "dream.max_chars": 2_000,
 }
 BY_HAND = b"## By hand\r\nNever lose this. \xff\xfe\n"
 OFTEN = "Cookie the dachshund weighs nine kilos and must not eat onions"
@@ -81,7 +77,7 @@ def check_the_day(root: Path, protected: set[bytes], remarks: set[bytes]) -> Non
     long_memory = root / "LONGMEMORY.md"
     if long_memory.exists():
         text = long_memory.read_text("utf-8")
-        assert len(text) <= LIMITS["long_memory.max_chars"]
+        assert len(text) <= MAX_LONG_MEMORY_CHARS
         assert "xyzzy" not in text
         assert remarks <= set(long_memory.read_bytes().splitlines(keepends=True))
 

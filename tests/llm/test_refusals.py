@@ -15,7 +15,10 @@ from tests.llm.test_openai_compatible import NOTES
 @pytest.mark.parametrize(
     ("way", "told"),
     [
-        ("401", "answered with status 401: “busy”. It does not accept the key: see llm.key."),
+        (
+            "401",
+            "answered with status 401: “busy”. It does not accept the key: see MEMOLITH_LLM_KEY.",
+        ),
         ("404", "answered with status 404: “busy”. There is no such address or model"),
         ("503", "answered with status 503: “busy”."),
         ("redirect", "It sends us elsewhere, and nothing is sent there: see llm.url."),
@@ -26,9 +29,10 @@ from tests.llm.test_openai_compatible import NOTES
 )
 def test_a_refusal_says_what_happened_and_where_to_look(way: str, told: str) -> None:
     with Endpoint(way).running() as endpoint:
-        config = LlmConfig(url=endpoint.url, model="small", retries=0)
+        writer = OpenAiCompatible(LlmConfig(url=endpoint.url, model="small"))
+        writer.max_retries = 0
         with pytest.raises(SummariserError) as raised:
-            OpenAiCompatible(config).summarise(NOTES, 600)
+            writer.summarise(NOTES, 600)
     message = raised.value.message
     assert told in message
     assert "Error" not in message
@@ -42,6 +46,6 @@ def test_what_an_endpoint_says_is_cleaned_cut_and_never_a_key() -> None:
     assert len(steered) < 250
     echoed = b'{"error": {"message": "Incorrect API key: sk-abcdefghij0123456789"}}'
     assert refusal("u", 401, echoed) == (
-        "u answered with status 401. It does not accept the key: see llm.key."
+        "u answered with status 401. It does not accept the key: see MEMOLITH_LLM_KEY."
     )
     assert refusal("u", 500, b"[" * 100_000) == "u answered with status 500."

@@ -25,7 +25,18 @@ DEFAULT = "default"
 SEE_ALL = "See all settings: memolith config show"
 
 # Variables of ours that are not settings.
-OTHER_VARIABLES = ("MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG")
+LLM_KEY, EMBED_KEY = "MEMOLITH_LLM_KEY", "MEMOLITH_EMBED_KEY"
+OTHER_VARIABLES = (
+    "MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG", LLM_KEY, EMBED_KEY,
+)  # fmt: skip
+
+# What was a setting, and what replaced it; the rest of the old names became constants.
+REPLACED = {
+    "llm.key": f"Put the key into the variable {LLM_KEY}.",
+    "embed.key": f"Put the key into the variable {EMBED_KEY}.",
+    "dream.cron": "compact.cron is for all jobs.",
+    "experiences.cron": "compact.cron is for all jobs.",
+}
 
 # tomllib needs time quadratic in the dots of one key: 64 kB of `a.a.a…` took 23 s. With both caps
 # the worst file takes half a second, and no settings file of a person comes near them.
@@ -136,6 +147,9 @@ def known_setting(name: str, origin: str) -> Setting:
     """The setting with this full name; an unknown one is an error that suggests the nearest."""
     if name in SETTINGS:
         return SETTINGS[name]
+    if name in REPLACED:
+        message = f"{name} is not a setting any more ({origin})"
+        raise ConfigError(message, setting=name, origin=origin, hint=REPLACED[name])
     raise _unknown(f"setting {quoted_name(name)}", name, origin, nearest(name, SETTINGS))
 
 
@@ -186,15 +200,9 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def key_from(reference: str, setting: str) -> str:
-    """The key that a setting of the form `env:NAME` points to; "" without one."""
-    name = reference.removeprefix("env:")
-    key = os.environ.get(name, "") if name else ""
-    if name and not key:
-        hint = f"Set {name}, or {setting} to another variable."
-        message = f"The variable {name} holds no key."
-        raise ConfigError(message, setting=setting, origin=ENVIRONMENT, hint=hint)
-    return key
+def api_key(variable: str) -> str:
+    """The key of an endpoint; keys come from the environment alone, never from a file."""
+    return os.environ.get(variable, "")
 
 
 def _environment_values(environ: Mapping[str, str]) -> Iterator[tuple[str, object]]:

@@ -18,7 +18,6 @@ from memolith.config.setting import (
     HOST,
     HOSTS,
     INSIDE,
-    KEY,
     NAME,
     ORIGINS,
     PATTERN,
@@ -99,22 +98,17 @@ class JobsConfig:
         "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.",
         one_of("auto", "ask"),
     )
-    kept: int = setting(
-        200, "How many reports of jobs to keep; older jobs cannot be undone.", at_least(1),
-    )
 
 @dataclass(frozen=True)
 class CompactConfig:
     """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
 
     enabled: bool = setting(False, "Whether old records are compacted on schedule.")
-    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
+    cron: str = setting(
+        "0 3 * * *", "When the jobs that are enabled run (dreams and experiences too), in your time zone.", CRON
+    )
     every_hours: float = setting(
         0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0),
-    )
-    after_append: bool = setting(
-        True,
-        "Also within about a minute after MEMORY.md has passed its limits and nothing was remembered for half a minute.",
     )
     max_records: int = setting(
         200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.",
@@ -127,22 +121,12 @@ class CompactConfig:
     min_age_days: float = setting(
         7.0, "Records younger than this are never compacted.", at_least(0),
     )
-    categories: str = setting(
-        "", "Categories to compact, with commas between; empty means all that are not protected.",
-    )
-    protected: str = setting(
-        "", "Further categories that are never compacted, with commas between.",
-    )
 
 @dataclass(frozen=True)
 class LongMemoryConfig:
     """LONGMEMORY.md: what happened month by month, written by compaction."""
 
     enabled: bool = setting(True, "Whether compaction writes LONGMEMORY.md.")
-    max_chars: int = setting(
-        16000, "Most characters it may have; the oldest months go to the archive.", at_least(1000),
-    )
-    block_chars: int = setting(1500, "Most characters of one month.", at_least(200))
 
 @dataclass(frozen=True)
 class LlmConfig:
@@ -154,24 +138,6 @@ class LlmConfig:
         ENDPOINT, trusted_only=True,
     )
     model: str = setting("default", "The name of the model.", trusted_only=True)
-    key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
-    timeout_seconds: float = setting(
-        60.0,
-        "How long one answer may take; then the rules write instead, for the rest of the job.",
-        between(0.1, 3600), trusted_only=True,
-    )
-    price: float = setting(
-        0.0,
-        "What a million tokens cost, in whichever currency: reports then tell the price. 0 = not known.",
-        at_least(0), trusted_only=True,
-    )
-    max_questions: int = setting(
-        200, "How often one job may ask, retries included; then the rules write the rest.",
-        at_least(1), trusted_only=True,
-    )
-    retries: int = setting(
-        2, "How often a busy endpoint is asked again.", between(0, 10), trusted_only=True,
-    )
 
 @dataclass(frozen=True)
 class ChatConfig:
@@ -263,10 +229,6 @@ class EmbedConfig:
     )
     model: str = setting(
         "", "The server's name for the model, such as nomic-embed-text.", trusted_only=True,
-    )
-    key: str = setting("", "Where the key is, such as env:OPENAI_API_KEY.", KEY, trusted_only=True)
-    batch_size: int = setting(
-        64, "How many texts are sent at once.", between(1, 2048), trusted_only=True,
     )
     timeout_seconds: float = setting(
         20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True,
@@ -383,7 +345,6 @@ class DreamConfig:
     """Recall tracking and dreaming."""
 
     enabled: bool = setting(False, "Whether dreams run on schedule.")
-    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
     track: bool = setting(
         True, "Whether it is noted which hits were shown and used; dreaming learns from that.",
     )
@@ -394,21 +355,13 @@ class DreamConfig:
     min_queries: int = setting(
         1, "How many questions it must have answered, or on how many days.", at_least(1),
     )
-    max_age_days: int = setting(
-        30, "What was not recalled for so many days is not promoted. 0 = no limit.", at_least(0),
-    )
     max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
-    max_chars: int = setting(
-        8000, "Most characters of MEMORY.md that promoted facts may take; the oldest make room.",
-        at_least(0),
-    )
 
 @dataclass(frozen=True)
 class ExperiencesConfig:
     """The experience store."""
 
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
-    cron: str = setting("0 3 * * *", "When, as a cron expression in your time zone.", CRON)
     uniqueness: float = setting(
         0.85,
         "An experience as similar as this to a stored one is added only if it contains another fact.",

@@ -280,10 +280,6 @@ ENDPOINT = Rule(
     'the https address of an OpenAI-compatible API (http only on this machine), or "" for none',
     _is_endpoint,
 )
-KEY = Rule(
-    'env:NAME, the variable that holds the key, or "" for none',
-    lambda value: not value or (value.startswith("env:") and value[4:].isidentifier()),
-)
 ARCHIVE = Rule(
     "a .md file inside the profile (relative, without .. or ~) that has no other use", _is_archive
 )

@@ -17,6 +17,7 @@ from memolith.interfaces import Vectors
 from memolith.text.open_secrets import holds_secret
 
 _MOST_BYTES = 256 * 1024 * 1024  # of one answer
+BATCH_SIZE = 64  # texts in one request
 _MOST_DIMENSIONS = 16_384
 _ANY_TEXT = "dimensions"  # sent only to see what comes back
 _LONGEST_TEXT = 8_000  # characters; what models take is less than that
@@ -73,8 +74,8 @@ class EndpointEmbedder(ABC):
             if text.strip() and not holds_secret(text)
         ]
         found: dict[int, Vectors] = {}
-        for first in range(0, len(asked), self._config.batch_size):
-            batch = asked[first : first + self._config.batch_size]
+        for first in range(0, len(asked), BATCH_SIZE):
+            batch = asked[first : first + BATCH_SIZE]
             vectors = self._embed_batch([_clean(text) for _, text in batch])
             found |= {
                 at: row for (at, _), row in zip(batch, vectors, strict=True) if row is not None
@@ -140,7 +141,7 @@ class EndpointEmbedder(ABC):
             if answer.status == 200:
                 return self._parsed(answer.body)
             problem = f"it answered with status {answer.status}"
-            problem += " (is embed.key right?)" if answer.status in _KEY else ""
+            problem += " (is MEMOLITH_EMBED_KEY right?)" if answer.status in _KEY else ""
             if answer.status in _REFUSED:
                 raise _RefusedError(problem)
             if answer.status not in _AGAIN:

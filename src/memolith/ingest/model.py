@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memolith import clock
-from memolith.config.load import key_from
+from memolith.config.load import EMBED_KEY, api_key
 from memolith.config.sections import EmbedConfig
 from memolith.embed import choose
 from memolith.errors import ConfigError, EmbeddingError
@@ -40,18 +40,19 @@ class Model:
 
     def another(self) -> Embedder:
         """One more, for another thread; raises EmbeddingError or ConfigError."""
-        embedder = choose.choose_embedder(self._config, key_from(self._config.key, "embed.key"))
+        embedder = choose.choose_embedder(self._config, api_key(EMBED_KEY))
         if self.is_slow:
+            from memolith.embed.endpoint import BATCH_SIZE
             from memolith.index.vector_cache import CachedEmbedder
 
-            embedder = CachedEmbedder(embedder, self._cache_path, self._config.batch_size)
+            embedder = CachedEmbedder(embedder, self._cache_path, BATCH_SIZE)
         choose.check_dimensions(embedder)
         return embedder
 
     def ask(self) -> str:
         """What is wrong with the model right now, "" if it answers; nothing is opened or kept."""
         try:
-            choose.try_embedder(self._config, key_from(self._config.key, "embed.key"))
+            choose.try_embedder(self._config, api_key(EMBED_KEY))
         except (EmbeddingError, ConfigError) as error:
             return _told(error)
         return ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
-from memolith.config.load import key_from
+from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
@@ -79,7 +79,7 @@ class Jobs:
     def compact(self, *, dry_run: bool = False) -> JobReport:
         """Summarise old records until MEMORY.md is under the limits of `compact`."""
         config = self._place.config
-        key = "" if dry_run else key_from(config.llm.key, "llm.key")  # a dry run sends nothing
+        key = "" if dry_run else api_key(LLM_KEY)  # a dry run sends nothing
         summariser = choose_summariser(config.llm, key)
         by_hand = self._place.by_hand
         job = CompactJob(config, self._place.clock, summariser, by_hand=by_hand)

@@ -78,7 +78,7 @@ def apply_changes(
         if job and not problem:
             problem = job.problem(_reader(folder, before), _reader(folder, found))
         prune_backups(folder, place.config.store.backups_kept)
-        prune_jobs(folder, place.config.jobs.kept)
+        prune_jobs(folder)
     if problem:
         archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
         kept = _restore(place, done, before, after | archives)

@@ -47,7 +47,9 @@ _NOT_ALL_DRAFTED = (
     "drafted. To read every text before it is applied: memolith compact --set jobs.review=ask"
 )
 _SAID_BY = {"user": "you", "agent": "an agent", "external": "strangers"}
-_MONTHS_GO = "the oldest months of LONGMEMORY.md → its archive: it is over long_memory.max_chars"
+MAX_LONG_MEMORY_CHARS = 16_000
+MAX_MONTH_CHARS = 1_500
+_MONTHS_GO = "the oldest months of LONGMEMORY.md → its archive: it is too long"
 _NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
 
@@ -130,7 +132,6 @@ class CompactJob:
         )
         named = {_name_of(one.group): one.checked for one in written}
         warnings = list(refusals(named, summariser.name))
-        price = self._config.llm.price * sum(one.checked.summary.tokens for one in written) / 1e6
         if plan.unreachable:
             warnings.append(plan.unreachable)
         if later:
@@ -143,7 +144,6 @@ class CompactJob:
                 *(describe(one.group, self._goes_to(one)) for one in written),
                 *(describe(group, _goes_later(group)) for group in later),
                 *([_strangers_stay(plan.strangers_stay)] if plan.strangers_stay else []),
-                *([f"price of the model's tokens: {price:.4f} (llm.price)"] if price else []),
             ),
             counts=plan.counts
             if later
@@ -252,8 +252,7 @@ class CompactJob:
         return summary_record(group, records, statements, self._clock.day_of, self._archive)
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
-        config = self._config.long_memory
-        if not config.enabled:
+        if not self._config.long_memory.enabled:
             return ()
         data = self._files[long_memory.PATH]
         memory = long_memory.LongMemory.parse(data or b"")
@@ -264,7 +263,7 @@ class CompactJob:
             for statement in long_statements(one.group, told):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
         blocks = self._blocks(months, memory.blocks)
-        after, dropped = memory.with_blocks(blocks, config.max_chars)
+        after, dropped = memory.with_blocks(blocks, MAX_LONG_MEMORY_CHARS)
         if not blocks and not dropped:
             return ()
         archive = Edits(long_memory.ARCHIVE, self._files[long_memory.ARCHIVE])
@@ -276,10 +275,9 @@ class CompactJob:
 
     def _drops_months(self, data: bytes | None, undone: frozenset[str]) -> bool:
         """Whether LONGMEMORY.md is over its cap by months that nobody wanted back."""
-        config = self._config.long_memory
-        if not config.enabled or not data:
+        if not self._config.long_memory.enabled or not data:
             return False
-        _, dropped = long_memory.LongMemory.parse(data).with_blocks({}, config.max_chars)
+        _, dropped = long_memory.LongMemory.parse(data).with_blocks({}, MAX_LONG_MEMORY_CHARS)
         months = long_memory.LongMemory.parse(dropped).blocks
         return bool(months) and undone.isdisjoint(map(long_memory.name_of, months))
 
@@ -297,7 +295,7 @@ class CompactJob:
             told = tuple(true)
             if month in months or true != cited:
                 new = _not_in(later, months.get(month, ()))
-                merged = RuleBased().summarise([*true, *new], self._config.long_memory.block_chars)
+                merged = RuleBased().summarise([*true, *new], MAX_MONTH_CHARS)
                 told = merged.statements
                 if told or month in known:
                     blocks[month] = summary_lines(told)

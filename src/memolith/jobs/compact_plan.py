@@ -101,7 +101,6 @@ class Scope:
         self.config = config
         self.today = now
         self._oldest_kept = now - timedelta(days=config.min_age_days)
-        self._wanted, self._kept = names(config.categories), names(config.protected)
         self._undone = undone
         self._secret = secret
         self.external = external
@@ -112,21 +111,7 @@ class Scope:
             return False
         if head.created > self._oldest_kept:
             return False
-        if head.category == "compaction":
-            return True
-        if head.category.casefold() in self._kept or policy(head.category).protected:
-            return False
-        return not self._wanted or head.category.casefold() in self._wanted
-
-    def names_no_category(self, records: Iterable[Head]) -> str:
-        """That no record has a category of the setting, if it is so; else ""."""
-        known = {head.category.casefold() for head in records}
-        if not self._wanted or not self._wanted.isdisjoint(known):
-            return ""
-        return (
-            f"no record is of {' or '.join(sorted(self._wanted))} (compact.categories);"
-            f" there are: {', '.join(sorted(known))}"
-        )
+        return head.category == "compaction" or not policy(head.category).protected
 
     def was_undone(self, head: Head) -> bool:
         """Whether somebody took back that it was compacted."""
@@ -160,8 +145,7 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     taken_back = len(entries) < len(may_go)
     nothing = TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
-        reason = nothing if taken_back else scope.names_no_category(records) or nothing
-        return CompactPlan(skipped=reason, counts=counts)
+        return CompactPlan(skipped=nothing, counts=counts)
     fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
     unreachable = ""
     if limits.passed(fixed):
@@ -204,11 +188,6 @@ def is_summary(head: Head) -> int:
         return 0
     level = head.record.metadata.get("level")
     return LEVELS.index(level) if level in LEVELS[1:] else 1
-
-
-def names(setting: str) -> frozenset[str]:
-    """The names of a setting that lists some."""
-    return frozenset(name.strip().casefold() for name in setting.split(",")) - {""}
 
 
 def _entry(head: Head, day_of: Callable[[datetime], date], external: Patterns) -> Entry:

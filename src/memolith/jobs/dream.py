@@ -35,6 +35,7 @@ from memolith.jobs.undone import UNDONE, undone_by
 from memolith.reports import Change
 from memolith.text.summary_text import read_summary
 
+MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 
 
@@ -112,7 +113,7 @@ class DreamJob:
 
     def _budget(self) -> Budget:
         whole = self._place.config.trim.max_chars
-        generated = self._config.max_chars
+        generated = MAX_PROMOTED_CHARS
         # In a small rolling window, promoted facts must not crowd out the records.
         return Budget(generated=min(generated, whole // 4) if whole else generated, whole=whole)
 

@@ -21,6 +21,7 @@ LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
+MAX_REPORTS = 200  # of jobs; older jobs cannot be undone
 _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
@@ -119,15 +120,15 @@ def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
     return next((report for report in waiting if report.job == job), None)
 
 
-def prune_jobs(folder: Folder, keep: int) -> None:
-    """Delete the oldest reports beyond `keep`; proposals stay. Housekeeping, so it may fail."""
+def prune_jobs(folder: Folder) -> None:
+    """Delete the oldest reports beyond the limit; proposals stay. Housekeeping, so it may fail."""
     with suppress(OSError, MemolithError):
         paths = list(folder.walk(layout.JOBS_FOLDER, suffix=".json"))
-        if len(paths) > keep:
+        if len(paths) > MAX_REPORTS:
             reports = sorted(
                 (report for path in paths for report in _read(folder, path)), key=_by_age
             )
-            for report in reports[:-keep]:
+            for report in reports[:-MAX_REPORTS]:
                 atomic_write.remove(folder, job_path(report))
 
 

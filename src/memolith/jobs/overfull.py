@@ -51,8 +51,7 @@ def _told_of_limits(config: Config, folder: Folder) -> str:
     last = last_runs(folder).get("compact")
     if last is not None and is_left(stamp[1], last.left):
         return f"{over} by {_what_is_left(last.came_of)}: looked at again when it has grown, or at its time (compact.cron)"
-    follows = WAITS if config.compact.after_append else "it is compacted at its time (compact.cron)"
-    return f"{over}: {follows}, while memolith mcp, serve or maintain runs"
+    return f"{over}: {WAITS}, while memolith mcp, serve or maintain runs"
 
 
 def _what_is_left(came_of: str) -> str:

@@ -27,9 +27,9 @@ _MOST_BUSY_LOOKS = 20
 
 def schedules(jobs: Jobs) -> Iterator[Schedule]:
     """When the jobs that are switched on run, in the order they run in when several are due."""
+    compact = jobs.store.config.compact
     for job in scheduled_jobs(jobs.store.config):
-        section = getattr(jobs.store.config, job)
-        yield Schedule(job=job, cron=section.cron, every_hours=getattr(section, "every_hours", 0.0))
+        yield Schedule(job=job, cron=compact.cron, every_hours=compact.every_hours)
 
 
 def maintain(
@@ -186,7 +186,7 @@ class _Watcher:
     def wants_compaction(self, jobs: Jobs, folder: Folder, left: int) -> bool:
         """Whether the file is over its limits, has grown since a run left so many bytes, and is quiet."""
         stamp = folder.stamp(jobs.store.config.profile.primary)
-        if stamp is None or not jobs.store.config.compact.after_append:
+        if stamp is None:
             return False
         has_changed = stamp != self._seen
         if has_changed:

@@ -34,6 +34,10 @@ _PATIENCE = 2
 class OpenAiCompatible:
     """Asks a chat completions endpoint; without an answer it raises SummariserError."""
 
+    timeout_seconds = 60.0
+    max_retries = 2
+    max_questions = 200  # of one job, retries included; then the rules write the rest
+
     def __init__(self, config: LlmConfig, key: str = "") -> None:
         """Nothing is sent before the first summary."""
         self._config = config
@@ -94,7 +98,7 @@ class OpenAiCompatible:
 
     def _ask(self, prompt: str) -> object:
         problem = ""
-        for attempt in range(self._config.retries + 1):
+        for attempt in range(self.max_retries + 1):
             if attempt:
                 threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
             try:
@@ -115,17 +119,16 @@ class OpenAiCompatible:
         raise SummariserError(problem)
 
     def _send(self, prompt: str) -> Answer:
-        most = self._config.max_questions
-        if self._questions >= most:
+        if self._questions >= self.max_questions:
             self._failures = _PATIENCE
             raise SummariserError(
-                f"It was asked {most:,} times, as often as one job may (llm.max_questions)."
+                f"It was asked {self.max_questions:,} times, as often as one job may."
             )
         self._questions += 1
         server = Server(
             url=f"{self._config.url.rstrip('/')}/chat/completions",
             key=self._key,
-            seconds=self._config.timeout_seconds,
+            seconds=self.timeout_seconds,
             most_bytes=_MOST_BYTES,
         )
         message = {"role": "user", "content": prompt}

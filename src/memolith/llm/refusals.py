@@ -9,8 +9,8 @@ from memolith.text.open_secrets import surely_holds_secret
 
 _MOST_CHARS = 160
 _WHAT_TO_DO = {
-    401: "It does not accept the key: see llm.key.",
-    403: "It does not accept the key: see llm.key.",
+    401: "It does not accept the key: see MEMOLITH_LLM_KEY.",
+    403: "It does not accept the key: see MEMOLITH_LLM_KEY.",
     404: "There is no such address or model: see llm.url and llm.model.",
     413: "The question is too long for it.",
     429: "It is asked too often, or its quota is used up.",

@@ -15,7 +15,7 @@ def check_model(subject: Subject) -> list[Check]:
 
     Doctor connects to no other host.
     """
-    from memolith.config.load import key_from
+    from memolith.config.load import EMBED_KEY, api_key
     from memolith.embed.choose import try_embedder
 
     found = Findings("model", "Model")
@@ -30,7 +30,7 @@ def check_model(subject: Subject) -> list[Check]:
         )
         return found.checks(shown(config.model))
     try:
-        name = try_embedder(config, key_from(config.key, "embed.key"))
+        name = try_embedder(config, api_key(EMBED_KEY))
     except (EmbeddingError, ConfigError) as error:
         found.add("warn", f"{shown(error.message)} Search goes by words only.", error.hint)
     return found.checks(shown(name))

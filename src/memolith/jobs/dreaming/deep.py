@@ -16,6 +16,7 @@ from memolith.jobs.statements import Statement
 YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
 # So many of the best are looked up in the files; a promotion is found long before.
 _MOST_EXAMINED = 200
+MAX_AGE_DAYS = 30  # since the last recall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +117,8 @@ def _closed_gates(night: Night, entry: Recalled, found: Score) -> Iterator[str]:
         yield f"recalled {entry.recalls} of {config.min_recalls} times (dream.min_recalls)"
     if variety(entry) < config.min_queries:
         yield f"{variety(entry)} of {config.min_queries} questions (dream.min_queries)"
-    if config.max_age_days and found.age_days > config.max_age_days:
-        yield f"last recalled {found.age_days:.0f} days ago (dream.max_age_days)"
+    if found.age_days > MAX_AGE_DAYS:
+        yield f"last recalled {found.age_days:.0f} days ago"
     if found.value < config.min_score:
         yield f"score {found.value:.2f} is below {config.min_score:g} (dream.min_score)"
 
