@@ -126,34 +126,6 @@ def own_synonyms(memory: Memory) -> object:
     return [sorted(hit.ranks) for hit in memory.search("attic box").hits]
 
 
-def days_of_a_dog(memory: Memory) -> object:
-    april = Clock("UTC", now=lambda: datetime(2026, 4, 3, tzinfo=UTC))
-    Memory(memory.root, clock=april).remember("The dog eats carrots")
-    return [hit.score for hit in memory.search("dog on 3/4/2026").hits]
-
-
-def a_dog_in_summer(memory: Memory) -> object:
-    january = Clock("UTC", now=lambda: datetime(2026, 1, 3, tzinfo=UTC))
-    Memory(memory.root, clock=january).remember("The dog eats carrots")
-    return [hit.score for hit in memory.search("what did the dog eat last summer?").hits]
-
-
-def a_certain_day(memory: Memory) -> object:
-    memory.remember("The dog eats carrots")
-    return [hit.score for hit in memory.search("what did the dog eat today?").hits]
-
-
-def a_decision(memory: Memory) -> object:
-    memory.remember("No dog in the office", category="decision")
-    return [hit.score for hit in memory.search("what did we decide about the dog?").hits]
-
-
-def history_of_a_dog(memory: Memory) -> object:
-    thin = memory.remember("The dog weighs 12 kg")
-    memory.supersede(thin.id, "The dog weighs 14 kg by now")
-    return [hit.score for hit in memory.search("what does the dog weigh?").hits]
-
-
 def order_of_dogs(memory: Memory) -> object:
     found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
     return [(hit.category, hit.text) for hit in found]
@@ -248,9 +220,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "chat.recap_top_k": (turns_about_tea, 1, 2, {}),
     "chat.timeout_seconds": (patience_with_a_recap, 0.001, 60.0, {}),
     "context.max_chars": (start_of_a_session, 1500, 3000, {}),
-    "context.max_tokens": (start_of_a_session, 0, 500, {}),
     "context.long_memory": (start_of_a_session, True, False, {}),
-    "context.external": (start_of_a_session, "hold", "mark", {}),
     "trust.external": (start_of_a_session, ["email"], ["rss"], {}),
     "context.citations": (a_place_is_named, "on", "off", {}),
     "context.turn_tokens": (memories_about_dogs, 200, 2000, {}),
@@ -262,17 +232,9 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
-    "search.words_weight": (scores_of_dogs, 1.0, 5.0, {}),
-    "search.meaning_weight": (fused_scores_of_dogs, 0.0, 1.0, {}),
     "search.synonyms_path": (own_synonyms, "", "mine.tsv", {}),
-    "search.day_first": (days_of_a_dog, "yes", "no", {}),
-    "search.seasons": (a_dog_in_summer, "north", "south", {}),
-    "search.days": (a_certain_day, True, False, {}),
-    "search.categories": (a_decision, True, False, {}),
-    "search.passages": (scores_of_dogs, True, False, {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
-    "search.supersede": (history_of_a_dog, True, False, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
     "mcp.tools": (an_agents_tools, "core", "all", {}),

@@ -45,7 +45,6 @@ T = TypeVar("T")
 _BLIND = (
     "search.words and search.meaning are both off, so nothing is found by what a question says."
 )
-_DAY_FIRST = {"auto": None, "yes": True, "no": False}
 # close() waits at most this long for a search that runs; a late search must not hold up its caller.
 _MAX_CLOSE_SECONDS = 0.3
 # After a change of model, a search embeds old chunks for at most this long before it answers.
@@ -313,17 +312,13 @@ class Finder:
                 text_stages=text_stages(config),
                 explain=explain,
                 by_words=config.words,
-                follows=config.supersede,
                 rrf_k=config.rrf_k,
-                words_weight=config.words_weight,
-                meaning_weight=config.meaning_weight,
             )
             today = self._open.clock.today()
             synonyms, problems = self._synonyms.read(roots.own, config.synonyms_path)
             reader = Reader(
                 synonyms=synonyms,
-                day_first=_DAY_FIRST[config.day_first],
-                southern=is_southern(self._open.config.profile.timezone, config.seasons),
+                southern=is_southern(self._open.config.profile.timezone),
             )
             situation = Situation(
                 question=question,

@@ -205,7 +205,7 @@ class Following:
 
     def _look(self, changed: Changed) -> None:
         self._on_change(changed)
-        if self._memory.config.index.watch and any(map(_may_be_searched, changed)):
+        if any(map(_may_be_searched, changed)):
             while not self._memory.index.keep_up() and not self._stopped.wait(_LATER_SECONDS):
                 pass
 

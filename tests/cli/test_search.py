@@ -50,13 +50,6 @@ def test_days_may_have_the_small_words_that_go_with_them(memolith: Run, text: st
     assert found(memolith, "--since", text) == ["Tea at five"]
 
 
-def test_which_number_is_the_day_is_said_by_a_setting(memolith: Run) -> None:
-    memolith("remember", "Tea at five")
-    assert memolith("search", "tea", "--since", "03/04/2020").code == 2
-    memolith("config", "set", "search.day_first", "yes")
-    assert found(memolith, "--since", "03/04/2020") == ["Tea at five"]
-
-
 @pytest.mark.parametrize("text", ["soon", "yesterday and last week", "tea yesterday", "2026-13-01"])
 def test_what_names_no_days_is_refused_with_examples(memolith: Run, text: str) -> None:
     outcome = memolith("search", "tea", "--since", text, "--json")

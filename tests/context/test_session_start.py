@@ -132,13 +132,6 @@ def test_what_came_from_outside_is_held_and_counted(tmp_path: Path) -> None:
     assert "1 text from email held back, because trust.external names" in start.warnings[0]
 
 
-def test_what_came_from_outside_is_marked_when_the_user_lets_it_in(tmp_path: Path) -> None:
-    memory_at(tmp_path, channel="email").remember("See you at nine")
-    memory = memory_at(tmp_path, settings={"context.external": "mark"})
-    line = next(x for x in memory.session_start().text.splitlines() if "See you" in x)
-    assert "external: email" in line
-
-
 def test_what_no_longer_holds_is_left_out(tmp_path: Path) -> None:
     memory = memory_at(tmp_path, NOW - timedelta(days=10))
     old = memory.remember("Ana has the key", category="fact")

@@ -12,7 +12,6 @@ import pytest
 from memolith import Memory
 from memolith.config.sections import value_of
 from memolith.embed import endpoint
-from memolith.watching import follow_files
 from tests.embed.model_server import model_server, ollama_answer, openai_answer
 
 if TYPE_CHECKING:
@@ -64,20 +63,6 @@ def files_that_are_searched(memory: Memory) -> object:
     return memory.index.status().changed
 
 
-def files_indexed_without_a_search(memory: Memory) -> object:
-    memory.remember("tea")
-    memory.search("tea")
-    following = follow_files(memory, 0.05)
-    try:
-        Path(memory.root, "memory", "coffee.md").write_text("coffee", "utf-8")
-        deadline = time.monotonic() + (300 if memory.config.index.watch else 1)
-        while memory.index.status().changed and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return memory.index.status().changed
-    finally:
-        following.close()
-
-
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
 NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
@@ -85,7 +70,6 @@ PORT = os.getpid() % 1000 + 1  # nobody listens there
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "index.extra_paths": (files_that_are_searched, "", DOCS, {}),
-    "index.watch": (files_indexed_without_a_search, True, False, {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,

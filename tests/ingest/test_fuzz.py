@@ -44,7 +44,7 @@ def little_memory() -> Iterator[None]:
 
 
 def test_r14_no_question_breaks_the_plan() -> None:
-    reader = Reader(synonyms=None, day_first=None)
+    reader = Reader()
     for question in texts(ASKED, seed=SEED):
         started = time.thread_time()
         plan(question, TODAY, reader)

@@ -72,14 +72,6 @@ def test_of_a_long_list_of_days_only_the_first_are_asked_for_and_no_numbers() ->
     assert list(found.asked) == ["dog"]
 
 
-@pytest.mark.parametrize(
-    ("day_first", "day"), [(True, date(2026, 4, 3)), (False, date(2026, 3, 4))]
-)
-def test_the_reader_says_which_number_is_the_day(day_first: bool, day: date) -> None:
-    found = plan("lunch on 3/4/2026", TODAY, Reader(day_first=day_first))
-    assert [days.first for days in found.days] == [day]
-
-
 def test_synonyms_of_ones_own_are_asked_for_too() -> None:
     reader = Reader(synonyms=load_synonyms("zorro, lighthouse\t"))
     assert "lighthous" in plan("zorro", TODAY, reader).words[0]

@@ -49,12 +49,6 @@ def test_the_fused_score_is_that_of_the_paper() -> None:
     assert found.score.tolist() == pytest.approx([1 / 61 + 1 / 62, 0])
 
 
-def test_a_ranking_of_more_weight_decides() -> None:
-    parts = signals(ranked(1, 1, 0), ranked(2, 0, 1))
-    assert order(fuse(parts, words=2.0)) == [1, 2]
-    assert order(fuse(parts, meaning=2.0)) == [2, 1]
-
-
 @given(st.permutations(range(6)))
 def test_the_order_in_which_chunks_are_nominated_does_not_matter(places: list[int]) -> None:
     nominated = [ranked(key, words_rank=key % 3, meaning_rank=key % 4) for key in places]
@@ -96,29 +90,29 @@ def test_hidden_copies_leave_no_gaps_in_ranks() -> None:
 
 def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
     hits = candidates(candidate(1, words=20, meaning=0.3), candidate(2, words=10, meaning=0.9))
-    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
-    votes = weigh()(SITUATION, hits).in_order().votes.tolist()
+    assert order(weigh(SITUATION, hits).in_order()) == [2, 1]
+    votes = weigh(SITUATION, hits).in_order().votes.tolist()
     assert votes == [pytest.approx((0.5, 1.0)), pytest.approx((1.0, 1 / 3))]
 
 
 def test_the_chat_around_a_turn_helps_it_against_an_equal_one() -> None:
     hits = candidates(turn(1, words=5, group_words=1.0), turn(2, words=5, group_words=9.0))
-    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
+    assert order(weigh(SITUATION, hits).in_order()) == [2, 1]
 
 
 def test_a_record_needs_no_chat_around_it_to_be_the_best() -> None:
     hits = candidates(turn(1, words=5, group_words=9.0), candidate(2, words=5.5))
-    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
+    assert order(weigh(SITUATION, hits).in_order()) == [2, 1]
 
 
 def test_what_the_user_said_comes_before_what_the_assistant_made_of_it() -> None:
     hits = candidates(turn(1, words=5, role="user"), turn(2, words=5, role="assistant"))
-    assert order(weigh()(SITUATION, hits).in_order()) == [1, 2]
+    assert order(weigh(SITUATION, hits).in_order()) == [1, 2]
 
 
 def test_of_equal_candidates_the_one_written_last_comes_first() -> None:
     hits = candidates(candidate(1, words=5), candidate(2, words=5))
-    assert order(weigh()(SITUATION, hits).in_order()) == [2, 1]
+    assert order(weigh(SITUATION, hits).in_order()) == [2, 1]
 
 
 @given(st.lists(st.floats(), min_size=1))
@@ -132,11 +126,11 @@ def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> No
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
     situation = replace(SITUATION, question=question)
     hits = candidates(turn(1, words=5.1, role="assistant"), turn(2, words=5, role="user"))
-    assert order(weigh()(situation, hits).in_order()) == [1, 2]
+    assert order(weigh(situation, hits).in_order()) == [1, 2]
 
 
 def test_nothing_to_weigh_is_nothing() -> None:
-    assert len(weigh()(SITUATION, candidates())) == 0
+    assert len(weigh(SITUATION, candidates())) == 0
 
 
 def test_of_two_equals_the_newer_comes_first() -> None:

@@ -90,11 +90,3 @@ def test_hits_are_of_what_was_asked_for_and_the_successor_is_named_all_the_same(
     assert [hit.text for hit in quoted] == [OLD]
     (before,) = filled.memory.search(QUESTION, category="fact", as_of="2026-11-01").hits
     assert not before.superseded
-
-
-def test_without_the_stage_the_order_stays_and_the_successor_is_named(tmp_path: Path) -> None:
-    with Memory(tmp_path, settings={"search.supersede": False}) as memory:
-        old = memory.remember(OLD)
-        memory.supersede(old.id, NEW)
-        hit = memory.search("Norwind backend").hits[0]
-        assert (hit.text, hit.past.split()[:2]) == (OLD, ["superseded", "by"])

@@ -106,8 +106,7 @@ def test_in_the_south_summer_begins_in_december(text: str, expected: str) -> Non
 def test_where_summer_is_follows_from_the_zone_unless_a_setting_says_it() -> None:
     assert is_southern("America/Santiago")
     assert not is_southern("America/Mexico_City")
-    assert is_southern("Europe/Madrid", "south")
-    assert not is_southern("America/Santiago", "north")
+    assert not is_southern("Europe/Madrid")
 
 
 @pytest.mark.parametrize(

@@ -171,16 +171,15 @@ def _days(text: str | None, option: str, config: Config) -> tuple[date | None, d
     from memolith.text.calendar_parts import is_southern
     from memolith.text.dates import LIKELY, find_days, without_days
 
-    southern = is_southern(config.profile.timezone, config.search.seasons)
+    southern = is_southern(config.profile.timezone)
     clock = Clock(config.profile.timezone)
     if short := _in_short(text, clock):
         return short
     today = clock.today()
-    day_first = {"yes": True, "no": False}.get(config.search.day_first)
-    named = find_days(text, today, day_first=day_first, southern=southern)
+    named = find_days(text, today, southern=southern)
     if not named or named[0].confidence < LIKELY:  # a month alone: here it is one
         text, said = f"in {text}", text
-        named = find_days(text, today, day_first=day_first, southern=southern)
+        named = find_days(text, today, southern=southern)
         text = text if named else said
     rest = without_days(text, named).casefold().split()
     if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):

@@ -167,34 +167,13 @@ class SearchConfig:
     rrf_k: int = setting(
         60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000),
     )
-    words_weight: float = setting(
-        1.0, "How much words count in the fusion and among the votes.", between(0, 100),
-    )
-    meaning_weight: float = setting(1.0, "How much meaning counts there.", between(0, 100))
     synonyms_path: str = setting(
         "", "A file of your own synonyms inside the profile; see search-language.md.", INSIDE,
-    )
-    day_first: str = setting(
-        "auto", "Whether 3/4/2026 is 3 April; `auto` goes by the language of the question.",
-        one_of("auto", "yes", "no"),
-    )
-    seasons: str = setting(
-        "auto",
-        "Whether summer begins in June (`north`) or December; `auto` goes by `profile.timezone`.",
-        one_of("auto", "north", "south"),
-    )
-    days: bool = setting(True, "Whether what is from the days a question names comes first.")
-    categories: bool = setting(
-        True, "Whether records of a category a question names (decisions, lessons …) come first.",
-    )
-    passages: bool = setting(
-        True, "Whether the best passage of a long text counts besides the whole of it.",
     )
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
     half_life_days: float = setting(
         30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1),
     )
-    supersede: bool = setting(True, "Whether what a newer record took the place of moves down.")
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(
         0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1),
@@ -208,10 +187,6 @@ class IndexConfig:
         "",
         "Folders whose Markdown is searched too and never written, with `:` between, as `~/notes`.",
         EXTRA_PATHS, trusted_only=True,
-    )
-    watch: bool = setting(
-        True,
-        "Whether a server that was searched once indexes files as they change, without a search.",
     )
 
 @dataclass(frozen=True)
@@ -245,15 +220,7 @@ class ContextConfig:
     max_chars: int = setting(
         32000, "Longest text for the start of a session.", between(500, 1000000),
     )
-    max_tokens: int = setting(
-        0, "The same in tokens, as estimated; 0 leaves it to the characters.", at_least(0),
-    )
     long_memory: bool = setting(True, "Whether LONGMEMORY.md is part of the start of a session.")
-    external: str = setting(
-        "hold",
-        "Text from outside channels: `hold` keeps it out of contexts, `mark` lets it in, marked.",
-        one_of("hold", "mark"), trusted_only=True,
-    )
     citations: str = setting(
         "auto",
         "Whether quotations for an agent name file and lines: `on`, `off`, or `auto`, not in groups.",

@@ -112,13 +112,13 @@ def _measure(config: ContextConfig, start: Start) -> tuple[int, Callable[[str], 
     length: Callable[[str], int] = len
     if start.hook:
         chars, length = min(chars, HOOK_CHARS), utf16_units
-    tokens = config.max_tokens if start.max_tokens is None else max(0, start.max_tokens)
-    if not tokens and start.max_tokens != 0:
+    if start.max_tokens is None:
         return chars, length
+    tokens = max(1, start.max_tokens)
     from memolith.text.budget import estimate_tokens  # only who counts tokens pays for it
 
     def cost(text: str) -> int:
-        return max(length(text), -(-estimate_tokens(text) * chars // max(1, tokens)))
+        return max(length(text), -(-estimate_tokens(text) * chars // tokens))
 
     return chars, cost
 
@@ -244,8 +244,7 @@ class _Reader:
         if not may_see(record.sensitivity, self._start.kind):
             return False
         channel = record.provenance.channel
-        is_external = trust_in_file(channel, self._external) == "external"
-        if is_external and self._config.external == "hold":
+        if trust_in_file(channel, self._external) == "external":
             self.held[record.id] = channel
             return False
         return True

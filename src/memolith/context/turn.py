@@ -61,7 +61,7 @@ def turn_context(
     def may_see(hit: Hit) -> bool:
         if not _allowed(hit, turn) or known.has(hit):
             return False
-        if _held(hit, turn, config):
+        if _held(hit, turn):
             held[hit.citation, hit.role] = hit.channel or hit.citation.path
             return False
         return True
@@ -100,11 +100,11 @@ def _allowed(hit: Hit, turn: Turn) -> bool:
     return turn.kind != "group" or bool(hit.record_id)
 
 
-def _held(hit: Hit, turn: Turn, config: ContextConfig) -> bool:
-    """What came from outside, and other chats of outside platforms even if the rest is let in."""
+def _held(hit: Hit, turn: Turn) -> bool:
+    """Whether it came from outside; what was said in this very chat is shown, by whomever."""
     if hit.chat and hit.chat == turn.chat:
-        return False  # what was said in this very chat, by whomever
-    return hit.external and (config.external == "hold" or bool(hit.chat))
+        return False
+    return hit.external
 
 
 def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterator[Hit]:

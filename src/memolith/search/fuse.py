@@ -15,10 +15,9 @@ from memolith.search.candidates import Candidates, best_first
 RRF_K = 60
 
 
-def fuse(signals: Signals, k: int = RRF_K, words: float = 1.0, meaning: float = 1.0) -> Candidates:
-    """The chunks, best first, by 1 / (k + rank) from every ranking they are in, each with its weight."""
-    score = words * _reciprocal(signals.words_rank, k)
-    score += meaning * _reciprocal(signals.meaning_rank, k)
+def fuse(signals: Signals, k: int = RRF_K) -> Candidates:
+    """The chunks, best first, by 1 / (k + rank) from every ranking they are in."""
+    score = _reciprocal(signals.words_rank, k) + _reciprocal(signals.meaning_rank, k)
     order = best_first(score, signals.keys)
     return Candidates.of(signals.take(order), score[order])
 

@@ -43,14 +43,9 @@ _TINY = np.float32(1e-6)
 _TOKEN = np.uint16(WORD_START - 1)
 
 
-def passages(
-    model: WordVectors,
-    tokens_of: TokensOf,
-    words_weight: float = 1.0,
-    meaning_weight: float = 1.0,
-) -> Stage:
+def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
-    weights = np.array([words_weight, meaning_weight])
+    weights = np.ones(2)  # of words and of meaning
     read = dict[str, _Question]()  # once for all kinds of hits
 
     def stage(situation: Situation, candidates: Candidates) -> Candidates:

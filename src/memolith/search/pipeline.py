@@ -53,11 +53,8 @@ class Parts:
     text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
     word_vectors: WordVectors | None = None
     by_words: bool = True
-    follows: bool = True  # to what took the place of a hit, whatever that says
     explain: bool = True
     rrf_k: int = RRF_K
-    words_weight: float = 1.0
-    meaning_weight: float = 1.0
 
 
 class Question:
@@ -163,16 +160,14 @@ class Question:
     def _read(self, ranked: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:
         """The best with their texts and what took their place, and how many had to be looked at."""
         read, seen = self._reading.read(ranked, wanted, filters)
-        if self._parts.follows:
-            read = with_successors(read, ranked, self._reading, filters)
-        return read, seen
+        return with_successors(read, ranked, self._reading, filters), seen
 
     def _worth_staging(
         self, nominated: Nomination, situation: Situation, filters: Filters
     ) -> Candidates:
         """The best by both rankings, and all that is from days the question names."""
         parts, limit = self._parts, situation.limit
-        fused = once(fuse(nominated.signals, parts.rrf_k, parts.words_weight, parts.meaning_weight))
+        fused = once(fuse(nominated.signals, parts.rrf_k))
         if situation.phrases:  # what stands in quotation marks is looked for in all there are
             return fused
         is_first = filters == self._first_kind

@@ -41,7 +41,6 @@ class Reader:
     """How questions are to be understood."""
 
     synonyms: Synonyms | None = None  # the user's own
-    day_first: bool | None = None  # of 3/4/2026; None goes by the language of the question
     southern: bool = False  # summer begins in December
 
 
@@ -106,7 +105,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
     text = question[:MOST_CHARS]
-    named = find_days(text, today, day_first=reader.day_first, southern=reader.southern)
+    named = find_days(text, today, southern=reader.southern)
     said = _said(text, named)
     days = tuple(_surest(said))[:MOST_DAYS]
     asked = _subjects(text, said, today)[:MOST_WORDS]

@@ -1,4 +1,4 @@
-"""The list of stages, as the settings have it: each can be switched off, and tuned, while others run."""
+"""The list of stages, as the settings have it."""
 
 from __future__ import annotations
 
@@ -19,24 +19,17 @@ Stages = list[tuple[str, Stage]]
 
 def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:
     """Those that go by what the index knows."""
-    weights = config.words_weight, config.meaning_weight
-    found: Stages = [("weigh", weigh(*weights))]
-    if config.days:
-        found.append(("days", prefer_days))
-    if config.categories:
-        found.append(("categories", prefer_named))
+    found: Stages = [("weigh", weigh), ("days", prefer_days), ("categories", prefer_named)]
     if config.decay:
         found.append(("decay", decay(config.half_life_days)))
-    if config.passages and words is not None:
-        found.append(("passages", passages(words, tokens_of, *weights)))
+    if words is not None:
+        found.append(("passages", passages(words, tokens_of)))
     return found
 
 
 def text_stages(config: SearchConfig) -> Stages:
     """Those that go by what was read from the files."""
-    found: Stages = [("phrases", require_phrases)]
-    if config.supersede:
-        found.append(("supersede", demote_superseded))
+    found: Stages = [("phrases", require_phrases), ("supersede", demote_superseded)]
     if config.diversify:
         found.append(("diversify", diversify(config.mmr_lambda)))
     return found

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
-from memolith.search.candidates import Candidates, Floats, Situation, Stage
+from memolith.search.candidates import Candidates, Floats, Situation
 
 # What a person said or wrote comes before what an assistant made of it …
 NOT_THE_ASSISTANT = 0.2
@@ -36,34 +36,29 @@ _TOLD = re.compile(
 )
 
 
-def weigh(words_weight: float = 1.0, meaning_weight: float = 1.0) -> Stage:
-    """A stage that lets the signals of each candidate vote."""
-
-    def stage(situation: Situation, candidates: Candidates) -> Candidates:
-        raw, usual = candidates.signals, situation.usual_meaning
-        meant = 1 - situation.exact
-        signals = np.empty((len(_VOTES), len(candidates)))
-        signals[0] = raw.words
-        signals[1] = raw.meaning - usual
-        signals[2] = raw.group_words
-        signals[3] = raw.group_user_words
-        signals[4] = (raw.group_title - usual) * (raw.group_title != 0)
-        shared = shares(signals, _LEAST)
-        votes = dict(zip(_VOTES, shared, strict=True))
-        grouped = raw.kind != RECORD  # records stand for themselves
-        in_chat = raw.kind == TURN
-        voted = replace(
-            candidates,
-            votes=shared[:2].T,
-            weights=np.array([words_weight, meant * meaning_weight]),
-            group_votes=grouped * (votes["chat"] + meant * votes["title"])
-            + in_chat * votes["user"],
-            group_voters=(1 + meant) * grouped + in_chat,
-        )
-        bonus = preference(situation.question) * (raw.role != ASSISTANT)
-        return voted.scored(voted.mean_vote() + bonus, votes)
-
-    return stage
+def weigh(situation: Situation, candidates: Candidates) -> Candidates:
+    """Let the signals of each candidate vote."""
+    raw, usual = candidates.signals, situation.usual_meaning
+    meant = 1 - situation.exact
+    signals = np.empty((len(_VOTES), len(candidates)))
+    signals[0] = raw.words
+    signals[1] = raw.meaning - usual
+    signals[2] = raw.group_words
+    signals[3] = raw.group_user_words
+    signals[4] = (raw.group_title - usual) * (raw.group_title != 0)
+    shared = shares(signals, _LEAST)
+    votes = dict(zip(_VOTES, shared, strict=True))
+    grouped = raw.kind != RECORD  # records stand for themselves
+    in_chat = raw.kind == TURN
+    voted = replace(
+        candidates,
+        votes=shared[:2].T,
+        weights=np.array([1, meant]),
+        group_votes=grouped * (votes["chat"] + meant * votes["title"]) + in_chat * votes["user"],
+        group_voters=(1 + meant) * grouped + in_chat,
+    )
+    bonus = preference(situation.question) * (raw.role != ASSISTANT)
+    return voted.scored(voted.mean_vote() + bonus, votes)
 
 
 def preference(question: str) -> float:

@@ -27,13 +27,13 @@ _SOUTHERN_ZONES = tuple(
 )
 
 
-def is_southern(zone: str, seasons: str = "auto") -> bool:
-    """Whether summer begins in December: as `search.seasons` says, or else as it is in the zone.
+def is_southern(zone: str) -> bool:
+    """Whether summer begins in December in this time zone.
 
     >>> is_southern("America/Argentina/Buenos_Aires"), is_southern("Europe/Madrid"), is_southern("")
     (True, False, False)
     """
-    return seasons == "south" or (seasons == "auto" and zone.startswith(_SOUTHERN_ZONES))
+    return zone.startswith(_SOUTHERN_ZONES)
 
 
 def season(which: int, year: int, *, southern: bool) -> Days | None:
