@@ -14,7 +14,8 @@ from memolith.clock import Clock
 from memolith.errors import RecordNotFoundError
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.lookup import find_record, memory_files, records_in
+from memolith.files.ledger import find_record, memory_files
+from memolith.files.notes import records_in
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.covered import covered_by

@@ -9,8 +9,8 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.files.folder import Folder
+from memolith.files.ledger import find_record
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.files.lookup import find_record
 from memolith.jobs.scheduler import Scheduler, maintain
 from memolith.types import policy
 from tests.conftest import StoppedTime

@@ -16,7 +16,7 @@ from memolith.context.searching import Ask
 from memolith.context.turn import Turn, turn_context
 from memolith.context.version import StoreVersion
 from memolith.files.folder import Folder
-from memolith.files.secret_marks import daily_logs, secret_in
+from memolith.files.ledger import Ledger, logs_around
 from memolith.types import Filters, Hit, SearchResult, TurnContext
 
 NoteShown = Callable[[Sequence[Hit], str, str], None]
@@ -94,9 +94,9 @@ class Recaller:
             ),
         )
 
-    def _secret_on(self, days: Collection[date]) -> set[str]:
+    def _secret_on(self, days: Collection[date]) -> Collection[str]:
         with Folder(self._version.root) as folder:
-            return secret_in(folder, daily_logs(days))
+            return Ledger.of(folder, logs_around(days)).secret
 
     def _will_hold(self, hits: Iterable[Hit]) -> bool:
         """Whether none of them expires as long as the answer may be given."""

@@ -19,7 +19,7 @@ from memolith.text.terms import stems, terms_of
 from memolith.text.wording import HIDDEN
 from memolith.types import Hit
 
-SecretOn = Callable[[Collection[date]], set[str]]
+SecretOn = Callable[[Collection[date]], Collection[str]]
 
 
 def without_retold(

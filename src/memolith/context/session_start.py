@@ -18,8 +18,9 @@ from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import layout
 from memolith.files.folder import Folder
-from memolith.files.secret_marks import daily_logs, daily_logs_of, secret_in, secret_sources
+from memolith.files.ledger import Ledger, logs_around
 from memolith.profile import Profile
+from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.quotation import BY_HAND, fence, held_back
 from memolith.text.units import utf16_units
 from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind
@@ -199,9 +200,9 @@ class _Reader:
         Summaries tell of many days. Only the logs of those that would be shown are looked at.
         """
         days = {piece.day for one in chosen for piece in one.pieces if piece.day}
-        logs = daily_logs(days) - self._logs
+        logs = logs_around(days) - self._logs
         self._logs |= logs
-        secret = secret_in(self._folder, logs) - self._secret
+        secret = Ledger.of(self._folder, logs).secret - self._secret
         if secret:
             self._secret |= secret
             self._take_back(layers)
@@ -229,16 +230,22 @@ class _Reader:
             self._seen.update(record.id for record in window.records)
             self._secret.update(window.secret)
             if name in ("memory", "experiences"):
-                logs = daily_logs_of(window.records) - self._logs
+                logs = logs_around(one.created.date() for one in window.records) - self._logs
                 self._logs |= logs
-                self._secret |= secret_in(self._folder, logs)
+                self._secret |= Ledger.of(self._folder, logs).secret
             if name == "memory":
-                lines = (line for text in window.prose for line in text.split("\n"))
-                self._secret |= secret_sources(self._folder, lines)
+                self._secret |= self._secret_sources(window.prose)
             for record in current(window.records, self._now, self._replaced):
                 if self._may_see(record):
                     pieces += self._maker.of_record(record)
         return pieces
+
+    def _secret_sources(self, prose: Iterable[str]) -> frozenset[str]:
+        """The ids of secret records that promoted facts in some paragraphs are copies of."""
+        lines = (line for text in prose for line in text.split("\n") if TRAILER in line)
+        facts = [fact for fact in map(read_promoted, lines) if fact and fact.record_id]
+        secret = Ledger.of(self._folder, {fact.path for fact in facts}).secret
+        return secret | {fact.record_id for fact in facts if fact.path in secret}
 
     def _may_see(self, record: Record) -> bool:
         if not may_see(record.sensitivity, self._start.kind):

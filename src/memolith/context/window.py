@@ -14,13 +14,13 @@ from memolith.files.byte_marks import BOM, is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder, close_quietly, storage_error
 from memolith.files.layout import load_template
+from memolith.files.ledger import secret_ids
 from memolith.files.record_format import (
     RecordFormatError,
     claims_to_be_record,
     json_part,
     parse_line,
 )
-from memolith.files.secret_marks import secret_ids
 from memolith.text.wording import HIDDEN
 from memolith.types import CATEGORIES, Record
 

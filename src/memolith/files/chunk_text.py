@@ -10,8 +10,8 @@ from memolith.errors import MemolithError
 from memolith.files.chat_log import parse_turn
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
+from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.files.retold import names_told, source_of
 from memolith.files.roots import Roots
 from memolith.types import Chunk, ReadText
 

@@ -23,7 +23,7 @@ from memolith.text.quotation import without_recalled
 from memolith.types import SENSITIVITIES, Record, Sensitivity
 
 if TYPE_CHECKING:
-    from memolith.files.tombstones import Tombstone
+    from memolith.files.ledger import Tombstone
 
 _MAX_NAME = 200
 _LARGEST = 10**15
@@ -327,7 +327,7 @@ def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) 
     folder = transaction.folder
     if not folder.may_hold(layout.TOMBSTONES):
         return
-    from memolith.files.tombstones import find_tombstone, without_tombstone
+    from memolith.files.ledger import find_tombstone, without_tombstone
 
     stamp = folder.stamp(layout.TOMBSTONES)
     stone = find_tombstone(folder, record.text)

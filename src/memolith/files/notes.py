@@ -129,6 +129,18 @@ def readable_note(path: str, data: bytes) -> Record | None:
         return None
 
 
+def records_in(path: str, data: bytes) -> list[Record]:
+    """The records of one file: its record lines, or the note it is."""
+    found = [record for _, record in Document.parse(path, data).records()]
+    note = readable_note(path, data) if path.count("/") >= 2 else None
+    return found if note is None else [*found, note]
+
+
+def is_note_path(path: str) -> bool:
+    """Whether a file of the memory may be a note by its place."""
+    return path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2
+
+
 def notes(folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
     """Every note of the profile, by path; broken ones are left out, or put in a list."""
     for path in note_files(folder):

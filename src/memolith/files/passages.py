@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.byte_marks import is_utf16, not_utf8
@@ -13,11 +12,10 @@ from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
-from memolith.files.notes import parse_note
+from memolith.files.ledger import NO_MARKS, Ledger, sources_of
+from memolith.files.notes import readable_note
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.files.retold import retold_by, secrets_retold
 from memolith.files.roots import Roots
-from memolith.files.secret_marks import marked_secret
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
 from memolith.types import Citation, Passage, Record
@@ -144,43 +142,41 @@ def _data(roots: Roots, path: str) -> bytes:
 
 def is_secret_note(document: Document) -> bool:
     """Whether a whole file is a secret note, or begins like one that was meant to be secret."""
-    try:
-        note = parse_note(document.path, document.data)
-    except RecordFormatError:
-        note = None
+    note = readable_note(document.path, document.data)
     if note is not None:
         return note.sensitivity == "secret"
     return is_broken_secret(document.data)
 
 
-def marked_in(folder: Folder, document: Document) -> set[str]:
-    """The ids of records in a document, or copied into it, that one of their files marks secret."""
-    marked = marked_secret(folder, filter(None, map(_record, document.lines)))
-    return marked | secrets_retold(folder, (line.data for line in document.lines))
+def marked_in(folder: Folder, document: Document) -> Ledger:
+    """The ledger of all files, if the document has records or copies of them: prose needs none."""
+    if any(_record(line) or sources_of(line.data) for line in document.lines):
+        return Ledger.of(folder)
+    return NO_MARKS
 
 
-def secret_lines(document: Document, marked: Collection[str] = ()) -> set[int]:
+def secret_lines(document: Document, ledger: Ledger = NO_MARKS) -> set[int]:
     """Secret records; broken lines that speak of a secret, to be safe; every line of a secret note.
 
-    `marked` are ids of records that another file marks secret.
+    A record is also secret if the ledger says so.
     """
     if is_secret_note(document):
         return {line.number for line in document.lines}
-    return _secret_among(document, marked)
+    return _secret_among(document, ledger)
 
 
-def _secret_among(document: Document, marked: Collection[str]) -> set[int]:
-    return {line.number for line in document.lines if _is_secret(line, marked)}
+def _secret_among(document: Document, ledger: Ledger) -> set[int]:
+    return {line.number for line in document.lines if _is_secret(line, ledger)}
 
 
-def _is_secret(line: Line, marked: Collection[str]) -> bool:
+def _is_secret(line: Line, ledger: Ledger) -> bool:
     """Whether a line must not be shown; a code fence around a secret record does not publish it."""
-    if marked and not retold_by(line.data).names.isdisjoint(marked):
+    if ledger.tells_secret(line.data):
         return True
     record = _record(line)
     if record is None:
         return line.may_be_secret
-    return record.sensitivity == "secret" or record.id in marked
+    return record.sensitivity == "secret" or record.id in ledger.secret
 
 
 def _record(line: Line) -> Record | None:

@@ -9,7 +9,8 @@ from memolith.errors import RefusedError
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document, Line
 from memolith.files.front_matter import split_note
-from memolith.files.lookup import find_newest, find_record, memory_files
+from memolith.files.ledger import find_record, memory_files
+from memolith.files.lookup import find_newest
 from memolith.files.record_format import encode_json, json_part, parse_json
 from memolith.files.transaction import Transaction
 from memolith.types import Record

@@ -68,11 +68,11 @@ class _Secrets:
 
     def __init__(self, sources: Sources, index: Index) -> None:
         """What the archives say, which are not searched, is read once."""
-        from memolith.files.archives import every_archive
-        from memolith.files.secret_marks import secret_in
+        from memolith.files.ledger import Ledger, archives
 
         self._index = index
-        self._archived = secret_in(sources.roots.own, every_archive(sources.roots.own))
+        own = sources.roots.own
+        self._archived = Ledger.of(own, archives(own)).secret
 
     def marked(self, chunks: Iterable[tuple[Chunk, ReadText]]) -> Iterator[Chunk]:
         """The same chunks: secret wherever their record is, and summaries without what is."""

@@ -13,9 +13,9 @@ from memolith.errors import (
     WriterBusyError,
 )
 from memolith.files import layout
-from memolith.files.archives import note_archive
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
+from memolith.files.ledger import note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone

@@ -102,7 +102,7 @@ class CompactJob:
         undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
         scope = self._scope(undone)
         plan = plan_compaction(data, scope, self._clock.day_of)
-        secret = frozenset() if plan.skipped else snapshot.marked_secret()
+        secret = frozenset() if plan.skipped else snapshot.ledger().secret
         if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
             scope = self._scope(undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
@@ -112,8 +112,8 @@ class CompactJob:
             others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
-            self._corrected = snapshot.superseded(self._archive)
-            self._secret = snapshot.marked_secret()
+            self._corrected = snapshot.ledger().replaced
+            self._secret = snapshot.ledger().secret
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:

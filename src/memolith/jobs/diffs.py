@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from memolith.files import layout
 from memolith.files.document import Document
+from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.passages import secret_lines
 from memolith.jobs.changes import split_lines
 from memolith.reports import Change
@@ -13,11 +14,11 @@ from memolith.text.wording import HIDDEN
 
 
 def diff(
-    changes: Iterable[Change], *, include_secret: bool = False, marked: Collection[str] = ()
+    changes: Iterable[Change], *, include_secret: bool = False, marked: Ledger = NO_MARKS
 ) -> str:
     """The changes as a unified diff without context; a line stands for each secret record.
 
-    What people read comes first, archives last. `marked` are ids of records that other files mark secret.
+    What people read comes first, archives last. `marked` is the ledger of the files they are in.
     """
     return "".join(
         f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, marked) else line
@@ -33,11 +34,11 @@ def changed_lines(changes: Iterable[Change]) -> Document:
     return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
 
 
-def _is_secret_row(row: str, marked: Collection[str]) -> bool:
+def _is_secret_row(row: str, marked: Ledger) -> bool:
     return is_secret_line(row[1:].encode(errors="surrogateescape"), marked)
 
 
-def is_secret_line(line: bytes, marked: Collection[str]) -> bool:
+def is_secret_line(line: bytes, marked: Ledger) -> bool:
     """Whether a line is a secret record, or tells one of these again; prose of people is neither."""
     document = Document.parse("", line)
     is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)

@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 from memolith.files import layout
 from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
+from memolith.files.ledger import digest
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
-from memolith.files.tombstones import digest
 from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.experience.candidates import (

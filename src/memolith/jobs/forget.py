@@ -10,17 +10,22 @@ from hashlib import sha256
 
 from memolith.errors import FileChangedError, StorageError
 from memolith.files import dream_files, gate, layout, recall_log
-from memolith.files.archives import known_archives
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.document import Document
 from memolith.files.folder import Folder, let_in
+from memolith.files.ledger import (
+    derived_copies,
+    every_file,
+    find_record,
+    logs_around,
+    memory_files,
+    tombstone_line,
+)
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.lookup import derived_copies, find_record, memory_files, records_in
+from memolith.files.notes import records_in
 from memolith.files.record_format import encode_json
-from memolith.files.secret_marks import daily_logs_of
 from memolith.files.tail import QUARANTINE
-from memolith.files.tombstones import tombstone_line
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state
 from memolith.jobs.dreaming.unspoken import names_lost
@@ -65,8 +70,7 @@ def forget(
     removed: dict[str, Stamp | None] = {}
     touched: list[str] = []
     names_gone = {record.id, claim_key(record.text)}
-    archives = (archive, *known_archives(folder))
-    for path in dict.fromkeys((*memory_files(folder), *archives, *derived_copies(folder))):
+    for path in dict.fromkeys((*every_file(folder), archive, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
         named = any(name in data for name in names)
@@ -122,7 +126,7 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
 
 def _check_daily_logs(folder: Folder, record: Record) -> None:
     """What stands behind a lock would come back: then nothing is forgotten."""
-    for path in daily_logs_of([record]) & folder.leave_out_closed().keys():
+    for path in logs_around([record.created.date()]) & folder.leave_out_closed().keys():
         raise StorageError(
             f"{shown_path(path)}, where it stands too, may not be read, so nothing was forgotten.",
             path=path,

@@ -13,13 +13,12 @@ from datetime import datetime
 from hashlib import blake2b
 
 from memolith.files import layout, recall_log
-from memolith.files.archives import known_archives
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
-from memolith.files.lookup import memory_files, records_in
+from memolith.files.ledger import every_file, memory_files, tombstones
+from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
-from memolith.files.tombstones import tombstones
 from memolith.jobs import recall_state
 from memolith.jobs.contradictions import contradictions
 from memolith.jobs.dreaming import fold as recalls
@@ -70,7 +69,7 @@ class _Scene:
                 continue
             records.update((record.id, record) for record in found)
             self.everything += statements(path, data)
-        for path in set(known_archives(folder)) - set(self.lines):
+        for path in set(every_file(folder)) - set(self.lines):
             self.known_ids.update(record.id for record in records_in(path, read(path) or b""))
         self.known_ids.update(stone.id for stone in tombstones(folder.read))
         self.current = {record.id: record for record in current(records.values(), now)}

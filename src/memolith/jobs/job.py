@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
-from memolith.files.archives import known_archives
 from memolith.files.folder import Folder
 from memolith.files.layout import INDEX_FOLDER
-from memolith.files.lookup import memory_files, superseded_by
-from memolith.files.secret_marks import secret_ids
-from memolith.files.tombstones import tombstones
+from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
 from memolith.files.transaction import Transaction
 from memolith.reports import Change
 from memolith.store import Store
@@ -36,6 +33,7 @@ class Snapshot:
         self.closed = folder.leave_out_closed()  # what may not be read: jobs do without it
         self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
         self._listed: list[str] | None = None
+        self._ledger: Ledger | None = None
 
     def anew(self) -> Snapshot:
         """The same folder as it is now."""
@@ -61,19 +59,15 @@ class Snapshot:
         return list(self._listed)
 
     def files_and_archives(self, archive: str) -> list[str]:
-        """The same, with this archive and those that were written to before, wherever they stand."""
-        return list(dict.fromkeys((*self.files(), archive, *known_archives(self._folder))))
+        """The same, with this archive and those that were written to before, wherever they are."""
+        return list(dict.fromkeys((*self.files(), *every_file(self._folder), archive)))
 
-    def superseded(self, *archives: str) -> frozenset[str]:
-        """The ids of every record that a newer one has taken the place of, in any file or note."""
-        paths = dict.fromkeys((*self.files(), *archives))
-        found = (superseded_by(path, self.read(path) or b"") for path in paths)
-        return frozenset().union(*found)
-
-    def marked_secret(self) -> frozenset[str]:
-        """The ids of every record that some file marks secret, be it one of several alone."""
-        found = (secret_ids(self.read(path) or b"") for path in self.files())
-        return frozenset().union(*found)
+    def ledger(self) -> Ledger:
+        """What all files say of each record, the same at every call."""
+        if self._ledger is None:
+            paths = dict.fromkeys((*self.files(), *every_file(self._folder)))
+            self._ledger = Ledger(facts_in(path, self.read(path) or b"") for path in paths)
+        return self._ledger
 
     def forgotten(self) -> frozenset[str]:
         """The digests of all texts that were forgotten."""

@@ -15,7 +15,7 @@ from memolith.errors import FileChangedError
 from memolith.files import layout, long_memory
 from memolith.files.document import Document
 from memolith.files.dream_files import blocks
-from memolith.files.tombstones import digest
+from memolith.files.ledger import digest
 from memolith.interfaces import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
@@ -111,9 +111,9 @@ def _summarised(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iter
     now = place.clock.now()
     dated = (record for _, record in _records(report, "removed", b"expires"))
     expired = {record.id for record in dated if record.expires and record.expires <= now}
-    gone = {*snapshot.superseded(place.config.trim.archive_path), *expired}
+    gone = {*snapshot.ledger().replaced, *expired}
     held = set(still_true(told, gone))
-    shown = set(still_open(held, snapshot.marked_secret()))
+    shown = set(still_open(held, snapshot.ledger().secret))
     for one in told:
         if one not in held:
             yield f"{', '.join(one.ids)}: a newer record has taken its place, or it has expired"

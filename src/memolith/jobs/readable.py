@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from memolith.files import layout, long_memory
+from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.jobs.changes import split_lines
 from memolith.jobs.diffs import is_secret_line
 from memolith.reports import Change
-from memolith.text.summary_text import with_stand_ins
 from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record
 
@@ -20,7 +20,7 @@ _MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
 _LONGEST = 110
 
 
-def readable_diff(changes: Iterable[Change], marked: Collection[str] = ()) -> Iterator[str]:
+def readable_diff(changes: Iterable[Change], marked: Ledger = NO_MARKS) -> Iterator[str]:
     """The lines to print; what people read comes first, archives last.
 
     `marked` are ids of records that other files mark secret.
@@ -47,17 +47,19 @@ def _is_archive(change: Change) -> bool:
     return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
 
 
-def _rows(line: bytes, marked: Collection[str]) -> Iterator[str]:
+def _rows(line: bytes, marked: Ledger) -> Iterator[str]:
     """A line as it is read: of a record its day, category and text; of a summary what is not secret by now."""
     record = _record(line)
     is_summary = record is not None and record.category == "compaction"
-    is_hidden = record is not None and (record.sensitivity == "secret" or record.id in marked)
+    is_hidden = record is not None and (
+        record.sensitivity == "secret" or record.id in marked.secret
+    )
     if is_hidden or (not is_summary and is_secret_line(line, marked)):
         yield HIDDEN
     elif record is None:
         yield line.decode(errors="backslashreplace").rstrip("\r\n")
     else:
-        first, *more = with_stand_ins(record.text, marked if is_summary else ()).split("\n")
+        first, *more = marked.without_secrets(record).text.split("\n")
         yield _cut(f"{record.created.date().isoformat()} {record.category}: {first}")
         yield from (_cut(f"  {row}") for row in more)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 
 from memolith.files.folder import Folder
-from memolith.files.same_texts import find_texts
-from memolith.files.secret_marks import with_strictest_marks
+from memolith.files.ledger import Ledger, records_saying
 from memolith.jobs.known_texts import Known, Past
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import read_lines
@@ -28,13 +27,14 @@ def told_before(
 
     A chat is handed over again and again. What was corrected, archived or taken out since is not new by that.
     """
-    found, replaced = find_texts(folder, texts, archive)
+    ledger = Ledger.of(folder)
     there = list(records)
+    found = records_saying(folder, texts)
     for record in there:
         found.pop(record.id, None)
-    elsewhere = with_strictest_marks(folder, found.values()) if found else []
+    elsewhere = map(ledger.strictest, found.values())
     known = Known(())
-    names = {short_id(name) for name in replaced}
+    names = set(map(short_id, ledger.replaced))
     for record in (
         *there,
         *(one for one in elsewhere if visible(one, include_secret=include_secret)),
@@ -44,12 +44,12 @@ def told_before(
                 if names.isdisjoint(line.ids):
                     known.add(line.text)
         else:
-            known.add(record.text, _past(record, replaced, now))
+            known.add(record.text, _past(record, ledger, now))
     return known
 
 
-def _past(record: Record, replaced: Mapping[str, datetime], now: datetime) -> Past | None:
-    until = replaced.get(record.id)
+def _past(record: Record, ledger: Ledger, now: datetime) -> Past | None:
+    until = ledger.replaced_at(record.id)
     if until is None and record.expires is not None and record.expires <= now:
         until = record.expires
     return None if until is None else Past(until, record.session)

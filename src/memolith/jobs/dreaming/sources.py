@@ -7,7 +7,7 @@ from functools import cache
 
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
-from memolith.files.tombstones import digest
+from memolith.files.ledger import digest
 from memolith.jobs.dreaming.still_said import StillSaid
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled
@@ -48,8 +48,8 @@ class Sources:
         self._forgotten: _Names = frozenset
         self._said: StillSaid | None = None
         if all_files:
-            self._superseded = cache(lambda: snapshot.superseded(archive))
-            self._secret = cache(snapshot.marked_secret)
+            self._superseded = lambda: snapshot.ledger().replaced
+            self._secret = lambda: snapshot.ledger().secret
             self._forgotten = cache(snapshot.forgotten)
         if all_files and not snapshot.closed:  # what may not be read may be where it went
             paths = cache(lambda: snapshot.files_and_archives(archive))

@@ -8,8 +8,8 @@ from datetime import date, datetime
 
 from memolith.files.chat_log import parse_turn
 from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
-from memolith.files.lookup import records_in
-from memolith.files.secret_marks import secret_ids
+from memolith.files.ledger import secret_ids
+from memolith.files.notes import records_in
 from memolith.jobs.worth_saving import category_of
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key

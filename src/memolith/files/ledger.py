@@ -1,0 +1,395 @@
+"""The ledger: what all files together say of each record.
+
+A record is in MEMORY.md and in the log of its day, later in an archive, and jobs copy it into summaries,
+promoted facts and experiences. Whether it is secret, replaced or expired is decided here, once for all
+readers, and the strictest mark of all copies counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from memolith import clock
+from memolith.errors import MemolithError, RecordNotFoundError
+from memolith.files import layout
+from memolith.files.document import Document, Line, fenced_lines
+from memolith.files.folder import Folder, change_stamp_of
+from memolith.files.front_matter import is_broken_secret
+from memolith.files.notes import is_note_path, readable_note, records_in
+from memolith.files.record_format import (
+    RecordFormatError,
+    encode_json,
+    encode_time,
+    json_part,
+    parse_json,
+    parse_line,
+)
+from memolith.files.tail import QUARANTINE
+from memolith.files.transaction import Transaction
+from memolith.text.promoted_line import TRAILER, read_promoted
+from memolith.text.summary_line import read_line, short_id
+from memolith.types import Record, Stamp
+
+MIN_ID_CHARS = 4
+_SECRET = b'"secret"'
+_WORDS = (_SECRET, b'"supersedes"', b'"expires"')
+# A note may spell its mark in any case, and a damaged record inside makes it secret too.
+_WORDS_OF_NOTE = (b"secret", b"supersedes", b"expires", b'"text"', b'"id"')
+_MADE_BY_JOBS = (b'"experience"', b'"compaction"')
+_TEXT, _BEHIND_TEXT = b'"text":', b',"provenance":{'
+_DAY = timedelta(days=1)
+_MAX_CACHED_FILES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one file says: ids it marks secret, records that replace others, records that expire."""
+
+    secret: frozenset[str]
+    successors: tuple[Record, ...]
+    expiring: tuple[Record, ...]
+
+
+# By root and path, with the stamp of the file: its lines are read again only when it changed.
+_cache: dict[tuple[str, str], tuple[Stamp, Facts]] = {}
+
+
+class Ledger:
+    """What some files, or all, say of each record; a value of one moment."""
+
+    __slots__ = ("_expires", "_successors", "names", "secret")
+
+    def __init__(self, facts: Iterable[Facts]) -> None:
+        """Put together what each file says."""
+        known = list(facts)
+        self.secret = frozenset[str]().union(*(one.secret for one in known))
+        # Summaries and people know a record by the beginning of its id.
+        self.names = self.secret | set(map(short_id, self.secret))
+        self._successors: dict[str, list[Record]] = {}
+        self._expires: dict[str, datetime] = {}
+        for one in known:
+            for record in one.successors:
+                self._successors.setdefault(record.supersedes or "", []).append(record)
+            for record in one.expiring:
+                if record.expires:
+                    known_end = self._expires.get(record.id, record.expires)
+                    self._expires[record.id] = min(record.expires, known_end)
+
+    @classmethod
+    def of(cls, folder: Folder, paths: Iterable[str] | None = None) -> Ledger:
+        """The ledger of these files, or of all; what cannot be read is left to `memolith doctor`."""
+        with Folder(folder.root) as own:  # what is closed to us stays an error for the caller
+            own.leave_out_closed()
+            return cls(
+                [_facts(own, path) for path in (every_file(own) if paths is None else paths)]
+            )
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """The ids of all records that another one has taken the place of."""
+        return frozenset(self._successors)
+
+    def replaced_at(self, record_id: str) -> datetime | None:
+        """When the first record took its place; None if none did."""
+        found = self._successors.get(record_id)
+        return min(record.created for record in found) if found else None
+
+    def newest(self, record: Record) -> Record:
+        """The record, or the last of those that took its place.
+
+        A caller who corrects what was corrected already means the newest.
+        """
+        seen: set[str] = set()
+        while record.id in self._successors and record.id not in seen:
+            seen.add(record.id)
+            record = max(self._successors[record.id], key=lambda newer: newer.created)
+        return record
+
+    def is_past(self, record_id: str, now: datetime) -> bool:
+        """Whether the record was replaced or has expired."""
+        expires = self._expires.get(record_id)
+        return record_id in self._successors or (expires is not None and expires <= now)
+
+    def holds(self, experience: Record, now: datetime) -> bool:
+        """Whether neither an experience nor its source is past, and the source is not secret."""
+        source = source_of(experience)
+        is_past = self.is_past(source, now) or self.is_past(experience.id, now)
+        return source not in self.secret and not is_past
+
+    def strictest(self, record: Record) -> Record:
+        """The record, secret if one of its copies is."""
+        if record.id not in self.secret or record.sensitivity == "secret":
+            return record
+        return replace(record, provenance=replace(record.provenance, sensitivity="secret"))
+
+    def tells_secret(self, line: bytes) -> bool:
+        """Whether a line is a copy of what a secret record says."""
+        return bool(self.names) and not self.names.isdisjoint(sources_of(line))
+
+    def without_secrets(self, record: Record) -> Record:
+        """The record; a summary says "secret" where it tells again what a secret record says."""
+        if record.category != "compaction" or self.names.isdisjoint(names_told(record.text)):
+            return record
+        from memolith.text.summary_text import with_stand_ins  # only summaries need it
+
+        return replace(record, text=with_stand_ins(record.text, self.names))
+
+
+NO_MARKS = Ledger(())
+
+
+def facts_in(path: str, data: bytes) -> Facts:
+    """What a file says of records; of its many lines only those with a telling word are parsed."""
+    found = _records_with(path, data, _WORDS)
+    secret = set(secret_ids(data))
+    if is_note_path(path) and any(word in data.lower() for word in _WORDS_OF_NOTE):
+        note = readable_note(path, data)
+        found += [note] if note else []
+        if note.sensitivity == "secret" if note else is_broken_secret(data):
+            secret |= {path, note.id if note else path}
+    return Facts(
+        frozenset(secret | {one.id for one in found if one.sensitivity == "secret"}),
+        tuple(one for one in found if one.supersedes),
+        tuple(one for one in found if one.expires),
+    )
+
+
+def _facts(folder: Folder, path: str) -> Facts:
+    """The same from the disk, or from the cache if the file is as it was."""
+    stamp: Stamp = (0, 0, 0)
+    with suppress(OSError, MemolithError):
+        parent, name = folder.parent(path)
+        stamp = change_stamp_of(os.stat(name, dir_fd=parent, follow_symlinks=False))
+    known = _cache.get((folder.root, path))
+    if known is not None and known[0] == stamp:
+        return known[1]
+    try:
+        facts = facts_in(path, folder.read(path) or b"")
+    except MemolithError:
+        # Nobody can tell whether a note that cannot be read is secret.
+        return Facts(frozenset({path}), (), ())
+    # Two changes within one tick of the file system have the same stamp.
+    if stamp[2] and stamp[2] < clock.file_time() - clock.FILE_TICK:
+        if len(_cache) >= _MAX_CACHED_FILES:
+            _cache.clear()
+        _cache[folder.root, path] = stamp, facts
+    return facts
+
+
+def secret_ids(data: bytes) -> Iterator[str]:
+    """The ids of the secret records among some lines; a code fence does not publish a secret."""
+    for _, line in _lines_with(data, (_SECRET,)):
+        with suppress(RecordFormatError):
+            record = parse_line(line)
+            if record is not None and record.sensitivity == "secret":
+                yield record.id
+
+
+def _records_with(path: str, data: bytes, words: Iterable[bytes]) -> list[Record]:
+    """The records on lines that hold one of these words."""
+    fenced = fenced_lines(data)
+    few = (Line(number, line, number in fenced) for number, line in _lines_with(data, words))
+    return [record for _, record in Document(path, tuple(few)).records()]
+
+
+def _lines_with(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold one of these words, numbered; found by searching, which is fast."""
+    starts: set[int] = set()
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            starts.add(data.rfind(b"\n", 0, at) + 1)
+            end = data.find(b"\n", at)
+            at = data.find(word, end + 1) if end >= 0 else -1
+    number, counted = 1, 0
+    for start in sorted(starts):
+        number += data.count(b"\n", counted, start)
+        counted = start
+        end = data.find(b"\n", start) + 1
+        yield number, data[start : end or len(data)]
+
+
+def memory_files(folder: Folder) -> Iterator[str]:
+    """Every Markdown file that may hold records, the living ones first."""
+    yield from folder.walk(deep=False)
+    yield from folder.walk(layout.DAILY_FOLDER)
+    yield from folder.walk(layout.ARCHIVE_FOLDER, hidden=True)
+
+
+def every_file(folder: Folder) -> list[str]:
+    """The same with the archives that were ever written elsewhere."""
+    return list(dict.fromkeys((*memory_files(folder), *archives_elsewhere(folder))))
+
+
+def archives(folder: Folder) -> tuple[str, ...]:
+    """The archives of the archive folder, and those that were written elsewhere."""
+    return (*folder.walk(layout.ARCHIVE_FOLDER, hidden=True), *archives_elsewhere(folder))
+
+
+def archives_elsewhere(folder: Folder) -> tuple[str, ...]:
+    """The archives outside the archive folder: `trim.archive_path` may change, and all must be found."""
+    paths = map(_json, (folder.read(layout.ARCHIVES) or b"").split(b"\n"))
+    return tuple(path for path in paths if isinstance(path, str) and path.endswith(".md"))
+
+
+def note_archive(transaction: Transaction, path: str) -> None:
+    """Note an archive that is outside the archive folder."""
+    is_elsewhere = not path.startswith(f"{layout.ARCHIVE_FOLDER}/")
+    if is_elsewhere and path not in archives_elsewhere(transaction.folder):
+        transaction.append(layout.ARCHIVES, encode_json(path) + b"\n")
+
+
+def derived_copies(folder: Folder) -> Iterator[str]:
+    """Files in which copies of records may linger: backups, reports of jobs, torn lines."""
+    yield from folder.walk(layout.BACKUP_FOLDER, suffix="", hidden=True)
+    yield from folder.walk(layout.JOBS_FOLDER, suffix="")
+    yield from folder.walk(layout.PROPOSALS_FOLDER, suffix="")
+    yield from folder.walk(QUARANTINE, suffix="")
+
+
+def logs_around(days: Iterable[date]) -> set[str]:
+    """The logs of these days, and of those beside them: a day may be that of another zone."""
+    around = set(days)
+    with suppress(OverflowError):  # the first or last day of the calendar
+        around |= {day + step for day in around for step in (-_DAY, _DAY)}
+    return {layout.daily_log(day) for day in around}
+
+
+def find_record(folder: Folder, record_id: str) -> Record:
+    """The record with this id, or with the only id that starts like this.
+
+    Notes that may not be read are left out, from now on: what is behind them is somebody else's.
+    """
+    matches: dict[str, Record] = {}
+    closed = folder.leave_out_closed()
+    sought = record_id.encode(errors="replace")
+    for path in every_file(folder):
+        data = folder.read(path) or b""
+        if sought not in data and not path.startswith(record_id):
+            continue
+        is_note = is_note_path(path)
+        for record in records_in(path, data) if is_note else _records_with(path, data, (sought,)):
+            if record.id == record_id:
+                return record
+            if record.id.startswith(record_id) and len(record_id) >= MIN_ID_CHARS:
+                matches.setdefault(record.id, record)
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    reason = (
+        f"{len(matches)} records have ids that start with" if matches else "No record has the id"
+    )
+    hint = "Give more of the id." if matches else "List records with their ids: memolith list"
+    if len(record_id) < MIN_ID_CHARS:
+        hint = f"Give at least {MIN_ID_CHARS} characters of it: memolith list"
+    elif closed and not matches:
+        hint = " ".join(closed.values())
+    raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
+
+
+def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
+    """The records of any file that say one of these very texts, by id."""
+    sought = frozenset(map(encode_json, texts))
+    found: dict[str, Record] = {}
+    for path in every_file(folder):
+        for line in (folder.read(path) or b"").split(b"\n"):
+            start = line.find(_TEXT) + len(_TEXT)
+            if line[start : line.find(_BEHIND_TEXT, start)] in sought:
+                with suppress(RecordFormatError):
+                    record = parse_line(line)
+                    if record is not None:
+                        found.setdefault(record.id, record)
+    return found
+
+
+def sources_of(line: bytes) -> frozenset[str]:
+    """The names of the records that a line is a copy of; most lines are none, and are not parsed.
+
+    A promoted fact names its record, or the note it is from; an experience its source; a line of a
+    summary the beginning of each id.
+    """
+    data = line.strip()
+    if json_part(data) is not None:
+        if not any(word in data for word in _MADE_BY_JOBS):
+            return frozenset()
+        try:
+            record = parse_line(data)
+        except RecordFormatError:
+            return frozenset()
+        if record is None or record.category == "compaction":
+            return names_told(record.text) if record else frozenset()
+        return frozenset({source_of(record)} - {""})
+    if TRAILER.encode() in data:
+        fact = read_promoted(data.decode(errors="replace"))
+        return frozenset(
+            {fact.record_id, fact.path if fact.is_of_note else ""} - {""} if fact else ()
+        )
+    return names_told(data.decode(errors="replace")) if data.startswith(b"- ") else frozenset()
+
+
+def source_of(experience: Record) -> str:
+    """The record that an experience is a copy of; of one that was said in a chat, its turn."""
+    source = experience.metadata.get("source")
+    return source if experience.category == "experience" and isinstance(source, str) else ""
+
+
+def names_told(text: str) -> frozenset[str]:
+    """The names of the records that the lines of a summary tell again."""
+    found = filter(None, map(read_line, map(str.strip, text.split("\n"))))
+    return frozenset(name for line in found for name in line.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """One forgotten record. The digest is all that is left of its text, and not even that if it is short."""
+
+    id: str
+    digest: str
+    forgotten_at: str
+
+
+def tombstone_line(record: Record, now: datetime) -> bytes:
+    """The line that keeps a forgotten record from coming back."""
+    kept = {"id": record.id, "digest": digest(record.text), "forgottenAt": encode_time(now)}
+    return encode_json(kept) + b"\n"
+
+
+def digest(text: str) -> str:
+    """A digest of the text as a reader sees it: case and spacing do not matter."""
+    from hashlib import sha256  # only needed once something was forgotten
+
+    return sha256(_normal(text).encode(errors="surrogatepass")).hexdigest()
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
+    """Everything that was forgotten; lines that are no tombstones are left alone."""
+    for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
+        match _json(line):
+            case {"id": str(record_id), "digest": str(text_digest), "forgottenAt": str(when)}:
+                yield Tombstone(record_id, text_digest, when)
+
+
+def find_tombstone(folder: Folder, text: str) -> Tombstone | None:
+    """The tombstone of this very text, if the user had it forgotten."""
+    sought = digest(text)
+    return next((stone for stone in tombstones(folder.read) if stone.digest == sought), None)
+
+
+def without_tombstone(folder: Folder, stone: Tombstone) -> bytes:
+    """The tombstone file without one text: the user has brought it back."""
+    lines = (folder.read(layout.TOMBSTONES) or b"").split(b"\n")
+    return b"\n".join(line for line in lines if stone.digest.encode() not in line)
+
+
+def _json(line: bytes) -> object:
+    try:
+        return parse_json(line) if line else None
+    except RecordFormatError:
+        return None
