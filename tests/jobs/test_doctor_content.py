@@ -182,8 +182,8 @@ def test_a_forgotten_record_that_came_back_is_named_with_the_way_out(
 
 
 def test_a_forgotten_text_under_another_id_is_named(files: Path, memory: Memory) -> None:
-    memory.forget(memory.remember("the old address").id)
-    add(files / "MEMORY.md", GOOD % (b"other", b"The  old ADDRESS"))
+    memory.forget(memory.remember("the old address in Seville").id)
+    add(files / "MEMORY.md", GOOD % (b"other", b"The  old ADDRESS in Seville"))
     (found,) = findings(memory, "forgotten")
     assert found.status == "warn"
 

@@ -239,10 +239,23 @@ def test_the_user_may_bring_it_back_and_then_it_may_stay(channel: str, memory: M
 
 def test_bringing_one_back_leaves_the_other_tombstones(memory: Memory) -> None:
     memory.forget(memory.remember(WORDS).id)
-    memory.forget(memory.remember("something else").id)
+    memory.forget(memory.remember("something else entirely, as it happens").id)
     memory.save_note(WORDS)
     with Memory(memory.root, channel="mcp") as agent, pytest.raises(ForgottenError):
-        agent.remember("something else")
+        agent.remember("something else entirely, as it happens")
+
+
+def test_the_tombstone_of_a_short_text_keeps_only_the_id(memory: Memory) -> None:
+    short, long = memory.remember("The   PIN is 4711"), memory.remember("x" * 24)
+    for record in (short, long):
+        memory.forget(record.id)
+    lines = Path(memory.root, ".memolith/tombstones.jsonl").read_text().splitlines()
+    assert [json.loads(line).keys() - {"forgottenAt"} for line in lines] == [
+        {"id"},
+        {"id", "digest"},
+    ]
+    assert memory.doctor().healthy
+    assert not memory.remember("The PIN is 4711").reused
 
 
 def test_a_record_that_is_remembered_again_after_forgetting_is_a_new_one(memory: Memory) -> None:

@@ -35,6 +35,8 @@ from memolith.text.summary_line import read_line, short_id
 from memolith.types import Record, Stamp
 
 MIN_ID_CHARS = 4
+# A digest of a shorter text, such as a PIN, gives the text away: all of them can be tried.
+MIN_DIGEST_CHARS = 24
 _SECRET = b'"secret"'
 _WORDS = (_SECRET, b'"supersedes"', b'"expires"')
 # A note may spell its mark in any case, and a damaged record inside makes it secret too.
@@ -344,7 +346,7 @@ def names_told(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """One forgotten record. The digest is all that is left of its text, and not even that if it is short."""
+    """One forgotten record. The digest is all that is left of its text; "" if the text was short."""
 
     id: str
     digest: str
@@ -353,8 +355,9 @@ class Tombstone:
 
 def tombstone_line(record: Record, now: datetime) -> bytes:
     """The line that keeps a forgotten record from coming back."""
-    kept = {"id": record.id, "digest": digest(record.text), "forgottenAt": encode_time(now)}
-    return encode_json(kept) + b"\n"
+    long_enough = len(_normal(record.text)) >= MIN_DIGEST_CHARS
+    kept = {"digest": digest(record.text)} if long_enough else {}
+    return encode_json({"id": record.id, **kept, "forgottenAt": encode_time(now)}) + b"\n"
 
 
 def digest(text: str) -> str:
@@ -372,8 +375,11 @@ def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
     """Everything that was forgotten; lines that are no tombstones are left alone."""
     for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
         match _json(line):
-            case {"id": str(record_id), "digest": str(text_digest), "forgottenAt": str(when)}:
-                yield Tombstone(record_id, text_digest, when)
+            case {"id": str(record_id), "forgottenAt": str(when), **rest}:
+                text_digest = rest.get("digest", "")
+                yield Tombstone(
+                    record_id, text_digest if isinstance(text_digest, str) else "", when
+                )
 
 
 def find_tombstone(folder: Folder, text: str) -> Tombstone | None:

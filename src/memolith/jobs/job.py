@@ -71,7 +71,7 @@ class Snapshot:
 
     def forgotten(self) -> frozenset[str]:
         """The digests of all texts that were forgotten."""
-        return frozenset(stone.digest for stone in tombstones(self.read))
+        return frozenset(stone.digest for stone in tombstones(self.read) if stone.digest)
 
     def is_current(self) -> bool:
         """Whether every file is still as it was read, and no other has come where all were looked at."""

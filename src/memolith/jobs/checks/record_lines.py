@@ -33,7 +33,7 @@ class RecordLines:
         self._known: set[int] = set()  # hashes of lines with which all is well
         self._lines = 0
         self._forgotten_ids = {stone.id for stone in stones}
-        self._forgotten_texts = {stone.digest for stone in stones}
+        self._forgotten_texts = {stone.digest for stone in stones if stone.digest}
 
     def look_at(self, path: str, data: bytes) -> None:
         """Look at one file."""
