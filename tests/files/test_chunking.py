@@ -218,6 +218,17 @@ def test_lines_we_put_there_ourselves_are_not_searched() -> None:
     assert chunk.first_line == template.count(b"\n") + 1
 
 
+def test_of_an_archive_below_memory_only_the_records_are_searched() -> None:
+    record = encode_line(make_record("It rained"))
+    title = b"## Compacted on 2026-11-15T10:00:00.000Z: the week 2026-W40\n\n"
+    archive = (
+        title + b"<!-- memolith:covers 3f6f0f0e: 77aa01bc -->\n" + record + b"\n" + title + record
+    )
+    assert [chunk.text for chunk in chunks_of(archive)] == ["It rained", "It rained"]
+    (chunk,) = chunks_of(b"## Compacted on Monday: the soil\n")
+    assert chunk.kind == "prose"
+
+
 @pytest.mark.parametrize(
     ("name", "day"),
     [

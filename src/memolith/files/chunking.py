@@ -27,10 +27,13 @@ from memolith.types import Chunk, Record, Turn
 CHUNK_BYTES = 1600
 OVERLAP_BYTES = 320
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 8
+CUT = 9
 
+# Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
+_JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
 _JOB_MARK = re.compile(
-    rb"<!-- (?:memolith:(?:dream|summary) [^\n]*|/memolith:(?:dream|summary)) -->\s*"
+    rb"(?:<!-- (?:memolith:(?:covers|dream|summary) [^\n]*|/memolith:(?:dream|summary)) -->"
+    rb"|## Compacted on \d{4}-\d\d-\d\dT[\d:.]+Z: [^\n]*)\s*"
 )
 _DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 _TITLE = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -125,7 +128,7 @@ def _markdown_chunks(
 ) -> Iterator[Chunk]:
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}
-    generated = _generated_lines(document) if TRAILER in data or b"memolith:" in data else set()
+    generated = _generated_lines(document) if any(one in data for one in _JOB_MARKS) else set()
     skipped = layout.template_lines(path, data)
     day = file_date(path)
     common = Chunk(kind="prose", text="", path=path, first_line=0, last_line=0, dated=day)
