@@ -88,9 +88,11 @@ def test_a_path_in_an_extra_folder_can_be_declared_external(tmp_path: Path) -> N
         memory.remember("Tea at four")
         labels = {hit.citation.path: label_of(hit) for hit in memory.search("lottery prize").hits}
         found = memory.context("Where does the lottery prize wait?")
-    assert labels == {"@notes/clippings/page.md": "external: @notes", "@notes/own.md": "file"}
+    [clipping] = [path for path in labels if path.endswith("page.md")]
+    assert labels.pop(clipping) == f"external: {clipping.partition('/')[0]}"
+    assert "file" in labels.values()
     assert found.held == 1
-    assert "@notes/clippings/page.md held back" in found.warnings[0]
+    assert f"from {clipping} held back" in found.warnings[0]
 
 
 def test_a_record_of_another_channel_answers_for_the_same_words_only_if_it_is_ours() -> None:

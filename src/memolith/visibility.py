@@ -49,6 +49,19 @@ def matches(name: str, external: Patterns) -> bool:
     return any(fnmatchcase(folded, pattern.casefold()) for pattern in external)
 
 
+def is_path_external(path: str, external: Patterns) -> bool:
+    """Whether a path in an extra folder is declared external, with or without the digits of its root id.
+
+    >>> is_path_external("@notes-1a2b/clippings/page.md", ("@notes/clippings/*",))
+    True
+    """
+    folder, slash, rest = path.partition("/")
+    if not slash or not folder.startswith(_ELSEWHERE):
+        return False
+    name = folder.rpartition("-")[0] + slash + rest
+    return matches(path, external) or matches(name, external)
+
+
 def source_of(channel: str) -> str:
     """The name of a channel without the mark of its trust."""
     return channel.removeprefix(APPROVED).removeprefix(_IMPORTED)
@@ -89,7 +102,7 @@ def label_of(hit: Hit) -> str:
     """The trust of a hit as it is shown; text of a folder besides the profile's may be anybody's."""
     path = hit.citation.path
     if path.startswith(_ELSEWHERE) and "/" in path:
-        return f"external: {path.partition('/')[0]}" if hit.external else "file"
+        return f"external: {path.partition('/')[0][:40]}" if hit.external else "file"
     known = trust_of(hit)
     return f"external: {source_of(hit.channel)[:40]}" if known == "external" else known
 

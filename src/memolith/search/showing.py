@@ -10,7 +10,7 @@ from memolith.search.named import is_named
 from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
 from memolith.types import Chunk, Hit, SessionHit
-from memolith.visibility import Patterns, matches, trust_in_file
+from memolith.visibility import Patterns, is_path_external, trust_in_file
 
 
 def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tuple[Hit, ...]:
@@ -60,8 +60,9 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
 
 
 def _is_external(chunk: Chunk, external: Patterns) -> bool:
-    is_elsewhere = chunk.path.startswith("@") and matches(chunk.path, external)
-    return is_elsewhere or trust_in_file(chunk.channel, external) == "external"
+    if is_path_external(chunk.path, external):
+        return True
+    return trust_in_file(chunk.channel, external) == "external"
 
 
 def retold(shown: Sequence[Hit]) -> set[str]:
