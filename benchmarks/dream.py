@@ -50,7 +50,7 @@ def main() -> int:
 
 def fill(root: str, recalls: int) -> float:
     """Write statements and note that they were recalled, three to a search; seconds for one search."""
-    recall_log.MOST_BYTES = 1 << 30  # all of them in one log
+    recall_log.MAX_BYTES = 1 << 30  # all of them in one log
     folder = Path(root, "memory")
     folder.mkdir(parents=True)
     statements = [

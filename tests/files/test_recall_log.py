@@ -100,7 +100,7 @@ def test_what_only_fills_the_list_behind_a_better_hit_did_not_answer(memory: Mem
 def test_the_log_is_bounded_and_keeps_the_newest(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recall_log, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(recall_log, "MAX_BYTES", 2_000)
     Path(root).mkdir()
     for number in range(100):
         recall_log.note_shown(root, [hit(f"fact number {number}")], "fact", "search", CLOCK)
@@ -114,7 +114,7 @@ def test_the_log_is_bounded_and_keeps_the_newest(
 def test_a_cursor_reads_each_event_once_across_a_full_log(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recall_log, "MOST_BYTES", 3_000)
+    monkeypatch.setattr(recall_log, "MAX_BYTES", 3_000)
     Path(root).mkdir()
     seen = []
     cursor = None

@@ -68,7 +68,8 @@ def test_a_block_is_renewed_in_its_place() -> None:
     data, _ = LongMemory.parse(b"").with_blocks(first, 9000)
     data, _ = LongMemory.parse(data).with_blocks({"2026-01": told("new text")}, 9000)
     assert b"old text" not in data
-    assert LongMemory.parse(data).blocks["2026-01"] == f"## Summary (2026-01)\n\n{told('new text')}"
+    assert LongMemory.parse(data).blocks["2026-01"] == told("new text")
+    assert headings(data) == ["## Summary (2026-01)", "## Summary (2026-02)"]
 
 
 REMARK = "My own remark.\r\n\r\n- and a cake\xe9 [for Ana, maybe]\r\n".encode("latin-1")

@@ -1,6 +1,6 @@
-"""LONGMEMORY.md: one dated block per month, made by compaction; what you write around them, or into one, stays.
+"""LONGMEMORY.md: one dated block per month, written by compaction; text around and inside blocks is yours.
 
-Only lines of a block that name records were written by compaction, and its marks and heading.
+Compaction wrote the marks and heading of a block and the lines in it that cite records, nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memolith.files import layout
 from memolith.text.summary_line import read_line
 
-PATH = "LONGMEMORY.md"
+PATH = layout.LONG_MEMORY
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/LONGMEMORY-archive.md"
 _BLOCK = re.compile(
     rb"^<!-- memolith:summary (?P<month>\d{4}-\d\d) -->\r?\n(?P<body>.*?)"
@@ -24,91 +24,84 @@ _HEADING = re.compile(rb"## Summary \(\d{4}-\d\d\)\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongMemory:
-    """The file, taken apart: blocks by month, and the bytes that are not ours."""
+    """The parsed file, by month: the lines of compaction, and yours between them."""
 
     data: bytes
-    blocks: Mapping[str, str]  # month → text
+    blocks: Mapping[str, str]
+    yours: Mapping[str, bytes]
 
     @classmethod
     def parse(cls, data: bytes) -> LongMemory:
-        """Find the blocks; a block that was torn open is nobody's but yours."""
+        """Find the blocks; one without an end mark is your text."""
         blocks: dict[str, str] = {}
+        yours: dict[str, bytes] = {}
         for found in _BLOCK.finditer(data):
-            month, body = found["month"].decode(), found["body"].decode(errors="replace").strip()
-            blocks[month] = f"{blocks[month]}\n{body}" if month in blocks else body
-        return cls(data=data, blocks=blocks)
+            month = found["month"].decode()
+            lines = filter(_cites_records, found["body"].splitlines(keepends=True))
+            text = b"".join(lines).decode(errors="replace").strip()
+            blocks[month] = f"{blocks[month]}\n{text}" if month in blocks else text
+            yours[month] = yours.get(month, b"") + b"".join(_yours_in(found["body"]))
+        return cls(data=data, blocks=blocks, yours=yours)
 
     def with_blocks(self, new: Mapping[str, str], max_chars: int) -> tuple[bytes, bytes]:
-        """The file with these blocks put in or renewed, and what was dropped to stay under the cap.
+        """The file with these blocks, and the blocks that were dropped to stay under the cap.
 
-        A month without text has no block. Blocks stand in the order of months. The oldest are dropped first; your
-        text never is: what you wrote into a block stands in it, or where the blocks begin once it is gone.
+        Blocks are ordered by month; a month without text has none. The oldest are dropped first. Your text
+        never is: what you wrote into a block that goes is moved to where the blocks begin.
         """
         blocks: dict[str, bytes] = {}
-        inside: dict[str, bytes] = {}  # what you wrote into them
-        for found in _BLOCK.finditer(self.data):  # a month that stands there twice is one block
+        for found in _BLOCK.finditer(self.data):  # a month with two blocks gets one
             month = found["month"].decode()
             blocks[month] = blocks.get(month, b"") + found.group()
-            inside[month] = inside.get(month, b"") + b"".join(_yours_in(found["body"]))
         for month, text in new.items():
-            blocks[month] = _encode(month, text, inside.get(month, b"")) if text else b""
-        around = _BLOCK.sub(b"", self.data) or layout.load_template(PATH)
+            blocks[month] = _encode(month, text, self.yours.get(month, b"")) if text else b""
+        around = _BLOCK.sub(b"", self.data) if self.data else layout.load_template(PATH)
         if not around.endswith(b"\n"):
             around += b"\n"
-        room = max_chars - _chars(around) - sum(map(_chars, inside.values()))
+        room = max_chars - _chars(around) - sum(map(_chars, self.yours.values()))
         kept: dict[str, bytes] = {}
         for month in sorted(filter(blocks.get, blocks), reverse=True):
-            room -= _chars(blocks[month]) - _chars(inside.get(month, b""))
+            room -= _chars(blocks[month]) - _chars(self.yours.get(month, b""))
             if room < 0:
                 break
             kept[month] = blocks[month]
-        dropped = b"".join(
-            _only_ours(blocks[month]) if inside.get(month) else blocks[month]
-            for month in sorted(blocks)
-            if month not in kept
-        )
-        homeless = b"".join(inside[month] for month in sorted(inside) if month not in kept)
-        return self._put_together(around, homeless, kept), dropped
-
-    def _put_together(self, around: bytes, homeless: bytes, blocks: Mapping[str, bytes]) -> bytes:
-        """Our blocks where the first of them stood, or at the end."""
+        texts = sorted({**self.blocks, **new}.items())
+        dropped = [_encode(month, text) for month, text in texts if text and month not in kept]
+        moved = b"".join(self.yours[month] for month in sorted(self.yours) if month not in kept)
+        ours = b"".join(kept[month] for month in sorted(kept))
         first = _BLOCK.search(self.data)
-        ours = b"".join(blocks[month] for month in sorted(blocks))
-        if first is None:
-            gap = b"" if around.endswith(b"\n\n") else b"\n"
-            return around + (gap + ours if ours else b"")
-        gap = b"\n" if homeless else b""
-        return around[: first.start()] + homeless + gap + ours + around[first.start() :]
+        at = first.start() if first else len(around)
+        if moved or (first is None and ours and not around.endswith(b"\n\n")):
+            moved += b"\n"
+        return around[:at] + moved + ours + around[at:], b"".join(dropped)
 
 
-def yours(data: bytes) -> Iterator[bytes]:
-    """Every line of the file that compaction did not write, without those that are blank."""
-    around = _BLOCK.sub(b"", data)
-    inside = (line for found in _BLOCK.finditer(data) for line in _yours_in(found["body"]))
-    for line in (*around.split(b"\n"), *inside):
+def your_lines(data: bytes) -> Iterator[bytes]:
+    """Every line of the file that compaction did not write, except blank lines."""
+    inside = LongMemory.parse(data).yours.values()
+    for line in b"\n".join((_BLOCK.sub(b"", data), *inside)).split(b"\n"):
         if line.strip():
             yield line.rstrip(b"\r\n")
 
 
 def name_of(month: str) -> str:
-    """What a month's block is called among what somebody took back."""
+    """The name of a month's block in the list of undone changes."""
     return f"{PATH} {month}"
 
 
-def _encode(month: str, text: str, inside: bytes) -> bytes:
-    """A block with its heading; the marks tell it from what you write yourself, but for what stands inside."""
+def _encode(month: str, text: str, yours: bytes = b"") -> bytes:
     begin = f"<!-- memolith:summary {month} -->\n## Summary ({month})\n\n{text}\n"
-    return begin.encode(errors="replace") + inside + b"<!-- /memolith:summary -->\n\n"
+    return begin.encode(errors="replace") + yours + b"<!-- /memolith:summary -->\n\n"
 
 
 def _yours_in(body: bytes) -> Iterator[bytes]:
-    """The lines of a block that you wrote, with blank ones between two of them."""
+    """The lines of a block that you wrote, and the blank lines between two of them."""
     blank: list[bytes] | None = None
     for line in body.splitlines(keepends=True):
         if not line.strip():
             if blank is not None:
                 blank.append(line)
-        elif _HEADING.fullmatch(line) or _is_told(line):
+        elif _HEADING.fullmatch(line) or _cites_records(line):
             blank = None
         else:
             yield from blank or ()
@@ -116,19 +109,9 @@ def _yours_in(body: bytes) -> Iterator[bytes]:
             blank = []
 
 
-def _is_told(line: bytes) -> bool:
+def _cites_records(line: bytes) -> bool:
     found = read_line(line.decode(errors="replace").strip())
     return found is not None and bool(found.names)
-
-
-def _only_ours(block: bytes) -> bytes:
-    """Blocks without what you wrote into them."""
-    pieces = []
-    for found in _BLOCK.finditer(block):
-        told = b"".join(line for line in found["body"].splitlines(keepends=True) if _is_told(line))
-        text = told.decode(errors="replace").strip()
-        pieces.append(_encode(found["month"].decode(), text, b"") if text else b"")
-    return b"".join(pieces)
 
 
 def _chars(data: bytes) -> int:

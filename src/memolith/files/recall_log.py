@@ -1,7 +1,7 @@
-"""What was shown and what was used, noted as it happens: one small unsynced append for each search.
+"""The log of recalls, what was shown and what was used: one small unsynced append for each search.
 
-The log is machine state in `.memolith/`. Dreaming folds it into `memory/.dreams/`; nothing else reads
-it, and losing it loses nothing that anybody wrote. Secret records never stand in it.
+The log is machine state in `.memolith/`. Only dreaming reads it, and losing it loses nothing that
+anybody wrote. It never holds a secret record.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from memolith.types import Citation, Hit
 
 LOG = f"{STATE_FOLDER}/recalls.jsonl"
 OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
-# About 20,000 shown hits; then the log begins anew and one older log is kept.
-MOST_BYTES = 8_000_000
+# About 20,000 hits; then a new log begins and the full one is kept as the older one.
+MAX_BYTES = 8_000_000
 SNIPPET_CHARS = 200
-_MOST_HITS = 50
-# Own words and own meaning count up to 1 each in the score of a hit: see search/weigh.py.
-_NEAR_BY_MEANING_ALONE = 1.0
+_MAX_HITS = 50
+# The score of a hit gets up to 1 from its words and up to 1 from its meaning.
+_MIN_SCORE_BY_MEANING = 1.0
 # A hit answers if it is among the first and nearly as good as the best; others are near misses.
-_MOST_ANSWERS = 3
-_NEARLY_BEST = 0.75
+_MAX_ANSWERS = 3
+_MIN_SHARE_OF_BEST = 0.75
 
 
-# Neither frozen nor by name, though nobody changes it: a dream makes fifty thousand of them.
+# Neither frozen nor keyword-only: a dream makes fifty thousand of them.
 @dataclass(slots=True)
 class Shown:
     """One statement that a surface showed, as the answer to one question."""
 
     at: datetime
     day: str
-    query: str  # a hash: the question itself is not kept
+    query: str  # a digest: the question itself is not kept
     # From here on as in a row of the log.
     path: str
     first_line: int
@@ -57,15 +57,13 @@ class Shown:
     answered: int  # 1, or 0 if it only filled the list behind better hits
 
 
-_ROWS = {
-    (str, int, int, score, str, str, str, int)  # JSON writes 1 and 0 like whole numbers
-    for score in (float, int)
-}
+# The types of a row; JSON writes a score of 0 or 1 as an integer.
+_ROWS = {(str, int, int, score, str, str, str, int) for score in (float, int)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """Lines that were read after they were shown, or a record that was said to have helped."""
+    """Lines that were read after they were shown, or a record that was reported as helpful."""
 
     at: datetime
     day: str
@@ -75,17 +73,28 @@ class Used:
     record_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a log has been read; `identity` tells it from the next log of the same name."""
+
+    identity: str
+    offset: int
+
+
 def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
-    """Note that these hits were shown. Best effort: a memory that cannot note still answers."""
+    """Note that these hits were shown. Best effort: a failure does not fail the search."""
     asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
     best = max((hit.score for hit in hits), default=0.0)
     shown = [
-        [*_shown_row(hit, asked), int(place < _MOST_ANSWERS and _answers(hit, best))]
-        for place, hit in enumerate(hits[:_MOST_HITS])
+        [*_shown_row(hit, asked), int(place < _MAX_ANSWERS and _answers(hit, best))]
+        for place, hit in enumerate(hits[:_MAX_HITS])
         if hit.sensitivity != "secret"
     ]
     if shown:
-        _append(root, clock, {"query": query_hash(question), "surface": surface, "hits": shown})
+        # Twelve digits for a question; case and spacing do not count.
+        plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
+        query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
+        _append(root, clock, {"query": query, "surface": surface, "hits": shown})
 
 
 def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -> None:
@@ -94,49 +103,34 @@ def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -
     _append(root, clock, {"used": [*lines, record_id]})
 
 
-def query_hash(question: str) -> str:
-    """Twelve letters for a question; case and spacing do not count."""
-    plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
-    digest: str = sha1(plain, usedforsecurity=False).hexdigest()
-    return digest[:12]
-
-
 def read_log(
     read: Callable[[str], bytes | None], start: Cursor | None = None
 ) -> tuple[list[Shown | Used], Cursor]:
-    """Everything noted since the cursor, oldest first, and the cursor behind it.
+    """All events since the cursor, oldest first, and the cursor behind them.
 
-    Lines that are torn or foreign are passed over.
+    Torn and foreign lines are skipped.
     """
-    logs = [read(path) or b"" for path in (OLDER_LOG, LOG)]
-    begins = [0, 0]
-    for at, data in enumerate(logs):
-        if start and data and start.identity == _identity(data):
-            begins = [start.offset, 0] if at == 0 else [len(logs[0]), start.offset]
-    found: list[Shown | Used] = []
-    for data, begin in zip(logs, begins, strict=True):
-        # A last line without its end is being written right now: the next time it is whole.
-        for line in data[begin : data.rfind(b"\n") + 1].split(b"\n"):
-            found.extend(_parse(line))
-    return found, Cursor(_identity(logs[1]), logs[1].rfind(b"\n") + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Up to where a log has been read; `identity` tells one log from the next of the same name."""
-
-    identity: str
-    offset: int
+    older, log = (read(path) or b"" for path in (OLDER_LOG, LOG))
+    if start and log and start.identity == _identity(log):
+        new = log[start.offset :]
+    elif start and older and start.identity == _identity(older):
+        new = older[start.offset : older.rfind(b"\n") + 1] + log
+    else:
+        new = older[: older.rfind(b"\n") + 1] + log
+    # A last line without its end is still being written.
+    lines = new[: new.rfind(b"\n") + 1].split(b"\n")
+    found = list(chain.from_iterable(map(_parse, lines)))
+    return found, Cursor(_identity(log), log.rfind(b"\n") + 1)
 
 
 def without(data: bytes, names: Collection[str]) -> bytes:
-    """A log without what it says of statements with these ids, claims or paths of files."""
-    coded = [json.dumps(name).encode() for name in names]
+    """A log without statements that have one of these ids, claims or paths of files."""
+    encoded = [json.dumps(name).encode() for name in names]
     lines = (
-        _line_without(line, names) if any(name in line for name in coded) else line
+        _line_without(line, names) if any(name in line for name in encoded) else line
         for line in data.split(b"\n")
     )
-    return b"".join(line.rstrip(b"\n") + b"\n" for line in lines if line)
+    return b"".join(line + b"\n" for line in lines if line)
 
 
 def _line_without(line: bytes, names: Collection[str]) -> bytes:
@@ -150,21 +144,15 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
 
 def _append(root: str, clock: Clock, content: dict[str, object]) -> None:
     now = clock.now()
-    line = _encode({"at": encode_time(now), "day": clock.day_of(now).isoformat(), **content})
+    head = {"at": encode_time(now), "day": clock.day_of(now).isoformat()}
+    line = _encode({**head, **content}) + b"\n"
     with suppress(OSError, MemolithError), Folder(root) as folder:
-        try:
-            _write(folder, line)
-        except FileNotFoundError:  # nobody has needed the folder yet
-            make_state_folder(folder)
-            _write(folder, line)
-
-
-def _write(folder: Folder, line: bytes) -> None:
-    atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MOST_BYTES)
+        make_state_folder(folder)
+        atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MAX_BYTES)
 
 
 def _encode(content: dict[str, object]) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
@@ -182,75 +170,59 @@ def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
 
 
 def _answers(hit: Hit, best: float) -> bool:
-    """Whether a hit answers, or was shown because there was nothing better: a search always finds
-    the nearest, however far away it is.
-    """
-    is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _NEAR_BY_MEANING_ALONE
-    return is_match and hit.score >= _NEARLY_BEST * best
+    """Whether a hit answers; a search always shows the closest hits, however poor they are."""
+    is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _MIN_SCORE_BY_MEANING
+    return is_match and hit.score >= _MIN_SHARE_OF_BEST * best
 
 
 def _answer(hit: Hit, asked: set[str]) -> Piece:
-    """The statement of a hit that answers: a record is one; of a note or prose, the paragraph that
-    shares most words with the question. Only that can be promoted later as a whole fact.
+    """The statement of a hit that answers, which dreaming can promote as a whole fact.
+
+    Of a note or prose it is the paragraph that shares most words with the question.
     """
     place = hit.citation
+    whole = Piece(bare_text(hit.text), place.first_line, place.last_line)
     if hit.record_id and place.first_line == place.last_line:
-        return _whole(hit)
+        return whole
     found = pieces(hit.text.split("\n"), place.first_line)
     parts = list(whole_facts(found) if hit.record_id else found)
-    if len(parts) < 2:
-        return parts[0] if parts else _whole(hit)
-    closest = max(parts, key=lambda part: _shared(part, asked))
-    return closest if _shared(closest, asked) else _whole(hit)
-
-
-def _whole(hit: Hit) -> Piece:
-    return Piece(bare_text(hit.text), hit.citation.first_line, hit.citation.last_line)
+    closest = max(parts, key=lambda part: _shared(part, asked), default=whole)
+    return closest if len(parts) == 1 or _shared(closest, asked) else whole
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:
-    # Stretches repeat themselves, and the terms of each are remembered.
+    # The terms of each word are cached, and words repeat.
     return len(asked.intersection(chain.from_iterable(terms_of(s)[1] for s in piece.text.split())))
 
 
 def _identity(data: bytes) -> str:
-
     return blake2b(data[: data.find(b"\n") + 1], digest_size=8).hexdigest()
 
 
 def _content(line: bytes) -> dict[str, object]:
     try:
-        content = json.loads(line.decode())  # of bytes it would first guess the encoding
+        content = json.loads(line.decode())  # given bytes it would guess the encoding first
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def _parse(line: bytes) -> Iterable[Shown | Used]:
-    content = _content(line) if line else {}
-    at, day = content.get("at"), content.get("day")
-    if not isinstance(at, str) or not isinstance(day, str):
-        return ()
-    try:
-        moment = parse_time(at, "at")
-    except RecordFormatError:
-        return ()
+    match _content(line) if line else {}:
+        case {"at": str(at), "day": str(day), **content}:
+            try:
+                moment = parse_time(at, "at")
+            except RecordFormatError:
+                return
+        case _:
+            return
     match content:
         case {"query": str(query), "hits": list(rows)}:
-            return _shown(moment, day, query, rows)
+            for row in rows:
+                # A pattern would say the same, five times slower.
+                if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
+                    yield Shown(moment, day, query, *row)
         case {"used": [str(path), int(first), int(last), str(name)]}:
-            return [
-                Used(
-                    at=moment, day=day, path=path, first_line=first, last_line=last, record_id=name
-                )
-            ]
-    return ()
-
-
-def _shown(at: datetime, day: str, query: str, rows: list[object]) -> list[Shown]:
-    # A pattern would say the same, five times slower.
-    return [
-        Shown(at, day, query, *row)
-        for row in rows
-        if isinstance(row, list) and tuple(map(type, row)) in _ROWS
-    ]
+            yield Used(
+                at=moment, day=day, path=path, first_line=first, last_line=last, record_id=name
+            )

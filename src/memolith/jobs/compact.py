@@ -156,7 +156,9 @@ class CompactJob:
 
         No line of LONGMEMORY.md that somebody else wrote went.
         """
-        theirs = (Counter(long_memory.yours(read(long_memory.PATH))) for read in (before, after))
+        theirs = (
+            Counter(long_memory.your_lines(read(long_memory.PATH))) for read in (before, after)
+        )
         if operator.sub(*theirs):
             return f"a line of {long_memory.PATH} that compaction did not write would have gone"
         old, new = split_lines(before(self._path)), split_lines(after(self._path))
