@@ -16,10 +16,10 @@ from memolith.config.sections import Config
 from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.chunk_text import read_texts
+from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.locks import make_state_folder
-from memolith.files.roots import Roots
 from memolith.index.choose import open_index
 from memolith.index.place import IndexPlace
 from memolith.ingest.background import Background

@@ -235,8 +235,8 @@ class Store:
         include_secret: bool = False,
     ) -> Passage:
         """Lines of a Markdown file; `path` may be a citation."""
+        from memolith.files.discovery import Roots
         from memolith.files.passages import read_passage
-        from memolith.files.roots import Roots
 
         gate.check_is_text(path=path)
         gate.check_line_number(first_line=first_line)
@@ -246,10 +246,10 @@ class Store:
 
     def relative_path(self, path: str) -> str:
         """An absolute path as files are named here: from the root on, in other folders by root id."""
-        from memolith.files.roots import Roots
+        from memolith.files.discovery import Roots
 
         with Folder(self.root) as own, Roots(own, self.config.index.extra_paths) as roots:
-            return roots.called(path)
+            return roots.path_of(path)
 
     def note_shown(self, hits: Sequence[Hit], question: str, surface: str) -> None:
         """Log hits that were shown, so that dreaming can learn from them."""

@@ -23,7 +23,7 @@ _RANKS: tuple[Trust, ...] = ("external", "agent", "user")
 APPROVED = "approved:"
 _IMPORTED = "external:"
 _GROUP = ":group"  # what a session of this kind writes
-_ELSEWHERE = "@"  # as `files.roots` has it
+_ELSEWHERE = "@"  # as in `files.discovery`
 
 
 @lru_cache(maxsize=4096)

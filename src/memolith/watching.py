@@ -14,8 +14,8 @@ from dataclasses import replace
 import watchfiles
 
 from memolith.files import layout
+from memolith.files.discovery import extra_folders
 from memolith.files.folder import change_stamp_of
-from memolith.files.roots import is_too_wide, split_paths
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 
@@ -186,9 +186,7 @@ class Following:
         self._stopped = threading.Event()
         self._watches: list[Watch] = []
         daily = os.path.join(memory.root, layout.DAILY_FOLDER)
-        elsewhere = split_paths(memory.config.index.extra_paths)
-        led = [os.path.realpath(os.path.expanduser(path)) for path in elsewhere]
-        below = [daily, *(path for path in led if not is_too_wide(path))]
+        below = [daily, *extra_folders(memory.config.index.extra_paths)[0]]
         for folders, deep in (([memory.root], False), (below, True)):
             self._watches.append(
                 watch(

@@ -12,8 +12,8 @@ import pytest
 from memolith import Memory
 from memolith.errors import StorageError
 from memolith.files.chunk_text import read_texts
+from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
-from memolith.files.roots import Roots
 from memolith.types import Chunk
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 from memolith import Memory
 from memolith.errors import EmbeddingError
 from memolith.files import chunking
+from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
-from memolith.files.roots import Roots
 from memolith.index.sqlite import SqliteIndex
 from memolith.ingest import embedding
 from memolith.ingest.embedding import embed_waiting

@@ -181,6 +181,8 @@ def test_a_file_found_in_a_project_folder_may_not_name_folders(
     monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
     approve(project)
     monkeypatch.chdir(project)
+    monkeypatch.setenv("MEMOLITH_HOME", str(tmp_path / "home"))
+    approve(project)
     with pytest.raises(ConfigError, match="may not be set by a file found"):
         Memory()
 
@@ -210,7 +212,7 @@ def test_a_whole_disk_or_home_is_left_out_and_said_so(
 def test_a_folder_of_too_many_folders_is_searched_in_part(
     memory: Memory, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.files.discovery._MOST_FOLDERS", 3)
+    monkeypatch.setattr("memolith.files.discovery._MAX_FOLDERS", 3)
     for number in range(9):
         (notes / str(number)).mkdir()
     assert any("more than 3 folders" in warning for warning in memory.search("heron").warnings)

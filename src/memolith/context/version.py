@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from memolith import clock
 from memolith.errors import MemolithError
+from memolith.files.discovery import Roots
 from memolith.files.folder import Folder, change_stamp_of, close_quietly
 from memolith.files.locks import LOCK_PATH
-from memolith.files.roots import Roots
 
 
 class StoreVersion:

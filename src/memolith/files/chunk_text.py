@@ -8,11 +8,11 @@ from collections.abc import Generator, Iterable
 
 from memolith.errors import MemolithError
 from memolith.files.chat_log import parse_turn
+from memolith.files.discovery import Roots
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.files.roots import Roots
 from memolith.types import Chunk, ReadText
 
 # So many files stay open: chunks of one file may stand far apart among those that are read.

@@ -1,117 +1,201 @@
-"""Which files belong to a memory, and what tells whether they have changed."""
+"""Which files are searched: those of the profile, and those of extra folders, which are only read.
+
+The path of a file in an extra folder begins with the folder's root id, as in
+`@notes-1a2b/garden/pond.md`, so that a citation names one file whatever the folders are called.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
+from contextlib import suppress
 
+from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import DEEPEST, SECOND_NAME, Folder, change_stamp_of, storage_error
+from memolith.files.locks import STATE_FOLDER
 from memolith.text.cleaning import shown_path
+from memolith.text.digests import blake2b
 from memolith.types import Stamp
 
-# Folders that programs fill with what others wrote.
-NOT_NOTES = frozenset(("node_modules", "bower_components", "site-packages", "__pycache__"))
-# A search waits until all folders are looked at; whoever has more named something else than notes.
-_MOST_FOLDERS = 20_000
-# Larger files are no memories: they are named, and neither indexed nor compared with others.
+# Larger files are reported, and neither indexed nor compared with others.
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# What synchronising programs leave behind when two machines wrote at once: a copy, not a memory.
+# Folders that package managers fill.
+_PACKAGES = frozenset(("node_modules", "bower_components", "site-packages", "__pycache__"))
+# Each search walks all folders; a tree with more than this is not a folder of notes.
+_MAX_FOLDERS = 20_000
+# Copies that file synchronisers make when two machines wrote at once.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
+_MAX_NAME_CHARS = 30
+_HASH_DIGITS = 4
 
 
-class _Found:
-    """What a walk has found so far."""
+class Roots:
+    """The profile's folder and the extra folders. Leaving the context closes the extra folders."""
 
-    def __init__(self) -> None:
-        self.files: dict[str, Stamp] = {}
-        self.warnings: list[str] = []
-        self.second_names: list[str] = []
+    def __init__(self, own: Folder, extra_paths: str) -> None:
+        """`extra_paths` is the setting; the folders are opened at their first use."""
+        self.own = own
+        self._extra_paths = extra_paths
+        self._extra: dict[str, Folder] | None = None
+        self._warnings: list[str] = []
 
-    def told(self) -> list[str]:
-        """All warnings."""
-        linked = (f"{shown_path(path)} {SECOND_NAME}" for path in self.second_names)
-        return [*self.warnings, *(f"{named} It is left out of search." for named in linked)]
+    def __enter__(self) -> Roots:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for folder in (self._extra or {}).values():
+            folder.close()
+
+    def open(self, path: str) -> tuple[int, os.stat_result]:
+        """Open an ordinary file; see `Folder.open`."""
+        folder, inside = self._resolve(path)
+        return folder.open(inside)
+
+    def read(self, path: str, *, single_name: bool = False) -> bytes | None:
+        """The bytes of a file, or None when there is no such file; see `Folder.read`."""
+        folder, inside = self._resolve(path)
+        return folder.read(inside, single_name=single_name)
+
+    def discover(self) -> tuple[dict[str, Stamp], list[str]]:
+        """Every file that is searched, each once, with its stamp; and warnings."""
+        found, warnings = discover(self.own)
+        extra = self._extra_folders()
+        own = os.path.realpath(self.own.root) if extra else ""
+        known = {os.path.join(own, path) for path in (*found, layout.DREAM_DIARY) if extra}
+        for root_id, folder in extra.items():
+            files, problems = discover(folder, is_profile=False)
+            warnings += problems
+            new = {path: os.path.join(folder.root, path) for path in files}
+            found |= {f"{root_id}/{path}": files[path] for path in new if new[path] not in known}
+            known.update(new.values())
+        return found, warnings + self._warnings
+
+    def path_of(self, place: str) -> str:
+        """The path of a file or folder by its full path, "" for the profile's folder itself.
+
+        A place in none of the folders keeps its full path.
+        """
+        real = os.path.realpath(place)
+        extra = {root_id: folder.root for root_id, folder in self._extra_folders().items()}
+        for root_id, root in {"": os.path.realpath(self.own.root), **extra}.items():
+            if f"{real}/".startswith(f"{root}/"):
+                return f"{root_id}{real[len(root) :]}".removeprefix("/")
+        return real
+
+    def _resolve(self, path: str) -> tuple[Folder, str]:
+        root_id, _, inside = path.partition("/")
+        folder = self._extra_folders().get(root_id) if path.startswith("@") else None
+        return (self.own, path) if folder is None else (folder, inside)
+
+    def _extra_folders(self) -> dict[str, Folder]:
+        if self._extra is None:
+            self._extra = {}
+            paths, self._warnings = extra_folders(self._extra_paths)
+            for path in paths:
+                digits = _HASH_DIGITS
+                while (root_id := _root_id(path, digits)) in self._extra:
+                    digits += 2
+                try:
+                    self._extra[root_id] = Folder(path)
+                except MemolithError as error:
+                    problem = f"{error.message} It is left out of search (index.extra_paths)."
+                    self._warnings.append(problem)
+        return self._extra
 
 
-def discover(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
-    """Every file that is searched, with its stamp; and warnings about what could not be looked at.
+def extra_folders(setting: str) -> tuple[list[str], list[str]]:
+    """The real paths of the folders in `index.extra_paths`, and warnings about those left out."""
+    folders: list[str] = []
+    warnings = []
+    for named in filter(None, map(str.strip, re.split("[:\n]", setting))):
+        path = os.path.realpath(os.path.expanduser(named))
+        if STATE_FOLDER in path.split("/"):
+            warnings.append(
+                f"{shown_path(path)} is inside {STATE_FOLDER} and is left out of search."
+            )
+        elif path in ("/", os.path.realpath(os.path.expanduser("~"))):
+            warnings.append(
+                f"{shown_path(path)} is not searched: index.extra_paths names folders of notes,"
+                " not a whole disk or home."
+            )
+        elif path not in folders:
+            folders.append(path)
+    return folders, warnings
 
-    That is the Markdown at the top and below `memory/`, without hidden files, and the chat history.
-    The dream diary is left out: it tells of recalls, and would answer questions with them.
+
+def _root_id(path: str, digits: int) -> str:
+    """The folder's name, and some digits of a hash of its path, so that two of one name differ."""
+    name = re.sub(r"[\W_]+", "-", os.path.basename(path).casefold())[:_MAX_NAME_CHARS].strip("-")
+    digest = blake2b(os.fsencode(path), digest_size=16).hexdigest()
+    return f"@{name or 'folder'}-{digest[:digits]}"
+
+
+def discover(folder: Folder, *, is_profile: bool = True) -> tuple[dict[str, Stamp], list[str]]:
+    """Every visible file of a folder that is searched, with its stamp; and warnings.
+
+    In a profile that is the Markdown at the top and below `memory/` and the chat history, elsewhere all
+    Markdown. The dream diary is left out: it quotes recalled statements and would answer with them.
     """
-    found = _Found()
-    waiting = [layout.DAILY_FOLDER, ""]
+    files: dict[str, Stamp] = {}
+    warnings: list[str] = []
+    waiting = [layout.DAILY_FOLDER, ""] if is_profile else [""]
+    walked = 0
     while waiting:
         path = waiting.pop()
-        below = _look(folder, path, found, path or folder.root)
-        if path:
-            waiting += below
-    return found.files, found.told()
-
-
-def discover_below(folder: Folder) -> tuple[dict[str, Stamp], list[str]]:
-    """The visible Markdown anywhere below a folder that is not a profile, and warnings."""
-    found = _Found()
-    waiting = [""]
-    looked_at = 0
-    while waiting:
-        looked_at += 1
-        if looked_at > _MOST_FOLDERS:
-            found.warnings.append(
-                f"{folder.root} has more than {_MOST_FOLDERS:,} folders; the rest of it is not searched."
+        walked += 1
+        if walked > _MAX_FOLDERS and not is_profile:
+            warnings.append(
+                f"{folder.root} has more than {_MAX_FOLDERS:,} folders; the rest of it is not searched."
                 " Name the folders of your notes in index.extra_paths."
             )
             break
-        path = waiting.pop()
-        waiting += _look(folder, path, found, os.path.join(folder.root, path))
-    notes = {path: stamp for path, stamp in found.files.items() if path.endswith(".md")}
-    return notes, found.told()
+        try:
+            below = _list_folder(folder, path, files, warnings)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            place = path if is_profile else os.path.join(folder.root, path)
+            warnings.append(storage_error(error, place or folder.root).message)
+            continue
+        if (path or not is_profile) and path.count("/") < DEEPEST:
+            waiting += below
+    if not is_profile:
+        files.pop(layout.CONVERSATIONS, None)
+    return files, warnings
 
 
-def _look(folder: Folder, path: str, found: _Found, shown_as: str) -> list[str]:
-    """Note the files of one folder and give the folders in it, unless they are too deep."""
-    try:
-        below = _note_files(folder, path, found)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        found.warnings.append(storage_error(error, shown_as).message)
-        return []
-    return below if path.count("/") < DEEPEST else []
-
-
-def _note_files(folder: Folder, path: str, found: _Found) -> list[str]:
-    """Note the files of one folder and give the folders in it. Every search waits for this loop."""
+def _list_folder(
+    folder: Folder, path: str, files: dict[str, Stamp], warnings: list[str]
+) -> list[str]:
+    """Add the files of one folder and return the folders in it. Every search waits for this loop."""
     below = []
     prefix = f"{path}/" if path else ""
-    chats = "" if path else layout.CONVERSATIONS
     with folder.scan(path) as entries:
         for entry in entries:
-            name = entry.name
-            if name[0] == ".":
+            name = prefix + entry.name
+            if entry.name[0] == ".":
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if name in NOT_NOTES:
-                    continue
-                below.append(prefix + name)
-                if layout.is_file_of_ours(prefix + name):
-                    found.warnings.append(
-                        f"{shown_path(prefix + name)} is a folder, where a file should be."
-                    )
-            elif (name.endswith(".md") or name == chats) and not _is_left_out(prefix + name):
-                try:
+                if entry.name not in _PACKAGES:
+                    below.append(name)
+                if layout.is_file_of_ours(name):
+                    warnings.append(f"{shown_path(name)} is a folder, where a file should be.")
+            elif _is_searched(name):
+                with suppress(FileNotFoundError):  # removed since the folder was listed
                     status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # gone since the folder was listed
-                if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
-                    found.second_names.append(prefix + name)
-                elif stat.S_ISREG(status.st_mode):
-                    found.files[prefix + name] = change_stamp_of(status)
+                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+                        files[name] = change_stamp_of(status)
+                    elif stat.S_ISREG(status.st_mode):
+                        warnings.append(
+                            f"{shown_path(name)} {SECOND_NAME} It is left out of search."
+                        )
     return below
 
 
-def _is_left_out(path: str) -> bool:
-    if path == layout.DREAM_DIARY:
-        return True
-    return "conflict" in path and any(mark in path for mark in _CONFLICT_MARKS)
+def _is_searched(path: str) -> bool:
+    if not path.endswith(".md"):
+        return path == layout.CONVERSATIONS
+    is_conflict = "conflict" in path and any(mark in path for mark in _CONFLICT_MARKS)
+    return path != layout.DREAM_DIARY and not is_conflict

@@ -8,6 +8,7 @@ import re
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.chat_log import parse_turn
+from memolith.files.discovery import Roots
 from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
@@ -15,7 +16,6 @@ from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.ledger import NO_MARKS, Ledger, sources_of
 from memolith.files.notes import readable_note
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.files.roots import Roots
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
 from memolith.types import Citation, Passage, Record
@@ -65,7 +65,7 @@ def read_passage(
 def _own_name(roots: Roots, path: str) -> str:
     """The path as it is called here: of a full path or one with `~`, and of the MEMORY.md there is."""
     if path.startswith(("/", "~/")):
-        path = roots.called(os.path.expanduser(path)) or path
+        path = roots.path_of(os.path.expanduser(path)) or path
     own = roots.own
     if path == ROOT_MEMORY and own.stamp(path) is None and own.stamp(NESTED_MEMORY) is not None:
         return NESTED_MEMORY

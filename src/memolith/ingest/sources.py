@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memolith.files.chunking import CUT
-from memolith.files.roots import Roots
+from memolith.files.discovery import Roots
 from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
 from memolith.text.digests import blake2b
 from memolith.types import Record, Turn

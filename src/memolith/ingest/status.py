@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from memolith.files.roots import Roots
+from memolith.files.discovery import Roots
 from memolith.index.choose import has_index, look_at_index
 from memolith.ingest.sources import RACY
 from memolith.interfaces import IndexDamagedError

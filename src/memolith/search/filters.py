@@ -15,7 +15,7 @@ from memolith.types import Filters, SearchResult
 
 Day = date | str
 Path = str | os.PathLike[str]
-_ROOT_ID = "@"  # as `files.roots` has it
+_ROOT_ID = "@"  # as in `files.discovery`
 
 
 def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
