@@ -1,4 +1,4 @@
-"""The text of a chunk, read from the file it stands in: the index is never believed about words."""
+"""The text of a chunk, read from its file: the index is never trusted for text."""
 
 from __future__ import annotations
 
@@ -15,48 +15,43 @@ from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.types import Chunk, ReadText
 
-# So many files stay open: chunks of one file may stand far apart among those that are read.
-_MOST_OPEN = 32
-_TOO_MANY = (errno.EMFILE, errno.ENFILE)
+# How many files stay open: chunks of one file may come far apart.
+_MAX_OPEN = 8
 
 
 def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[ReadText | None]:
-    """The texts of chunks, in the same order; None for one that is not there any more.
+    """The texts of chunks, in the same order; None for a chunk that is gone.
 
-    Raises StorageError when the process has no handle left: that tells nothing about a file.
+    Raises StorageError when the process has no handle left: the file may be unchanged.
     """
     handles: dict[str, int | None] = {}
     try:
         for chunk in chunks:
             if chunk.path not in handles:
-                _close_all_but(handles, _MOST_OPEN - 1)
-                handles[chunk.path] = _open(roots, chunk.path, handles)
+                if len(handles) == _MAX_OPEN:
+                    _close(handles.pop(next(iter(handles))))
+                handles[chunk.path] = _open(roots, chunk.path)
             handle = handles[chunk.path]
             yield None if handle is None else _text(handle, chunk)
     finally:
-        _close_all_but(handles, 0)
+        for handle in handles.values():
+            _close(handle)
 
 
-def _close_all_but(handles: dict[str, int | None], most: int) -> None:
-    """Close those that were opened first until so many are left."""
-    while len(handles) > most:
-        handle = handles.pop(next(iter(handles)))
-        if handle is not None:
-            close_quietly(handle)
-
-
-def _open(roots: Roots, path: str, handles: dict[str, int | None]) -> int | None:
+def _open(roots: Roots, path: str) -> int | None:
     try:
         return roots.open(path)[0]
     except OSError as error:
-        if error.errno not in _TOO_MANY:
-            return None
-        if not handles:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
             raise storage_error(error, path) from error
     except MemolithError:
-        return None
-    _close_all_but(handles, 0)
-    return _open(roots, path, handles)
+        pass
+    return None
+
+
+def _close(handle: int | None) -> None:
+    if handle is not None:
+        close_quietly(handle)
 
 
 def _text(handle: int, chunk: Chunk) -> ReadText | None:
@@ -64,26 +59,23 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
         data = os.pread(handle, chunk.size, chunk.offset)
     except OSError:
         return None
+    is_summary = chunk.category == "compaction" or chunk.path == LONG_MEMORY
     if chunk.kind == "prose":
         text = data.decode(errors="replace")
-        return ReadText(text, names=names_told(text)) if _is_summary(chunk) else ReadText(text)
+        return ReadText(text, names=names_told(text) if is_summary else frozenset())
     if chunk.kind == "turn":
-        return _side(data, chunk.role)
+        return _message(data, chunk.role)
     try:
         record = parse_line(data)
     except RecordFormatError:
         return None
     if record is None:
         return None
-    names = names_told(record.text) if _is_summary(chunk) else frozenset[str]()
+    names = names_told(record.text) if is_summary else frozenset[str]()
     return ReadText(record.text, copy_of=source_of(record), names=names)
 
 
-def _is_summary(chunk: Chunk) -> bool:
-    return chunk.category == "compaction" or chunk.path == LONG_MEMORY
-
-
-def _side(line: bytes, role: str) -> ReadText | None:
+def _message(line: bytes, role: str) -> ReadText | None:
     turn = parse_turn(line)
     if turn is None:
         return None
