@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_508, 17),
-    "cli": (3_707, 54),
+    "(top)": (2_539, 17),
+    "cli": (3_708, 54),
     "config": (969, 5),
-    "context": (1_711, 21),
+    "context": (1_714, 21),
     "embed": (580, 9),
-    "files": (3_914, 36),
+    "files": (3_844, 35),
     "index": (2_811, 26),
     "ingest": (955, 14),
-    "jobs": (8_737, 79),
+    "jobs": (8_749, 79),
     "llm": (756, 10),
-    "mcp_server": (2_031, 22),
-    "rest": (2_311, 32),
-    "search": (1_702, 25),
-    "text": (4_052, 49),
+    "mcp_server": (2_034, 22),
+    "rest": (2_312, 32),
+    "search": (1_708, 25),
+    "text": (4_065, 49),
 }
-CEILING_OF_ALL = (36_750, 388)
+CEILING_OF_ALL = (36_751, 387)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
