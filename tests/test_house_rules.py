@@ -26,19 +26,19 @@ CEILINGS = {
     "(top)": (2_526, 17),
     "cli": (3_727, 54),
     "config": (888, 5),
-    "context": (1_713, 21),
+    "context": (1_719, 21),
     "embed": (581, 9),
-    "files": (3_884, 36),
+    "files": (3_805, 35),
     "index": (2_811, 26),
     "ingest": (956, 14),
-    "jobs": (8_732, 79),
+    "jobs": (8_734, 79),
     "llm": (758, 10),
     "mcp_server": (2_034, 22),
     "rest": (2_325, 32),
     "search": (1_685, 25),
     "text": (4_065, 49),
 }
-CEILING_OF_ALL = (36_691, 388)
+CEILING_OF_ALL = (36_619, 387)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

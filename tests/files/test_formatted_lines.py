@@ -84,7 +84,7 @@ def test_no_answer_shows_the_secret_or_the_line_as_prose(formatted: Memory) -> N
     for path in ("MEMORY.md", "memory/2026-11-15.md"):
         passage = formatted.get(path)
         assert (passage.text.count(HIDDEN), "heron" in passage.text) == (1, False)
-        assert "heron" not in formatted.read_file(path).content
+        assert "heron" not in formatted.files.read(path).content
     assert "heron" not in start + turn + "".join(hit.text for hit in found)
     assert '"id"' not in start + turn
     assert "The dog is called Bruno" in start
