@@ -436,13 +436,17 @@ class Memory:
 
         return read_status(self.profile)
 
-    def doctor(self, *, fix: bool = False) -> DoctorReport:
-        """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely."""
+    def doctor(self, *, fix: bool = False, copy_linked: bool = False) -> DoctorReport:
+        """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely.
+
+        With `copy_linked`, also replace files that have a second name (a hard link) by copies.
+        """
         from memolith.jobs.doctor import examine
 
         # The model has a check of its own.
         index = (lambda: self._engine.finder().status(ask_model=False)), self.index.rebuild
-        return examine(self.profile, self._store.loaded, fix=fix, index=index)
+        loaded = self._store.loaded
+        return examine(self.profile, loaded, fix=fix, copy_linked=copy_linked, index=index)
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""

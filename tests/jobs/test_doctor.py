@@ -73,7 +73,7 @@ def test_one_cause_that_stops_many_checks_is_named_once(
     with Memory(files) as opened:
         errors = [check for check in opened.doctor().checks if check.status == "error"]
     assert [check.id for check in errors if "tombstones" not in check.message] == ["shapes"]
-    assert errors[-1].message.startswith(".memolith is a ")
+    assert errors[0].message.startswith(".memolith is a ")
 
 
 def test_a_repeated_error_is_said_once() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 from memolith.cli import exit_codes, output
+from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.opening import here, open_for_mending
 from memolith.cli.usage import Arguments
+from memolith.files.folder import SECOND_NAME
 from memolith.reports import DoctorReport
 from memolith.text.wording import counted
 from memolith.types import CheckStatus
@@ -33,14 +36,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fix",
         action="store_true",
         help="mend what can be mended without touching anybody's words: modes, "
-        "the work of a killed writer, left-over files",
+        "the work of a killed writer, left-over files; asks before it copies files with a second name",
     )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(args: Arguments) -> int:
     """Print what was found, worst first; the exit code tells whether anything is an error."""
     with open_for_mending(args) as memory:
-        report = memory.doctor(fix=args.fix)
+        report = memory.doctor(fix=args.fix, copy_linked=args.fix and args.yes)
+        linked = [check for check in report.checks if SECOND_NAME in check.message]
+        if args.fix and linked and at_terminal() and not args.json:
+            for check in linked:
+                output.note(check.message)
+            if confirmed("Keep their content, each in a file of its own?"):
+                mended = report.mended
+                report = memory.doctor(fix=True, copy_linked=True)
+                report = replace(report, mended=(*mended, *report.mended))
     if args.json:
         output.say_json(_json(args, report))
     else:

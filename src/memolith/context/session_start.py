@@ -274,5 +274,5 @@ class _Reader:
         try:
             return read_window(self._folder, path, most, self._seen)
         except MemolithError as error:
-            self.warnings.append(f"{error.message} It is left out.")
+            self.warnings.append(f"{error.message} It is left out. {error.hint}".rstrip())
             return Window()

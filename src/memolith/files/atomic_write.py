@@ -112,6 +112,18 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
     return path
 
 
+def copy_linked(folder: Folder, path: str) -> None:
+    """Replace a file that has a second name by a copy of its own; call under the writer lock."""
+    parent, name = folder.parent(path)
+    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=parent)
+    try:
+        found = os.fstat(fd)
+        data = os.pread(fd, found.st_size, 0)
+    finally:
+        close_quietly(fd)
+    move(folder, stage(folder, data, mode=found.st_mode & 0o700), path)
+
+
 def move(folder: Folder, source: str, target: str) -> None:
     """Rename a staged file into place, durably."""
     make_folders(folder, target)

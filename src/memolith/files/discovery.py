@@ -13,7 +13,14 @@ from contextlib import suppress
 
 from memolith.errors import MemolithError
 from memolith.files import layout
-from memolith.files.folder import DEEPEST, SECOND_NAME, Folder, change_stamp_of, storage_error
+from memolith.files.folder import (
+    COPY_LINKED,
+    DEEPEST,
+    SECOND_NAME,
+    Folder,
+    change_stamp_of,
+    storage_error,
+)
 from memolith.files.locks import STATE_FOLDER
 from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
@@ -53,10 +60,10 @@ class Roots:
         folder, inside = self._resolve(path)
         return folder.open(inside)
 
-    def read(self, path: str, *, single_name: bool = False) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
         """The bytes of a file, or None when there is no such file; see `Folder.read`."""
         folder, inside = self._resolve(path)
-        return folder.read(inside, single_name=single_name)
+        return folder.read(inside)
 
     def discover(self) -> tuple[dict[str, Stamp], list[str]]:
         """Every file that is searched, each once, with its stamp; and warnings."""
@@ -189,7 +196,7 @@ def _list_folder(
                         files[name] = change_stamp_of(status)
                     elif stat.S_ISREG(status.st_mode):
                         warnings.append(
-                            f"{shown_path(name)} {SECOND_NAME} It is left out of search."
+                            f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
                         )
     return below
 

@@ -20,7 +20,10 @@ _MOST_HANDLES = 64
 DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would
 _PIECE = 1 << 24
 _NO_NAMES = frozenset({"", ".", ".."})
+LINK = "is a symbolic link, which is not followed inside a profile."
+REPLACE_LINK = "Delete the link, or put the file or folder itself in its place."
 SECOND_NAME = "has a second name (a hard link), so it may belong to somebody else."
+COPY_LINKED = "To make it a file of its own: memolith doctor --fix"
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -92,10 +95,9 @@ class Folder:
                 close_quietly(self._below.pop(path))
 
     def leave_out_closed(self) -> Mapping[str, str]:
-        """From now on, what may not be read below `memory/` is as if it were not there.
+        """From now on, a file with a second name, or one below `memory/` that may not be read, is as if missing.
 
-        Gives what was left out, path by path, each with the sentence that says so. MEMORY.md, archives
-        and whatever else we write ourselves are never left out.
+        Gives what was left out, path by path, each with the sentence that says so.
         """
         if self._closed is None:
             self._closed = {}
@@ -106,14 +108,23 @@ class Folder:
         from memolith.files.layout import may_be_left_out  # it needs us
 
         ours = storage_error(error, path)
+        reason = f"{ours.message} It is left out."
         if error.errno == errno.EACCES:
             ours.hint = let_in(self.root, path)
-        if self._closed is None or error.errno != errno.EACCES or not may_be_left_out(path):
+            reason = f"{shown_path(path)} may not be read, so it is left out."
+        is_left_out = error.errno == errno.EMLINK or (
+            error.errno == errno.EACCES and may_be_left_out(path)
+        )
+        if self._closed is None or not is_left_out:
             raise ours from error
-        self._closed[path] = f"{shown_path(path)} may not be read, so it is left out. {ours.hint}"
+        self._closed[path] = f"{reason} {ours.hint}"
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
-        """Open an ordinary file below the folder; raises OSError, or our error for what is no file."""
+        """Open an ordinary file below the folder; raises OSError, or our error for anything else.
+
+        A file with a second name (a hard link) is refused with EMLINK: somebody may have linked a foreign
+        file into the profile.
+        """
         parent, name = self.parent(path)
         fd = os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=parent)
         found = os.fstat(fd)
@@ -121,6 +132,9 @@ class Folder:
             close_quietly(fd)
             number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.ENXIO
             raise storage_error(OSError(number, ""), path)
+        if found.st_nlink > 1:
+            close_quietly(fd)
+            raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), path)
         return fd, found
 
     def parent(self, path: str) -> tuple[int, str]:
@@ -147,28 +161,16 @@ class Folder:
             close_quietly(self._below.pop(next(path for path in self._below if path)))
         return fd, name
 
-    def read(
-        self, path: str, *, limit: int | None = None, single_name: bool = False
-    ) -> bytes | None:
-        """The bytes of a file, or None when there is no such file.
-
-        With `single_name`, a file that has a second name (a hard link) is refused: it may be a
-        foreign file that somebody linked into the profile.
-        """
+    def read(self, path: str, *, limit: int | None = None) -> bytes | None:
+        """The bytes of a file, or None when there is no such file."""
         try:
-            fd, found = self.open(path)
+            fd, _ = self.open(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             self._note_closed(error, path)
             return None
         try:
-            if single_name and found.st_nlink > 1:
-                raise PathOutsideProfileError(
-                    f"{shown_path(path)} {SECOND_NAME}",
-                    path=path,
-                    hint="Replace it by a copy: cp, then mv.",
-                )
             return _read_all(fd, limit)
         except OSError as error:
             raise storage_error(error, path) from error
@@ -318,11 +320,9 @@ def storage_error(
     """Our error for what the operating system said about `path`."""
     number, shown = error.errno or 0, shown_path(path)
     if number == errno.ELOOP:
-        return PathOutsideProfileError(
-            f"{shown} is a symbolic link, which is not followed inside a profile.",
-            path=path,
-            hint="Delete the link, or put the file or folder itself in its place.",
-        )
+        return PathOutsideProfileError(f"{shown} {LINK}", path=path, hint=REPLACE_LINK)
+    if number == errno.EMLINK:
+        return PathOutsideProfileError(f"{shown} {SECOND_NAME}", path=path, hint=COPY_LINKED)
     reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
     if number == errno.ENOTDIR and "/" in path:
         reason = f"{shown_path(path.rpartition('/')[0])} is a file where a folder should be"

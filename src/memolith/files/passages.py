@@ -130,7 +130,7 @@ def _read(roots: Roots, path: str) -> bytes:
 
 
 def _data(roots: Roots, path: str) -> bytes:
-    data = roots.read(path, single_name=True)
+    data = roots.read(path)
     if data is None:
         raise NotFoundError(
             f"There is no file {shown_path(path)} in this profile.",

@@ -4,6 +4,7 @@ and after a crash found done or finished, never done twice.
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 
@@ -109,7 +110,10 @@ class Replace:
         mode = FILE_MODE
         if expected is not None:
             parent, name = folder.parent(path)
-            mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode & 0o777
+            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+            if found.st_nlink > 1:
+                raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), path)
+            mode = found.st_mode & 0o777
         return cls(path, atomic_write.stage(folder, data, mode=mode), expected)
 
     def check(self, folder: Folder) -> None:

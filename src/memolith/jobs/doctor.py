@@ -30,6 +30,7 @@ from memolith.jobs.checks.shapes import (
     check_conflicts,
     check_modes,
     check_shapes,
+    linked_files,
     too_open,
     unusable,
 )
@@ -53,9 +54,9 @@ Remedy = Callable[[Subject], Iterable[str]]
 _ALWAYS: tuple[Examination, ...] = (check_profile, check_settings, check_hosts)
 _OF_A_PROFILE: tuple[Examination, ...] = (
     check_starting_files,
+    check_shapes,
     check_content,
     check_turns,
-    check_shapes,
     check_modes,
     check_conflicts,
     check_git,
@@ -77,9 +78,12 @@ def examine(
     loaded: LoadedConfig,
     *,
     fix: bool,
+    copy_linked: bool = False,
     index: tuple[Callable[[], IndexStatus], Callable[[], object]] | None = None,
 ) -> DoctorReport:
     """Run every check, worst findings first; with `fix`, mend and then look again.
+
+    `copy_linked` replaces files that have a second name, too: they may hold words of somebody else.
 
     `index`, if the memory can be searched: how its index is, and what makes it anew.
     """
@@ -88,6 +92,8 @@ def examine(
     failed: list[Check] = []
     if fix and profile.exists:
         remedies: list[Remedy] = [_renew_token, _make_private, _finish_and_tidy_up]
+        if copy_linked:
+            remedies.insert(0, _copy_linked)
         if index:
             remedies.append(_remake_index(*index))
         mended, failed = _mend(subject, remedies)
@@ -194,6 +200,20 @@ def _strip_others(subject: Subject, entry: Entry) -> None:
     else:
         with Folder(subject.root) as folder:
             atomic_write.set_mode(folder, entry.path, private)
+
+
+def _copy_linked(subject: Subject) -> Iterator[str]:
+    linked, store = linked_files(subject), subject.config.store
+    if LOCK_PATH in linked:  # before anybody can take the lock
+        with Folder(subject.root) as folder:
+            atomic_write.copy_linked(folder, LOCK_PATH)
+    if linked:
+        folder = Folder(subject.root, durable=store.durability == "full")
+        with Transaction(folder, store.lock_timeout_seconds):
+            for path in linked:
+                if path != LOCK_PATH:
+                    atomic_write.copy_linked(folder, path)
+    yield from (f"{shown(path)} is a file of its own now." for path in linked)
 
 
 def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:

@@ -57,7 +57,7 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
     if not profile.exists:
         return FileText(path=path, content="")
     with Folder(profile.root) as folder:
-        data = folder.read(path, single_name=True)
+        data = folder.read(path)
         if data is None:
             return FileText(path=path, content="")
         if is_utf16(data):
@@ -80,7 +80,7 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
     check_path(edit.path)
     folder = transaction.folder
     stamp = folder.stamp(edit.path)
-    data = folder.read(edit.path, single_name=True)
+    data = folder.read(edit.path)
     _check_version(edit, version_of(data))
     before = Document.parse(edit.path, data or b"")
     hidden = _secret_lines(folder, before)

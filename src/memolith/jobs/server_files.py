@@ -70,5 +70,5 @@ def last_address(folder: Folder) -> tuple[str, int] | None:
 
 
 def _read_line(folder: Folder, path: str) -> str:
-    data = folder.read(path, limit=_MAX_BYTES, single_name=True) or b""
+    data = folder.read(path, limit=_MAX_BYTES) or b""
     return data.decode("ascii", "replace").strip()

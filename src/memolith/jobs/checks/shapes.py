@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memolith.files import layout
-from memolith.files.folder import SECOND_NAME, let_in
+from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, let_in
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
@@ -31,7 +31,6 @@ _FILES = (
     LOCK_PATH,
 )
 _WIDER_THAN_OURS = 0o077
-_REPLACE = "Replace it by a copy of what it points to: cp, then mv."
 
 
 def check_shapes(subject: Subject) -> list[Check]:
@@ -77,7 +76,7 @@ def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
     """What is wrong with it and what to do, or nothing."""
     words = hint = ""
     if entry.kind == "link":
-        words, hint = "is a symbolic link, which is not followed.", _REPLACE
+        words, hint = LINK, REPLACE_LINK
     elif entry.kind == "other":
         words, hint = "is neither file nor folder.", "Move it away."
     elif entry.kind == "folder" and wanted == "file":
@@ -85,7 +84,7 @@ def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
     elif entry.kind == "file" and wanted == "folder":
         words, hint = "is a file where a folder should be.", "Move that file away."
     elif entry.names > 1:
-        words, hint = SECOND_NAME, _REPLACE
+        words, hint = SECOND_NAME, COPY_LINKED
     return words, hint
 
 
@@ -98,6 +97,15 @@ def too_open(subject: Subject) -> list[Entry]:
         and entry.kind in ("file", "folder")
         and not entry.closed
         and entry.mode & _WIDER_THAN_OURS
+    ]
+
+
+def linked_files(subject: Subject) -> list[str]:
+    """The files that have a second name; those of the index are made again, not copied."""
+    return [
+        entry.path
+        for entry in subject.entries
+        if entry.names > 1 and not entry.path.startswith((layout.INDEX_FOLDER, layout.EMBEDDINGS))
     ]
 
 
