@@ -137,7 +137,7 @@ class Store:
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
             record = self.journal.append(transaction, draft, reuse=self._reuses)
             is_over_limit = not record.reused and self._may_be_over_the_limit(transaction)
-        warnings = draft.warnings
+        warnings = (*draft.warnings, *transaction.warnings)
         if record.reused and record.text != draft.text:
             warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
         return replace(record, warnings=warnings), is_over_limit

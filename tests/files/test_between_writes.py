@@ -13,6 +13,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import MemolithError, WriterBusyError
+from memolith.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +210,7 @@ def test_a_duplicate_in_the_last_line_is_found_without_its_newline(memory: Memor
 def test_an_append_reads_memory_md_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.remember("one")
     path = Path(memory.root, "MEMORY.md")
-    size, read = path.stat().st_size, 0
+    read = 0
     for name in ("read", "pread"):
         real = getattr(os, name)
 
@@ -222,4 +223,76 @@ def test_an_append_reads_memory_md_once(memory: Memory, monkeypatch: pytest.Monk
 
         monkeypatch.setattr(os, name, counted)
     memory.remember("two")
-    assert read == size
+    assert read == path.stat().st_size  # all that was there, and at last its own line
+
+
+class Editor:
+    """Saves a file in the moment in which it is synced, without what was appended since it was read."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.saves = 0
+        self.text = path.read_bytes()
+        self._sync = os.fdatasync
+        monkeypatch.setattr(atomic_write, "_data_sync", self.sync)
+
+    def sync(self, fd: int) -> None:
+        self._sync(fd)
+        if not self.saves and os.path.samestat(os.fstat(fd), self.path.stat()):
+            self.saves += 1
+            self.save()
+
+    def save(self) -> None:
+        copy = self.path.with_suffix(".tmp")
+        copy.write_bytes(self.text)
+        copy.replace(self.path)
+
+
+class EditorInPlace(Editor):
+    """The same without a rename."""
+
+    def save(self) -> None:
+        self.path.write_bytes(self.text)
+
+
+class EditorAndWriter(Editor):
+    """The same, and another process writes then."""
+
+    def save(self) -> None:
+        super().save()
+        with Memory(self.path.parent) as other:
+            other.remember("by another")
+
+
+@pytest.mark.parametrize("kind", [Editor, EditorInPlace])
+@pytest.mark.parametrize("name", ["MEMORY.md", "memory/2026-11-15.md"])
+def test_a_record_acknowledged_while_an_editor_saves_is_in_the_file(
+    kind: type[Editor], name: str, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("before")
+    editor = kind(Path(memory.root, name), monkeypatch)
+    record = memory.remember("acknowledged")
+    assert editor.saves == 1
+    lines = editor.path.read_bytes().splitlines()
+    assert sum(record.id.encode() in line for line in lines) == 1
+    assert record.warnings == ()
+    assert texts(memory.root) == ["before", "acknowledged"]
+
+
+def test_a_record_that_an_editor_may_have_dropped_is_in_the_warning(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("before")
+    EditorAndWriter(Path(memory.root, "MEMORY.md"), monkeypatch)
+    record = memory.remember("acknowledged")
+    assert "acknowledged" in texts(memory.root) or "MEMORY.md" in record.warnings[0]
+
+
+def test_a_file_that_is_deleted_while_it_is_synced_is_in_the_warning(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("before")
+    editor = Editor(Path(memory.root, "MEMORY.md"), monkeypatch)
+    monkeypatch.setattr(editor, "save", editor.path.unlink)
+    (warning,) = memory.remember("acknowledged").warnings
+    assert warning.startswith("MEMORY.md was changed by another program")

@@ -45,6 +45,14 @@ class Append:
             atomic_write.sync_data(folder, self.fd)
             self.is_synced = True
 
+    def is_in_place(self, folder: Folder) -> bool:
+        """Whether the file still has its name, and our bytes where we wrote them."""
+        if self.fd is None:
+            return True
+        found = folder.stamp(self.path)
+        has_name = found is not None and found[0] == os.fstat(self.fd).st_ino
+        return has_name and os.pread(self.fd, len(self.data), self.size) == self.data
+
     def can_undo(self, _folder: Folder) -> bool:
         """Whether only our own bytes are behind the old end of the file."""
         if self.fd is None:
@@ -62,7 +70,9 @@ class Append:
             atomic_write.remove(folder, self.path)
 
     def redo(self, folder: Folder) -> None:
-        """Finish what a killed writer began: write what is missing of `data`, and nothing twice."""
+        """Write what is missing of `data`, and nothing twice: a killed writer left it, or an editor
+        has saved the file without it.
+        """
         try:
             if self.inode:
                 fd, _ = atomic_write.open_for_append(folder, self.path)

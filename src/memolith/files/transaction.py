@@ -42,6 +42,7 @@ class Transaction:
         """Take the writer lock and finish what a killed writer left; closes the folder at its end."""
         self.folder = folder
         self.recovered = False
+        self.warnings: tuple[str, ...] = ()  # complete when the `with` block has ended
         self._lock_timeout_seconds = lock_timeout_seconds
         self._steps: list[Step] = []
         self._appends: dict[str, Append] = {}  # also of files that were only read
@@ -65,6 +66,7 @@ class Transaction:
             self._release()
             if kind is None:
                 self._sync()
+                self._keep_in_place()
         finally:
             self.close()
 
@@ -222,6 +224,30 @@ class Transaction:
                 except OSError as error:
                     self._withdraw()
                     raise storage_error(error, step.path) from error
+
+    def _keep_in_place(self) -> None:
+        """Append once more to a file that an editor has saved meanwhile, without our lines.
+
+        After a change by another of our own writers they may be missing for a reason (trimmed), so then
+        it is only reported.
+        """
+        lost = [step for step in self._steps if isinstance(step, Append)]
+        with suppress(OSError, MemolithError):
+            lost = [step for step in lost if not step.is_in_place(self.folder)]
+            if not lost:
+                return
+            self._lock = WriterLock(self.folder, self._lock_timeout_seconds)
+            is_last = self._recover(self._lock).turn == self._state.turn
+            for step in list(lost):
+                if is_last:
+                    step.redo(self.folder)
+                if step.data.strip(b"\n") in (self.folder.read(step.path) or b""):
+                    lost.remove(step)
+        self.warnings = tuple(
+            f"{step.path} was changed by another program in this moment, and may not hold the new lines."
+            " Look into it, and write them again if they are missing."
+            for step in lost
+        )
 
     def _withdraw(self) -> None:
         """Take back lines that could not be synced, so that a retry really writes them again.
