@@ -207,7 +207,9 @@ def test_a_duplicate_in_the_last_line_is_found_without_its_newline(memory: Memor
     assert memory.remember("one").id == first.id
 
 
-def test_an_append_reads_memory_md_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_append_reads_memory_md_at_most_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory.remember("one")
     path = Path(memory.root, "MEMORY.md")
     read = 0
@@ -222,8 +224,37 @@ def test_an_append_reads_memory_md_once(memory: Memory, monkeypatch: pytest.Monk
             return data
 
         monkeypatch.setattr(os, name, counted)
+    before = path.stat().st_size
     memory.remember("two")
-    assert read == path.stat().st_size  # all that was there, and at last its own line
+    assert read == path.stat().st_size - before  # its own line, to see that it is there
+    path.touch()
+    read = 0
+    memory.remember("three")
+    assert read == path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("Tea at four", "TEA at  Four."), ("Über Öl", "über öl")]
+)
+def test_near_copies_are_found_in_what_is_known_of_a_file(
+    text: str, near: str, memory: Memory
+) -> None:
+    first = memory.remember(text)
+    for number in range(3):
+        assert memory.remember(f"number {number} ö").citation
+    assert memory.remember(near).id == first.id
+    last = memory.remember("the last")
+    assert "the last" in memory.get(str(last.citation)).text
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(memory: Memory) -> None:
+    memory.remember("tea at four")
+    path = Path(memory.root, "MEMORY.md")
+    found = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"tea at four", b"tea at nine"))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert memory.remember("tea at nine").reused
+    assert not memory.remember("tea at four").reused
 
 
 class Editor:

@@ -69,8 +69,12 @@ class Journal:
         """An equal record in MEMORY.md that still counts; in some categories repetition is news."""
         if policy(record.category).repeats or record.supersedes:
             return None
-        data = transaction.read(self.primary)
-        for number, line in _lines_with_words_of(record.text, data):
+        folded = transaction.folded(
+            self.primary, bytes.lower if record.text.isascii() else _casefold
+        )
+        for number in _lines_with_words_of(record.text, folded):
+            data = transaction.read(self.primary)
+            line = data.split(b"\n", number)[number - 1]
             try:
                 found = parse_line(line, Citation(self.primary, number, number))
             except RecordFormatError:
@@ -126,12 +130,15 @@ def near_text(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".").rstrip()
 
 
-def _lines_with_words_of(text: str, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Number and content of the lines that hold every word of a text, in whatever case.
+def _casefold(data: bytes) -> bytes:
+    return data.decode(errors="replace").casefold().encode()
+
+
+def _lines_with_words_of(text: str, folded: bytearray) -> Iterator[int]:
+    """The numbers of the lines that hold every word of a text.
 
     Searching the bytes is a hundred times cheaper than parsing each line.
     """
-    folded = data.lower() if text.isascii() else data.decode(errors="replace").casefold().encode()
     words = [word.encode() for word in set(_WORD.findall(text.casefold()))]
     words.sort(key=len, reverse=True)  # the longest word is in the fewest lines
     rarest = words[0] if words else b""
@@ -141,8 +148,7 @@ def _lines_with_words_of(text: str, data: bytes) -> Iterator[tuple[int, bytes]]:
         end = end if end >= 0 else len(folded)
         line = folded[start:end]
         if all(word in line for word in words):
-            number = folded.count(b"\n", 0, start) + 1
-            yield number, data.split(b"\n", number)[number - 1]
+            yield folded.count(b"\n", 0, start) + 1
         at = folded.find(rarest, end + 1)
 
 

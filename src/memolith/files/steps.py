@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from memolith.errors import FileChangedError
 from memolith.files import atomic_write
@@ -15,6 +16,18 @@ from memolith.types import Stamp
 
 # How intents spell bytes: any byte survives, and ordinary text stays readable in the lock file.
 _BYTES = ("utf-8", "surrogateescape")
+
+
+Fold = Callable[[bytes], bytes]
+
+
+@dataclass
+class Known:
+    """What a process knows of a file while nobody else changes it, so that it need not read it again."""
+
+    stamp: tuple[int, ...] = ()
+    lines: int = 0
+    folded: dict[Fold, bytearray] = field(default_factory=dict)
 
 
 @dataclass
@@ -26,8 +39,9 @@ class Append:
     size: int
     data: bytes
     fd: int | None = None
-    content: bytes = b""  # of the file before, as far as it was read
-    lines: int = 0  # in `content`
+    content: bytes | None = b""  # of the file before; None if it is known and was not read
+    lines: int = 0  # of the file before
+    known: Known = field(default_factory=Known)
     is_synced: bool = False
 
     def do(self, folder: Folder) -> None:

@@ -23,12 +23,16 @@ from memolith.files.folder import Folder, close_quietly, storage_error
 from memolith.files.intent import LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
-from memolith.files.steps import Append, Remove, Replace, Step
+from memolith.files.steps import Append, Fold, Known, Remove, Replace, Step
 from memolith.files.tail import mend
 from memolith.types import Stamp
 
 # A file that another program keeps changing is read this many times before we give up.
 _MAX_READS = 10
+# Files whose content is known: for each memory in use, MEMORY.md and the log of the day.
+_MAX_KNOWN = 4
+_MAX_KNOWN_BYTES = 1 << 26
+_known: dict[int, Known] = {}  # by inode
 
 
 class Transaction:
@@ -47,6 +51,7 @@ class Transaction:
         self._steps: list[Step] = []
         self._appends: dict[str, Append] = {}  # also of files that were only read
         self._intent_stays = False
+        self._is_committed = False
         self._lock: WriterLock | None = None
         try:
             self._lock = WriterLock(folder, lock_timeout_seconds)
@@ -64,7 +69,7 @@ class Transaction:
         try:
             self._drop_staged()
             self._release()
-            if kind is None:
+            if kind is None and self._is_committed:
                 self._sync()
                 self._keep_in_place()
         finally:
@@ -81,7 +86,17 @@ class Transaction:
 
     def read(self, path: str) -> bytes:
         """The content of a file that is about to be appended to; b"" when it is missing."""
-        return self._open(path).content
+        step = self._open(path)
+        if step.content is None and step.fd is not None:
+            step.content = os.pread(step.fd, step.size, 0)
+        return step.content or b""
+
+    def folded(self, path: str, fold: Fold) -> bytearray:
+        """The content with `fold` applied; it must treat each line alone. Kept in memory if possible."""
+        known = self._open(path).known.folded
+        if fold not in known:
+            known[fold] = bytearray(fold(self.read(path)))
+        return known[fold]
 
     def append(self, path: str, data: bytes, *, template: str = "") -> int:
         """Plan to append whole lines; returns the line number the first of them will have.
@@ -93,7 +108,8 @@ class Transaction:
             step.data = load_template(template)
         number = step.lines + step.data.count(b"\n") + 1
         step.data += data
-        self._steps.append(step)
+        if not any(step is planned for planned in self._steps):
+            self._steps.append(step)
         return number
 
     def confirm(self, paths: Sequence[str]) -> None:
@@ -140,9 +156,8 @@ class Transaction:
                 path = step.path
                 done.append(step)
                 if not isinstance(step, Append):
-                    for earlier in done:
-                        if isinstance(earlier, Append):
-                            earlier.sync(self.folder)
+                    for append in self._planned_appends():
+                        append.sync(self.folder)
                 step.do(self.folder)
         except OSError as error:
             self._take_back(done)
@@ -152,6 +167,9 @@ class Transaction:
             raise
         with suppress(OSError):  # it is done; finding it done again does no harm
             self._write_state(self._state.after())
+        self._is_committed = True
+        for append in self._planned_appends():
+            _keep_known(append)
 
     def size_of(self, path: str) -> tuple[int, int]:
         """Bytes and lines of a file this transaction has appended to."""
@@ -175,6 +193,11 @@ class Transaction:
                     close_quietly(step.fd)
                     step.fd = None
                 step.fd, found = atomic_write.open_for_append(self.folder, path)
+                known = _known.get(found.st_ino)
+                if known is not None and known.stamp == _full_stamp(found):
+                    step.inode, step.size = found.st_ino, found.st_size
+                    step.known, step.content, step.lines = known, None, known.lines
+                    return step
                 content = os.pread(step.fd, found.st_size, 0)
                 glue = mend(self.folder, step.fd, path, content)
                 now = self.folder.stamp(path)
@@ -207,6 +230,9 @@ class Transaction:
             raise storage_error(error, path) from error
         return state
 
+    def _planned_appends(self) -> list[Append]:
+        return [step for step in self._steps if isinstance(step, Append)]
+
     def _write_state(self, data: bytes) -> None:
         if self._lock is not None:
             self._lock.write_state(data)
@@ -217,13 +243,12 @@ class Transaction:
             lock.release()
 
     def _sync(self) -> None:
-        for step in self._steps:
-            if isinstance(step, Append):
-                try:
-                    step.sync(self.folder)
-                except OSError as error:
-                    self._withdraw()
-                    raise storage_error(error, step.path) from error
+        for step in self._planned_appends():
+            try:
+                step.sync(self.folder)
+            except OSError as error:
+                self._withdraw()
+                raise storage_error(error, step.path) from error
 
     def _keep_in_place(self) -> None:
         """Append once more to a file that an editor has saved meanwhile, without our lines.
@@ -231,7 +256,7 @@ class Transaction:
         After a change by another of our own writers they may be missing for a reason (trimmed), so then
         it is only reported.
         """
-        lost = [step for step in self._steps if isinstance(step, Append)]
+        lost = self._planned_appends()
         with suppress(OSError, MemolithError):
             lost = [step for step in lost if not step.is_in_place(self.folder)]
             if not lost:
@@ -276,6 +301,29 @@ class Transaction:
             for path in self.staged():
                 with suppress(OSError):
                     atomic_write.remove(self.folder, path)
+
+
+def _full_stamp(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_dev, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _keep_known(step: Append) -> None:
+    """Note what a file holds now, under the lock: the next append of this process need not read it."""
+    if step.fd is None:
+        return
+    try:
+        found, known = os.fstat(step.fd), step.known
+    except OSError:
+        return
+    _known.pop(found.st_ino, None)
+    if found.st_size > _MAX_KNOWN_BYTES:
+        return
+    known.stamp, known.lines = _full_stamp(found), step.lines + step.data.count(b"\n")
+    for fold, folded in known.folded.items():
+        folded.extend(fold(step.data))
+    _known[found.st_ino] = known
+    while len(_known) > _MAX_KNOWN:
+        del _known[next(iter(_known))]
 
 
 def rewrite_file(path: str, change: Callable[[bytes], bytes], store: StoreConfig) -> bool:

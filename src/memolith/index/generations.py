@@ -43,7 +43,7 @@ def resolve(path: str) -> str:
         path = os.path.join(path, part)
         if os.path.islink(path):
             raise PathOutsideProfileError(
-                f"{path} is a symbolic link, which is not followed inside a profile.",
+                f"{path} is a symbolic link, which is not followed.",
                 path=path,
                 hint="Delete the link; the index is made again from the files.",
             )
