@@ -49,6 +49,7 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 	$(BIN)/python benchmarks/lifecycle.py
 	$(BIN)/python benchmarks/context.py
 	$(BIN)/python benchmarks/mcp_start.py
+	$(BIN)/python benchmarks/many_memories.py
 	$(BIN)/python -m benchmarks.dream
 	$(BIN)/python -m benchmarks.summaries.run
 	$(BIN)/python -m benchmarks.relevance.run

@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_526, 17),
-    "cli": (3_727, 54),
+    "(top)": (2_383, 17),
+    "cli": (3_739, 54),
     "config": (888, 5),
     "context": (1_719, 21),
-    "embed": (581, 9),
-    "files": (3_805, 35),
+    "embed": (592, 9),
+    "files": (3_907, 35),
     "index": (2_811, 26),
-    "ingest": (956, 14),
-    "jobs": (8_734, 79),
+    "ingest": (1_128, 15),
+    "jobs": (8_756, 79),
     "llm": (758, 10),
     "mcp_server": (2_034, 22),
     "rest": (2_325, 32),
-    "search": (1_685, 25),
+    "search": (1_686, 25),
     "text": (4_065, 49),
 }
-CEILING_OF_ALL = (36_619, 387)
+CEILING_OF_ALL = (36_797, 388)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

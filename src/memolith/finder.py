@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.config.sections import Config
-from memolith.embed.choose import choose_word_vectors
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.chunk_text import read_texts
-from memolith.files.discovery import Roots
-from memolith.files.folder import Folder
-from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
-from memolith.files.locks import make_state_folder
-from memolith.index.choose import open_index
-from memolith.index.place import IndexPlace
-from memolith.ingest.background import Background
-from memolith.ingest.embedding import embed_waiting
-from memolith.ingest.model import Model
-from memolith.ingest.sources import Days, Sources, as_doubtful, text_digest
+from memolith.ingest.open_index import OpenIndex
+from memolith.ingest.sources import as_doubtful, text_digest
 from memolith.ingest.status import index_status
-from memolith.ingest.sync import sync
 from memolith.ingest.synonyms_file import SynonymsFile
-from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
+from memolith.interfaces import IndexReplacedError
 from memolith.reports import IndexStatus, SyncReport, told_of_refused
 from memolith.search.candidates import Situation
 from memolith.search.filters import explain_names, explain_path
@@ -45,179 +34,10 @@ T = TypeVar("T")
 _BLIND = (
     "search.words and search.meaning are both off, so nothing is found by what a question says."
 )
-# close() waits at most this long for a search that runs; a late search must not hold up its caller.
-_MAX_CLOSE_SECONDS = 0.3
 # After a change of model, a search embeds old chunks for at most this long before it answers.
 _MAX_EMBEDDING_SECONDS = 1.0
 # After a search, each search within this time indexes for itself, and files are not indexed ahead of it.
 _CLOSE_SECONDS = 1.0
-# A search begins again when the index was replaced meanwhile: at least this often, and for this long.
-_MIN_ATTEMPTS = 5
-_RETRY_SECONDS = 10.0
-
-
-class OpenIndex:
-    """The index and the model of one memory, opened when needed. To be used inside `at_work`."""
-
-    def __init__(self, root: str, config: Config, clock: Clock) -> None:
-        self.config = config
-        self.clock = clock
-        self.cache_path = os.path.join(root, EMBEDDINGS)
-        self.place = IndexPlace(os.path.join(root, INDEX_FOLDER))
-        self.embedder: Embedder | None = None  # the model that the index was opened for
-        self.model = Model(config.embed, self.cache_path)
-        self.background = Background(self._embed_in_background)
-        self._root = root
-        self._guard = threading.RLock()
-        self._index: Index | None = None
-        self._word_vectors: WordVectors | None = None
-        self._closing = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the index is open now."""
-        return self._index is not None
-
-    def configure(self, config: Config, clock: Clock) -> None:
-        """Use other settings from the next search on."""
-        with self._guard:
-            before, self.config, self.clock = self.config, config, clock
-            if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
-                self.close_now()  # the index is opened for the model it is searched with
-                self.model = Model(config.embed, self.cache_path)
-
-    def close(self) -> None:
-        """Close the index: at once, or when the search that still uses it ends."""
-        self._closing = True
-        if not self._guard.acquire(timeout=_MAX_CLOSE_SECONDS):
-            return
-        try:
-            self.close_now()
-        finally:
-            self._guard.release()
-
-    def close_now(self) -> None:
-        """Close index and model; the next use opens them again."""
-        self._closing = False
-        self.background.stop()
-        self.model.close()
-        if self._index is not None:
-            self._index.close()
-            self._index = None
-        self.place.close()
-
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Use index and model alone; a `close` of another thread happens at the end."""
-        with self._guard:
-            try:
-                yield
-            finally:
-                if self._closing:
-                    self.close_now()
-
-    def retry(self, work: Callable[[], T]) -> T:
-        """Do the work, again when the index was replaced meanwhile."""
-        attempts, deadline = 0, clocks.monotonic() + _RETRY_SECONDS
-        while attempts < _MIN_ATTEMPTS or clocks.monotonic() < deadline:
-            attempts += 1
-            try:
-                return work()
-            except IndexReplacedError:
-                self.close_now()
-        return work()
-
-    def open(self) -> Index:
-        """The index, opened for the model in use."""
-        if self._index is None:
-            embedder = self.open_embedder()
-            with Folder(self._root) as folder, suppress(OSError):
-                make_state_folder(folder)  # private, and not for git
-            self._index = open_index(self.place.choose(), embedder)
-            self.embedder = embedder
-        return self._index
-
-    def open_embedder(self) -> Embedder | None:
-        """The model; None if meaning is off or it does not answer."""
-        embedder = self.model.open() if self.config.search.meaning else None
-        if self._index is not None and embedder is not self.embedder:
-            self.close_now()  # the model answers again
-        return embedder
-
-    def open_word_vectors(self) -> WordVectors | None:
-        """The meanings of single words, if any model is in use."""
-        if self._word_vectors is None:
-            self._word_vectors = choose_word_vectors(self.open_embedder())
-        return self._word_vectors
-
-    @contextmanager
-    def roots(self) -> Iterator[Roots]:
-        """The folders that are searched."""
-        extra_paths = self.config.index.extra_paths
-        with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
-            yield roots
-
-    def sync(
-        self, progress: Progress | None = None, embedding_seconds: float = math.inf
-    ) -> SyncReport:
-        """Index what has changed; with a limit, as a search does, which does not wait for a slow model."""
-        embedder = self.open_embedder()
-        is_search = embedding_seconds < math.inf
-        if self.model.is_slow and is_search:
-            embedder = None
-        if not is_search:
-            self.background.stop()  # two would embed the same chunks
-        with self.roots() as roots:
-            report = sync(
-                self._sources(roots, self.open_word_vectors()),
-                self.open(),
-                embedder,
-                progress,
-                embedding_seconds=None if self.background.is_at_work else embedding_seconds,
-            )
-        flawed = self.open().flaws()
-        if not flawed:
-            return report
-        from memolith.ingest.flaws import told_of  # a memory without flaws need not load it
-
-        return replace(report, warnings=report.warnings + told_of(flawed))
-
-    def embed_later(self) -> tuple[str, ...]:
-        """Embed chunks without a vector in the background; says how many there are."""
-        index = self.open()
-        if self.embedder is None:
-            return ()
-        # The background also indexes its vectors: until then words alone find those chunks.
-        if not (index.without_vector(1) or self.background.is_at_work):
-            refused = index.refused() if self.model.is_slow else 0
-            return (f"{told_of_refused(refused)}.",) if refused else ()
-        waiting = index.stats().without_vector
-        self.background.start()
-        why = f" {self.background.problem}" if self.background.problem else ""
-        count = f"{waiting:,}" if waiting else "Some"
-        return (f"{count} chunks are found by words only until they are embedded.{why}",)
-
-    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
-        model = self.model
-        embedder = model.another()
-        warnings: list[str] = []
-        try:
-            with self.roots() as roots, closing(open_index(self.place.folder, embedder)) as index:
-                sources = self._sources(roots, self._word_vectors)
-
-                def is_enough() -> bool:
-                    index.maintain()  # nobody else does meanwhile
-                    return is_stopped()
-
-                embedded = embed_waiting(sources, index, embedder, warnings, is_enough)
-                index.maintain(embedded=embedded)
-        finally:
-            model.let_go(embedder)
-        return " ".join(warnings)
-
-    def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
-        days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone)
-        return Sources(roots, days, word_vectors=word_vectors)
 
 
 class Finder:
@@ -269,7 +89,7 @@ class Finder:
             return found
 
         self._last_question = clocks.monotonic()
-        with self._open.at_work():
+        with self._open.exclusive():
             try:
                 return self._open.retry(asking)
             except IndexUnavailableError as error:
@@ -278,11 +98,11 @@ class Finder:
     def _ask_elsewhere(self, asking: Callable[[], T], work: Callable[[Answer], T], why: str) -> T:
         """Search a temporary index instead of one that cannot be used."""
         try:
-            self._open.close_now()
+            self._open.release()
             self._open.place.go_elsewhere(why)
             return self._open.retry(asking)
         except (OSError, IndexUnavailableError):
-            self._open.close_now()
+            self._open.release()
         nothing = SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
         return work(lambda *_: nothing)
 
@@ -377,7 +197,7 @@ class Finder:
         """A result without hits; it says which names exist if there is nothing of a name asked for."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
         warnings = list(result.warnings)
-        with self._open.at_work(), suppress(IndexUnavailableError):  # which the result says
+        with self._open.exclusive(), suppress(IndexUnavailableError):  # which the result says
             warnings += explain_names(
                 filters,
                 lambda kind: self._open.retry(lambda: self._open.open().names(kind, shown)),
@@ -389,20 +209,20 @@ class Finder:
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Bring the index in line with the files."""
-        with self._open.at_work():
+        with self._open.exclusive():
             report = self._open.retry(lambda: self._open.sync(progress))
             return replace(report, warnings=(*report.warnings, *self._left_undone()))
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
-        with self._open.at_work():
+        with self._open.exclusive():
             self._open.retry(lambda: self._open.open().clear())
             report = self._open.retry(lambda: self._open.sync(progress))
             return replace(report, warnings=(*report.warnings, *self._left_undone()))
 
     def sync_now(self) -> None:
         """Index files that we changed; as a search, it does not wait for vectors for long."""
-        with self._open.at_work():
+        with self._open.exclusive():
             self._open.retry(lambda: self._open.sync(None, _MAX_EMBEDDING_SECONDS))
 
     def keep_up(self) -> bool:
@@ -412,7 +232,7 @@ class Finder:
         """
         if clocks.monotonic() - self._last_question < _CLOSE_SECONDS:
             return False
-        with self._open.at_work(), suppress(MemolithError):
+        with self._open.exclusive(), suppress(MemolithError):
             if self._open.is_open:
                 self.sync_now()
         return True
@@ -424,7 +244,7 @@ class Finder:
             with self._open.roots() as roots:
                 return index_status(roots, self._open.place.folder)
 
-        with self._open.at_work():
+        with self._open.exclusive():
             status = self._open.retry(compare)
             asks = ask_model and self._open.config.search.meaning
             if not (problem := self._open.model.ask() if asks else ""):
@@ -449,7 +269,7 @@ class Finder:
         return tuple(warnings)
 
     def _purge_index(self) -> None:
-        with self._open.at_work():
+        with self._open.exclusive():
             try:
                 self.sync_now()
                 self._open.retry(lambda: self._open.open().purge())

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from memolith.config.sections import EmbedConfig
 from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Embedder, WordVectors
 
+if TYPE_CHECKING:
+    from memolith.embed.static_model import StaticModel
+
+# The default model of this process: every memory uses the same object, and the last user frees it.
+_shared: WeakValueDictionary[str, StaticModel] = WeakValueDictionary()
+_guard = threading.Lock()
+
 
 def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedder:
     """The configured model, or the default one; raises EmbeddingError when it cannot be used."""
     multiply_in_one_thread()
     if config is None or config.kind == "default":
-        from memolith.embed.static_model import StaticModel
-
-        return StaticModel()
+        return _default_model()
     if not config.url or not config.model:
         raise EmbeddingError(
             f"embed.kind is {config.kind}, but embed.url or embed.model is empty.",
@@ -54,9 +62,16 @@ def choose_word_vectors(embedder: Embedder | None) -> WordVectors | None:
     """What single words mean: the default model knows, whichever one embeds whole texts."""
     if embedder is None:
         return None
+    try:
+        return _default_model()
+    except EmbeddingError:
+        return None  # passages are not scored then; nothing else depends on it
+
+
+def _default_model() -> StaticModel:
     from memolith.embed.static_model import StaticModel
 
-    try:
-        return embedder if isinstance(embedder, StaticModel) else StaticModel()
-    except EmbeddingError:
-        return None  # passages are not looked at then; nothing else depends on it
+    with _guard:
+        model = _shared.get("default") or StaticModel()
+        _shared["default"] = model
+        return model

@@ -58,12 +58,14 @@ class Model:
         return ""
 
     def close(self) -> None:
-        """Let go of the vectors that are kept; the embedder opens them again when it is asked."""
+        """Close the embedder; the next `open` makes another."""
         if self._embedder is not None:
-            self.let_go(self._embedder)
+            self.close_cache(self._embedder)
+            self._embedder, self._tried = None, float("-inf")
 
-    def let_go(self, embedder: Embedder) -> None:
-        """The same for one that `another` has made."""
+    def close_cache(self, embedder: Embedder | None = None) -> None:
+        """Close the file of cached vectors; the embedder opens it again when it is used."""
+        embedder = embedder or self._embedder
         if self.is_slow:
             from memolith.index.vector_cache import CachedEmbedder
 

@@ -1,0 +1,206 @@
+"""The index and the model of one memory, kept open and in sync with its files."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from typing import TypeVar
+
+from memolith import clock as clocks
+from memolith.clock import Clock
+from memolith.config.sections import Config
+from memolith.embed.choose import choose_word_vectors
+from memolith.files.discovery import Roots
+from memolith.files.folder import Folder
+from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
+from memolith.files.locks import make_state_folder
+from memolith.index.choose import open_index
+from memolith.index.place import IndexPlace
+from memolith.ingest.background import Background
+from memolith.ingest.embedding import embed_waiting
+from memolith.ingest.model import Model
+from memolith.ingest.sources import Days, Sources
+from memolith.ingest.sync import sync
+from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
+from memolith.reports import SyncReport, told_of_refused
+from memolith.types import Progress
+
+T = TypeVar("T")
+
+# close() waits at most this long for a running search; a late search must not hold up its caller.
+_MAX_CLOSE_SECONDS = 0.3
+# Work begins again when the index was replaced meanwhile: at least this often, and for this long.
+_MIN_ATTEMPTS = 5
+_RETRY_SECONDS = 10.0
+
+
+class OpenIndex:
+    """The index and the model of one memory, opened when needed. To be used inside `exclusive`."""
+
+    def __init__(self, root: str, config: Config, clock: Clock) -> None:
+        self.config = config
+        self.clock = clock
+        self.cache_path = os.path.join(root, EMBEDDINGS)
+        self.place = IndexPlace(os.path.join(root, INDEX_FOLDER))
+        self.embedder: Embedder | None = None  # the model that the index was opened for
+        self.model = Model(config.embed, self.cache_path)
+        self.background = Background(self._embed_in_background)
+        self._root = root
+        self._guard = threading.RLock()
+        self._index: Index | None = None
+        self._word_vectors: WordVectors | None = None
+        self._closing = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the index is open now."""
+        return self._index is not None
+
+    def configure(self, config: Config, clock: Clock) -> None:
+        """Use other settings from the next search on."""
+        with self._guard:
+            before, self.config, self.clock = self.config, config, clock
+            if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
+                self._close()  # the index is opened for the model it is searched with
+                self.model = Model(config.embed, self.cache_path)
+
+    def close(self) -> None:
+        """Close index and model: at once, or when the search that still uses them ends."""
+        self._closing = True
+        if self._guard.acquire(timeout=_MAX_CLOSE_SECONDS):
+            try:
+                self._close()
+            finally:
+                self._guard.release()
+
+    def _close(self) -> None:
+        self._closing = False
+        self.release()
+        self.model.close()
+        self.embedder = self._word_vectors = None
+
+    def release(self) -> None:
+        """Close the files of the index; the next use opens them again, with the same model."""
+        self.background.stop()
+        self.model.close_cache()
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+        self.place.close()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold index and model for one thread; a `close` of another thread happens at the end."""
+        with self._guard:
+            try:
+                yield
+            finally:
+                if self._closing:
+                    self._close()
+
+    def retry(self, work: Callable[[], T]) -> T:
+        """Do the work, again when the index was replaced meanwhile."""
+        attempts, deadline = 0, clocks.monotonic() + _RETRY_SECONDS
+        while attempts < _MIN_ATTEMPTS or clocks.monotonic() < deadline:
+            attempts += 1
+            try:
+                return work()
+            except IndexReplacedError:
+                self.release()
+        return work()
+
+    def open(self) -> Index:
+        """The index, opened for the model in use."""
+        if self._index is None:
+            embedder = self.open_embedder()
+            with Folder(self._root) as folder, suppress(OSError):
+                make_state_folder(folder)  # private, and not for git
+            self._index = open_index(self.place.choose(), embedder)
+            self.embedder = embedder
+        return self._index
+
+    def open_embedder(self) -> Embedder | None:
+        """The model; None if meaning is off or it does not answer."""
+        embedder = self.model.open() if self.config.search.meaning else None
+        if self._index is not None and embedder is not self.embedder:
+            self.release()  # the model answers again
+        return embedder
+
+    def open_word_vectors(self) -> WordVectors | None:
+        """The meanings of single words, if any model is in use."""
+        if self._word_vectors is None:
+            self._word_vectors = choose_word_vectors(self.open_embedder())
+        return self._word_vectors
+
+    @contextmanager
+    def roots(self) -> Iterator[Roots]:
+        """The folders that are searched."""
+        extra_paths = self.config.index.extra_paths
+        with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
+            yield roots
+
+    def sync(
+        self, progress: Progress | None = None, embedding_seconds: float = math.inf
+    ) -> SyncReport:
+        """Index what has changed; with a limit, as a search does, which does not wait for a slow model."""
+        embedder = self.open_embedder()
+        is_search = embedding_seconds < math.inf
+        if self.model.is_slow and is_search:
+            embedder = None
+        if not is_search:
+            self.background.stop()  # two would embed the same chunks
+        with self.roots() as roots:
+            report = sync(
+                self._sources(roots, self.open_word_vectors()),
+                self.open(),
+                embedder,
+                progress,
+                embedding_seconds=None if self.background.is_at_work else embedding_seconds,
+            )
+        flawed = self.open().flaws()
+        if not flawed:
+            return report
+        from memolith.ingest.flaws import told_of  # a memory without flaws does not load it
+
+        return replace(report, warnings=report.warnings + told_of(flawed))
+
+    def embed_later(self) -> tuple[str, ...]:
+        """Embed chunks without a vector in the background; says how many there are."""
+        index = self.open()
+        if self.embedder is None:
+            return ()
+        # The background also indexes its vectors: until then words alone find those chunks.
+        if not (index.without_vector(1) or self.background.is_at_work):
+            refused = index.refused() if self.model.is_slow else 0
+            return (f"{told_of_refused(refused)}.",) if refused else ()
+        waiting = index.stats().without_vector
+        self.background.start()
+        why = f" {self.background.problem}" if self.background.problem else ""
+        count = f"{waiting:,}" if waiting else "Some"
+        return (f"{count} chunks are found by words only until they are embedded.{why}",)
+
+    def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
+        model = self.model
+        embedder = model.another()
+        warnings: list[str] = []
+        try:
+            with self.roots() as roots, closing(open_index(self.place.folder, embedder)) as index:
+                sources = self._sources(roots, self._word_vectors)
+
+                def is_enough() -> bool:
+                    index.maintain()  # nobody else does meanwhile
+                    return is_stopped()
+
+                embedded = embed_waiting(sources, index, embedder, warnings, is_enough)
+                index.maintain(embedded=embedded)
+        finally:
+            model.close_cache(embedder)
+        return " ".join(warnings)
+
+    def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
+        days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone)
+        return Sources(roots, days, word_vectors=word_vectors)
