@@ -153,21 +153,28 @@ class Memory:
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         expires: datetime | None = None,
+        confidence: float = 1.0,
+        timestamp: datetime | None = None,
     ) -> Record:
         """Write a record to today's daily log and to MEMORY.md; when this returns, it is on disk.
+
+        A `timestamp` of the past says when it was learned: then it goes to the log of that day.
 
         The same text in the same category and session is not written twice: the existing record
         comes back, with `reused` set.
         """
-        draft = self._draft(text, category, session, sensitivity)
-        if keywords or metadata or expires is not None:
-            now = self._store.clock.now()
-            draft = replace(
-                draft,
-                keywords=gate.keyword_list(keywords),
-                metadata=metadata or {},
-                expires=None if expires is None else gate.later_moment(expires, now),
-            )
+        draft = self._store.draft(
+            text,
+            self._channel,
+            category=category,
+            session=session,
+            sensitivity=sensitivity,
+            keywords=keywords,
+            metadata=metadata,
+            expires=expires,
+            confidence=confidence,
+            timestamp=timestamp,
+        )
         return self._trimmed(*self._store.append(draft))
 
     def supersede(
@@ -177,7 +184,7 @@ class Memory:
 
         If the newest of them says the same already, it comes back with `reused` set.
         """
-        draft = self._draft(text)
+        draft = self._store.draft(text, self._channel)
         return self._trimmed(*self._store.supersede(record_id, draft, sensitivity))
 
     def supersede_by(self, record_id: str, newer_id: str) -> Record:
@@ -197,17 +204,25 @@ class Memory:
         sensitivity: Sensitivity = "private-user",
         keywords: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
+        confidence: float = 1.0,
+        timestamp: datetime | None = None,
     ) -> Record:
         """Write a note: a record in a file of its own, `memory/<category>/<date>-<slug>.md`.
 
-        A note that says the same, under any title and day, comes back with `reused` set.
+        A note that says the same, under any title and day, comes back with `reused` set. The date is
+        that of `timestamp`, a moment of the past, or today.
         """
         gate.check_is_text(text=text, title=title)
-        text = text.replace("\r\n", "\n").strip()
-        draft = replace(
-            self._draft(text, category, session, sensitivity),
-            keywords=gate.keyword_list(keywords),
-            metadata=metadata or {},
+        draft = self._store.draft(
+            text.replace("\r\n", "\n").strip(),
+            self._channel,
+            category=category,
+            session=session,
+            sensitivity=sensitivity,
+            keywords=keywords,
+            metadata=metadata,
+            confidence=confidence,
+            timestamp=timestamp,
         )
         return self._store.save_note(draft, title)
 
@@ -456,17 +471,6 @@ class Memory:
             return Reconfiguration(problem=str(error))
         self._engine.configure()
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
-
-    def _draft(
-        self,
-        text: str,
-        category: str = "note",
-        session: str = "main",
-        sensitivity: Sensitivity = "private-user",
-    ) -> Record:
-        return self._store.draft(
-            text, self._channel, category=category, session=session, sensitivity=sensitivity
-        )
 
     def _trimmed(self, record: Record, is_over_limit: bool) -> Record:
         if is_over_limit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memolith.clock import Clock
 from memolith.config.load import LoadedConfig, reload_settings
@@ -25,8 +25,6 @@ from memolith.types import (
     Sensitivity,
 )
 from memolith.visibility import trust
-
-_NOT_YET = datetime.fromtimestamp(0, UTC)  # of a draft: its time is taken under the lock
 
 
 class Store:
@@ -98,7 +96,7 @@ class Store:
             transaction.commit()
         return tuple(made)
 
-    def draft(
+    def draft(  # noqa: PLR0913 - each names one field of the record
         self,
         text: str,
         channel: str,
@@ -106,16 +104,26 @@ class Store:
         category: str = "note",
         session: str = "main",
         sensitivity: Sensitivity = "private-user",
+        keywords: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        expires: datetime | None = None,
+        confidence: float = 1.0,
+        timestamp: datetime | None = None,
     ) -> Record:
-        """A record that is not written yet: its time is taken under the lock."""
+        """A record that is not written yet: without a timestamp its time is taken under the lock."""
         gate.check_is_text(text=text, category=category, session=session)
+        now = self.clock.now()
+        confidence = gate.checked_confidence(confidence)
         return Record(
             id=gate.new_id(),
             text=gate.own_words(gate.whole_characters(text)),
             category=category,
             session=session,
-            created=_NOT_YET,
-            provenance=Provenance(channel=channel, sensitivity=sensitivity),
+            created=gate.NOT_YET if timestamp is None else gate.past_moment(timestamp, now),
+            provenance=Provenance(channel=channel, confidence=confidence, sensitivity=sensitivity),
+            keywords=gate.keyword_list(keywords),
+            metadata=metadata or {},
+            expires=None if expires is None else gate.later_moment(expires, now),
         )
 
     def append(
@@ -184,16 +192,18 @@ class Store:
         from memolith.files.notes import check_category, write_note
         from memolith.files.same_note import find_same_note
 
-        draft = replace(draft, created=self.clock.now())
         gate.check_record(draft, self.config.store.max_record_bytes)
         check_category(draft)
         draft = gate.mark_keys(draft, title)
         with self.writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
-            archive = self.config.trim.archive_path
-            known = find_same_note(transaction.folder, draft, archive) if self._reuses else None
-            if known is not None:
-                return replace(known, reused=True, warnings=draft.warnings)
+            now, archive = self.clock.now(), self.config.trim.archive_path
+            if draft.created == gate.NOT_YET:
+                draft = replace(draft, created=now)
+            if self._reuses:
+                known = find_same_note(transaction.folder, draft, archive, now)
+                if known is not None:
+                    return replace(known, reused=True, warnings=draft.warnings)
             return write_note(transaction, draft, self.clock, title)
 
     def records(

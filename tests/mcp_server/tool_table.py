@@ -57,6 +57,7 @@ def _words(schema: dict[str, Any]) -> str:
     words = {
         "string": "text",
         "integer": "whole number",
+        "number": "number",
         "boolean": "true or false",
         "array": "list of texts",
         "object": "object",

@@ -57,6 +57,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "POST /api/v1/records": [{"json": {"text": "Tea at four"}}],
     "GET /api/v1/records": [{"params": {"include_past": True, "limit": 1000}}],
     "POST /api/v1/notes": [{"json": {"text": "A note about the lake"}}],
+    "GET /api/v1/records/{record_id}": [{"url": "/api/v1/records/<record>"}],
     "POST /api/v1/records/{record_id}/supersede": [
         {"url": "/api/v1/records/<record>/supersede", "json": {"text": "Changed"}}
     ],
@@ -160,6 +161,10 @@ def test_no_route_shows_a_secret_that_was_not_asked_for(root: str, ids: dict[str
 
 ASKING = {
     "GET /api/v1/records": {"params": {"include_secret": True}},
+    "GET /api/v1/records/{record_id}": {
+        "url": "/api/v1/records/<record>",
+        "params": {"include_secret": True},
+    },
     "POST /api/v1/search": {"json": {"text": "door code", "include_secret": True}},
     "GET /api/v1/passage": {"params": {"path": "MEMORY.md", "include_secret": True}},
     "GET /api/v1/file": {"params": {"path": "MEMORY.md", "include_secret": True}},

@@ -1,4 +1,4 @@
-"""When a record expires, as people write it: a day, a moment, or a time from now."""
+"""Moments as people write them: when a record expires, and when it was learned."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ def parse_expiry(text: str, zone: str) -> datetime:
     return moment
 
 
+def parse_timestamp(text: str, zone: str) -> datetime:
+    """A moment; a day counts from its beginning, in the user's zone."""
+    try:
+        return _in_zone(datetime.fromisoformat(text), zone)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"--timestamp {text[:40]!a} is not a time.",
+            hint="Write a day (2026-04-09) or a moment (2026-04-09T18:00).",
+        ) from error
+
+
 def duration(text: str) -> timedelta | None:
     """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
     amount, unit = text[:-1], _UNITS.get(text[-1:])
@@ -38,6 +49,10 @@ def _moment(text: str, zone: str) -> datetime:
     moment = datetime.fromisoformat(text)
     if len(text) == len("2026-12-31"):
         moment += timedelta(days=1)
+    return _in_zone(moment, zone)
+
+
+def _in_zone(moment: datetime, zone: str) -> datetime:
     if moment.tzinfo is not None:
         return moment
     if not zone:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 
+from memolith.cli.usage import Arguments
 from memolith.types import CATEGORIES, SENSITIVITIES
 
 
@@ -26,6 +28,21 @@ def add_record_options(parser: argparse.ArgumentParser, *, category: str) -> Non
         default=[],
         help="a word to find it by; may be repeated",
     )
+    parser.add_argument(
+        "--confidence", metavar="N", type=float, default=1.0, help="how sure it is, from 0 to 1"
+    )
+    parser.add_argument(
+        "--timestamp", metavar="WHEN", help="when it was learned: a day or a moment of the past"
+    )
+
+
+def timestamp_of(args: Arguments, zone: str) -> datetime | None:
+    """The moment of the past that was given; a day counts from its beginning, in the user's zone."""
+    if args.timestamp is None:
+        return None
+    from memolith.cli.expiry import parse_timestamp  # few records have one
+
+    return parse_timestamp(args.timestamp, zone)
 
 
 def add_sensitivity(parser: argparse.ArgumentParser, *, default: str | None) -> None:

@@ -7,7 +7,7 @@ import argparse
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.record_options import add_record_options
+from memolith.cli.record_options import add_record_options, timestamp_of
 from memolith.cli.usage import Arguments
 from memolith.mcp_server.json_shapes import written_json
 
@@ -37,6 +37,8 @@ def run(args: Arguments) -> int:
             session=args.session,
             sensitivity=args.sensitivity,
             keywords=args.keyword,
+            confidence=args.confidence,
+            timestamp=timestamp_of(args, memory.config.profile.timezone),
         )
     path = record.citation.path if record.citation else ""
     if args.json:

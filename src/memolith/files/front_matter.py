@@ -10,7 +10,7 @@ from memolith.files.byte_marks import BOM
 from memolith.files.record_format import RecordFormatError, encode_json
 from memolith.types import SENSITIVITIES
 
-HeaderValue = str | tuple[str, ...] | Mapping[str, object]
+HeaderValue = str | float | tuple[str, ...] | Mapping[str, object]
 
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
 from memolith.files import layout
@@ -25,6 +25,7 @@ from memolith.types import SENSITIVITIES, Record, Sensitivity
 if TYPE_CHECKING:
     from memolith.files.ledger import Tombstone
 
+NOT_YET = datetime.min.replace(tzinfo=UTC)  # of a draft: its time is taken under the lock
 _MAX_NAME = 200
 _LARGEST = 10**15
 MOST_LEVELS = 32  # of metadata: objects and lists inside of each other
@@ -317,6 +318,27 @@ def later_moment(moment: datetime, now: datetime) -> datetime:
             hint="Leave the expiry out, or give a later moment.",
         )
     return kept
+
+
+def past_moment(moment: datetime, now: datetime) -> datetime:
+    """When a record was learned; the future is refused."""
+    kept = whole_moment(moment)
+    if kept > now:
+        raise RefusedError(
+            f"The timestamp {moment.isoformat(timespec='seconds')} lies in the future.",
+            hint="Leave it out, or give a moment of the past.",
+        )
+    if kept - NOT_YET < timedelta(days=2):  # in some zones its day is before the calendar
+        raise RefusedError(f"{moment!r} is beyond the calendar.", hint="Give a later date.")
+    return kept
+
+
+def checked_confidence(confidence: Any) -> float:
+    """How sure a record is; raises RefusedError for what is not a number from 0 to 1."""
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not is_number or not 0 <= confidence <= 1:
+        raise RefusedError(f"The confidence is not a number from 0 to 1 but {confidence!r:.60}.")
+    return float(confidence)
 
 
 def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) -> None:

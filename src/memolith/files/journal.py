@@ -13,6 +13,7 @@ from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.damage import Damage
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.files.gate import NOT_YET
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.files.transaction import Transaction
 from memolith.types import Citation, Record, policy
@@ -32,15 +33,16 @@ class Journal:
     def append(self, transaction: Transaction, record: Record, *, reuse: bool) -> Record:
         """Write a record to both files; with `reuse`, an equal record already there is returned.
 
-        The time is taken here, under the lock: a record is always in the log of its own day,
-        even if midnight passed while we waited.
+        The time is taken here, under the lock, unless the draft has one: a record is always in the
+        log of its own day, even if midnight passed while we waited.
         """
         now = self.clock.now()
         known = self._find_duplicate(transaction, record, now) if reuse else None
         if known is not None and known.citation is not None:
             return self.confirmed(transaction, known, known.citation)
-        day = layout.daily_log(self.clock.day_of(now))
-        record = replace(record, created=now)
+        if record.created == NOT_YET:
+            record = replace(record, created=now)
+        day = layout.daily_log(self.clock.day_of(record.created))
         line = encode_line(record)
         number = transaction.append(day, line)
         transaction.append(self.primary, line, template=self.primary)

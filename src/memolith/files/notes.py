@@ -33,7 +33,7 @@ _SLUG_CHARS = 400
 
 def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str) -> Record:
     """Write a note. The title names its file; that of a secret note is kept inside instead."""
-    record = replace(draft, created=clock.now())
+    record = draft
     if title and record.sensitivity == "secret":
         record = replace(record, metadata={"title": title, **record.metadata})
     path = note_path(transaction.folder, record, clock.day_of(record.created), title)
@@ -85,6 +85,8 @@ def encode_record(record: Record) -> bytes:
     if record.sensitivity != "private-user":
         header["sensitivity"] = record.sensitivity
     header["channel"] = record.provenance.channel
+    if record.provenance.confidence != 1:
+        header["confidence"] = record.provenance.confidence
     if record.metadata:
         header["metadata"] = record.metadata
     if record.supersedes:
@@ -112,7 +114,11 @@ def parse_note(path: str, data: bytes) -> Record | None:
         category=_text(header, "category", path.split("/")[1] if path.count("/") > 1 else "note"),
         session=_text(header, "session", "main"),
         created=_created(path, header),
-        provenance=Provenance(channel=_text(header, "channel", "unknown"), sensitivity=sensitivity),
+        provenance=Provenance(
+            channel=_text(header, "channel", "unknown"),
+            confidence=_confidence(header),
+            sensitivity=sensitivity,
+        ),
         keywords=tuple(map(str, keywords)) if isinstance(keywords, list) else (),
         metadata=metadata if isinstance(metadata, dict) else {},
         supersedes=_text(header, "supersedes", "") or None,
@@ -200,6 +206,14 @@ def sensitivity_in(header: dict[str, object]) -> Sensitivity:
         if all(isinstance(value, str) and value.casefold() == known for value in said):
             return known
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+
+
+def _confidence(header: dict[str, object]) -> float:
+    """What the header says, if it is a number from 0 to 1; people write notes by hand."""
+    said = header.get("confidence")
+    if isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= 1:
+        return float(said)
+    return 1.0
 
 
 def _may_be_secret(line: Line) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.lookup import superseded_in
@@ -10,7 +12,7 @@ from memolith.types import Record, policy
 from memolith.visibility import may_stand_for
 
 
-def find_same_note(folder: Folder, record: Record, archive: str) -> Record | None:
+def find_same_note(folder: Folder, record: Record, archive: str, now: datetime) -> Record | None:
     """A note of the same category, session, sensitivity and text that still holds, or None.
 
     Every note of the category is read, but only one that holds the text is parsed. Where repetition
@@ -24,19 +26,19 @@ def find_same_note(folder: Folder, record: Record, archive: str) -> Record | Non
         if text not in data and b"\r\n" not in data:
             continue
         known = readable_note(path, data)
-        if known and _is_same(known, record) and not _is_superseded(folder, known.id, archive):
+        if known and _is_same(known, record, now) and not _is_superseded(folder, known.id, archive):
             return known
     return None
 
 
-def _is_same(known: Record, record: Record) -> bool:
+def _is_same(known: Record, record: Record, now: datetime) -> bool:
     same = (known.text, known.category, known.session, known.sensitivity) == (
         record.text,
         record.category,
         record.session,
         record.sensitivity,
     )
-    holds = known.expires is None or known.expires > record.created
+    holds = known.expires is None or known.expires > now
     return same and holds and may_stand_for(known, record)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from datetime import datetime
 
 from memolith.errors import MemolithError
 from memolith.mcp_server.json_shapes import Json
@@ -68,6 +69,27 @@ class Arguments:
         assert isinstance(value, int | float)  # noqa: S101 - its schema says so
         return int(value)
 
+    def decimal(self, name: str) -> float:
+        """Any number."""
+        value = self._values[name]
+        assert isinstance(value, int | float)  # noqa: S101 - its schema says so
+        return float(value)
+
+    def moment(self, name: str) -> datetime | None:
+        """A moment with its zone; None if there is none."""
+        if not self.text(name):
+            return None
+        try:
+            moment = datetime.fromisoformat(self.text(name))
+        except ValueError:
+            moment = datetime.min  # noqa: DTZ901 - refused below
+        if moment.tzinfo is None:
+            raise ArgumentError(
+                f"The argument {name} is not a moment with its zone: {_shown(self.text(name))}.",
+                hint=f"{name}: for example 2026-04-09T18:00:00Z",
+            )
+        return moment
+
     def flag(self, name: str) -> bool:
         """Yes or no; no if there is none."""
         return self._values.get(name) is True
@@ -109,12 +131,11 @@ def _satisfies(schema: Json, value: object) -> bool:
             return isinstance(value, str) and _between(
                 len(value), schema.get("minLength"), schema.get("maxLength")
             )
-        case "integer":
-            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        case "integer" | "number" as kind:
             return (
-                whole
+                isinstance(value, int | float)
                 and not isinstance(value, bool)
-                and isinstance(value, int | float)
+                and (kind == "number" or isinstance(value, int) or value.is_integer())
                 and _between(value, schema.get("minimum"), schema.get("maximum"))
             )
         case "boolean":
@@ -137,9 +158,10 @@ def _expected(schema: Json) -> str:
     if isinstance(options, list):
         return f"one of {', '.join(map(str, options))}"
     match schema.get("type"):
-        case "integer":
+        case "integer" | "number" as kind:
             least, most = schema.get("minimum", 0), schema.get("maximum")
-            return f"a whole number from {least}" + ("" if most is None else f" to {most}")
+            whole = "whole " if kind == "integer" else ""
+            return f"a {whole}number from {least}" + ("" if most is None else f" to {most}")
         case "string":
             return _expected_text(schema.get("minLength", 0), schema.get("maxLength"))
         case "array":

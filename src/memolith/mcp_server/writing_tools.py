@@ -32,6 +32,8 @@ def remember_this(call: Call) -> Answer:
             category=arguments.text("category"),
             session=call.memory.config.mcp.session,
             sensitivity=sensitivity,
+            confidence=arguments.decimal("confidence"),
+            timestamp=arguments.moment("timestamp"),
         )
     return _written("Already remembered" if record.reused else "Remembered", record)
 
@@ -167,6 +169,8 @@ WRITING_TOOLS = (
             "category": {"type": "string", "minLength": 1, "maxLength": 100, "default": "note"},
             "sensitivity": {"enum": list(SENSITIVITIES), "default": _USUAL},
             "supersedes": {"type": "string", "minLength": 4, "maxLength": 100},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1, "default": 1},
+            "timestamp": {"type": "string", "maxLength": 40},
             "session_kind": SESSION_KIND,
         },
         required=("text",),

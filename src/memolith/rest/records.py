@@ -36,6 +36,8 @@ def remember(body: RememberRequest, memory: TheMemory) -> Answer:
             keywords=body.keywords,
             metadata=body.metadata,
             expires=body.expires,
+            confidence=body.confidence,
+            timestamp=body.timestamp,
         )
     )
 
@@ -52,6 +54,8 @@ def save_note(body: NoteRequest, memory: TheMemory) -> Answer:
             sensitivity=body.sensitivity,
             keywords=body.keywords,
             metadata=body.metadata,
+            confidence=body.confidence,
+            timestamp=body.timestamp,
         )
     )
 

@@ -47,6 +47,8 @@ _Number = BeforeValidator(_only_number)
 GivenLimit = Annotated[int, Field(ge=1, le=100, strict=False), _Number]
 GivenCount = Annotated[int, Field(ge=0, le=1_000_000_000, strict=False), _Number]
 
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
 
 class Request(BaseModel):
     """A body: exactly these keys, of exactly these types."""
@@ -64,6 +66,8 @@ class RememberRequest(Request):
     keywords: list[str] = []
     metadata: dict[str, object] = {}
     expires: Moment | None = None
+    confidence: Confidence = 1.0
+    timestamp: Moment | None = None
 
 
 class NoteRequest(Request):
@@ -76,6 +80,8 @@ class NoteRequest(Request):
     sensitivity: Sensitivity = "private-user"
     keywords: list[str] = []
     metadata: dict[str, object] = {}
+    confidence: Confidence = 1.0
+    timestamp: Moment | None = None
 
 
 class SupersedeRequest(Request):
