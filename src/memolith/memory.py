@@ -188,11 +188,10 @@ class Memory:
         return self._trimmed(*self._store.supersede(record_id, draft, sensitivity))
 
     def supersede_by(self, record_id: str, newer_id: str) -> Record:
-        """Let an existing record take the place of an older one, which stays as history.
+        """Let an existing record take the place of an older one; `reused` is set if it already has."""
+        from memolith.jobs.supersede import supersede_by
 
-        If it has done so before, it comes back with `reused` set.
-        """
-        return self._store.supersede_by(record_id, newer_id)
+        return supersede_by(self._store, record_id, newer_id)
 
     def save_note(  # noqa: PLR0913 - each names one field of the record
         self,
@@ -289,7 +288,7 @@ class Memory:
 
         False if nothing is logged, because `dream.track` is off; an unknown citation or id is an error.
         """
-        from memolith.files.lookup import find_record
+        from memolith.files.ledger import find_record
         from memolith.files.passages import parse_citation
 
         gate.check_is_text(citation_or_id=citation_or_id)

@@ -161,13 +161,13 @@ class Store:
         self, record_id: str, draft: Record, sensitivity: Sensitivity | None
     ) -> tuple[Record, bool]:
         """Write a record in the place of an older one, with its category, session and keywords."""
-        from memolith.files.lookup import find_newest
+        from memolith.files.ledger import find_newest
 
         gate.check_is_text(id=record_id)
         self.existing().close()
 
         def successor(folder: Folder) -> Record:
-            old = find_newest(folder, record_id, self.config.trim.archive_path)
+            old = find_newest(folder, record_id)
             mark = gate.mark_after(old, sensitivity, by_user=_is_users(draft))
             provenance = replace(draft.provenance, sensitivity=mark)
             new = replace(draft, category=old.category, session=old.session, provenance=provenance)
@@ -177,31 +177,21 @@ class Store:
 
         return self.append(draft, successor)
 
-    def supersede_by(self, record_id: str, newer_id: str) -> Record:
-        """Let an existing record take the place of an older one."""
-        from memolith.files.successors import chosen, take_place
-
-        gate.check_is_text(id=record_id, newer_id=newer_id)
-        with self.changing() as transaction:
-            old, new = chosen(transaction, record_id, newer_id, self.config.trim.archive_path)
-            now, keep = self.clock.now(), self.config.store.backups_kept
-            return take_place(transaction, old, new, now=now, keep=keep)
-
     def save_note(self, draft: Record, title: str) -> Record:
         """Write a note, unless one that says the same is there."""
         from memolith.files.notes import check_category, write_note
-        from memolith.files.same_note import find_same_note
+        from memolith.files.records import find_same_note
 
         gate.check_record(draft, self.config.store.max_record_bytes)
         check_category(draft)
         draft = gate.mark_keys(draft, title)
         with self.writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
-            now, archive = self.clock.now(), self.config.trim.archive_path
+            now = self.clock.now()
             if draft.created == gate.NOT_YET:
                 draft = replace(draft, created=now)
             if self._reuses:
-                known = find_same_note(transaction.folder, draft, archive, now)
+                known = find_same_note(transaction.folder, draft, now)
                 if known is not None:
                     return replace(known, reused=True, warnings=draft.warnings)
             return write_note(transaction, draft, self.clock, title)
@@ -224,7 +214,6 @@ class Store:
             found = read_records(
                 folder,
                 self.journal,
-                self.config.trim.archive_path,
                 include_secret=include_secret,
                 include_past=include_past,
             )

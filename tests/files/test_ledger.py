@@ -128,6 +128,8 @@ def test_a_copy_in_any_file_counts_not_only_in_the_log_of_its_day(memory: Memory
     secret = replace(record, provenance=replace(record.provenance, sensitivity="secret"))
     Path(memory.root, "memory/1999-01-01.md").write_bytes(encode_line(secret))
     assert marked(memory) == {record.id}
+    assert not memory.records()
+    assert "heron" not in memory.get("MEMORY.md").text
 
 
 def test_an_id_that_json_escapes_is_found(memory: Memory) -> None:

@@ -292,6 +292,11 @@ def find_record(folder: Folder, record_id: str) -> Record:
     raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
 
 
+def find_newest(folder: Folder, record_id: str) -> Record:
+    """The record with this id, or the last of those that took its place."""
+    return Ledger.of(folder).newest(find_record(folder, record_id))
+
+
 def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
     """The records of any file that say one of these very texts, by id."""
     sought = frozenset(map(encode_json, texts))

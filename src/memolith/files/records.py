@@ -1,23 +1,25 @@
-"""Read records as they may be shown: all of them, or one by its id."""
+"""Read records as they may be shown: all of them, one by its id, or a note that says the same."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from memolith.errors import RecordNotFoundError
+from memolith.files import layout
 from memolith.files.damage import Damage, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
-from memolith.files.lookup import find_record, superseded_in
-from memolith.files.notes import notes
-from memolith.files.secret_marks import with_strictest_marks
-from memolith.types import Record, Records
-from memolith.visibility import current, visible
+from memolith.files.ledger import Ledger, find_record
+from memolith.files.notes import notes, readable_note
+from memolith.types import Record, Records, policy
+from memolith.visibility import may_stand_for, visible
 
 
 def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Record:
     """The record or note with this id, or with the only id that starts like this."""
-    found = _shown(folder, (find_record(folder, record_id),), include_secret=include_secret)
+    record = find_record(folder, record_id)
+    found = _shown([record], Ledger.of(folder), include_secret=include_secret)
     if not found:
         raise RecordNotFoundError(
             f"No record has the id {record_id!r}.",
@@ -28,25 +30,48 @@ def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Reco
 
 
 def read_records(
-    folder: Folder, journal: Journal, archive: str, *, include_secret: bool, include_past: bool
+    folder: Folder, journal: Journal, *, include_secret: bool, include_past: bool
 ) -> Records:
     """Every record of MEMORY.md and every note, oldest first."""
     damages: list[Damage] = []
     closed = folder.leave_out_closed()
-    read = (*journal.records(folder, damages), *notes(folder, damages))
+    read = [*journal.records(folder, damages), *notes(folder, damages)]
+    ledger, now = Ledger.of(folder), journal.clock.now()
     if not include_past:
-        replaced = superseded_in(folder, archive)
-        read = (*current(read, journal.clock.now(), replaced),)
-    shown = _shown(folder, read, include_secret=include_secret)
+        read = [record for record in read if not ledger.is_past(record.id, now)]
+    shown = _shown(read, ledger, include_secret=include_secret)
     shown.sort(key=lambda record: record.created)
     return Records(shown, (*closed.values(), *damage_warnings(damages)))
 
 
-def _shown(folder: Folder, records: Iterable[Record], *, include_secret: bool) -> list[Record]:
+def _shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -> list[Record]:
     """The records that may be seen, each as secret as the strictest of its copies."""
-    found = with_strictest_marks(folder, records)
-    if not include_secret and any(record.category == "compaction" for record in found):
-        from memolith.files.retold import with_secrets_hidden  # few lists have a summary
+    found = map(ledger.strictest, records)
+    if include_secret:
+        return list(found)
+    return [ledger.without_secrets(one) for one in found if visible(one, include_secret=False)]
 
-        found = with_secrets_hidden(folder, found)
-    return [record for record in found if visible(record, include_secret=include_secret)]
+
+def find_same_note(folder: Folder, record: Record, now: datetime) -> Record | None:
+    """A note of the same category, session, sensitivity and text that still holds, or None.
+
+    Every note of the category is read, but only one that holds the text is parsed. Where repetition
+    is news (`event` …), no note is the same.
+    """
+    if policy(record.category).repeats:
+        return None
+    text = record.text.encode(errors="surrogatepass")
+    for path in folder.walk(f"{layout.DAILY_FOLDER}/{record.category}"):
+        data = folder.read(path) or b""
+        known = readable_note(path, data) if text in data or b"\r\n" in data else None
+        if known is None or not may_stand_for(known, record):
+            continue
+        is_same = (known.text, known.category, known.session, known.sensitivity) == (
+            record.text,
+            record.category,
+            record.session,
+            record.sensitivity,
+        )
+        if is_same and not Ledger.of(folder).is_past(known.id, now):
+            return known
+    return None

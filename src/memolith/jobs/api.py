@@ -12,9 +12,8 @@ from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
+from memolith.files.ledger import Ledger, Tombstone, digest, tombstones
 from memolith.files.passages import marked_in
-from memolith.files.retold import still_held
-from memolith.files.tombstones import Tombstone, digest, tombstones
 from memolith.jobs import apply, diffs, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -127,9 +126,10 @@ class Jobs:
             return ()
         with self.store.existing() as folder:
             stored = stored_experiences(folder.read(EXPERIENCES))
-            archive = self.store.config.trim.archive_path
-            found = still_held(folder, stored, self.store.clock.now(), archive)
-        return tuple(record for record in found if visible(record, include_secret=False))
+            ledger, now = Ledger.of(folder), self.store.clock.now()
+        return tuple(
+            one for one in stored if ledger.holds(one, now) and visible(one, include_secret=False)
+        )
 
     def query_experiences(
         self, text: str, limit: int = 5, *, session: str | None = None
@@ -226,7 +226,6 @@ class Jobs:
                 records,
                 (one.text for one in found),
                 now=self._place.clock.now(),
-                archive=self._place.config.trim.archive_path,
                 include_secret=include_secret,
             )
             return known, {stone.digest: stone for stone in tombstones(folder.read)}

@@ -20,7 +20,6 @@ def told_before(
     texts: Iterable[str],
     *,
     now: datetime,
-    archive: str,
     include_secret: bool,
 ) -> Known:
     """What is known of these texts: by all records of MEMORY.md and notes, past ones too, and by equal ones elsewhere.
