@@ -55,7 +55,9 @@ def main() -> int:
             memory.close()
         left = descriptors() - before
     each = (idle - before - 1) / count
-    print(f"{count} memories: {used:.0f} MB resident (at most {MAX_MEGABYTES}); {alone:.0f} MB before")
+    print(
+        f"{count} memories: {used:.0f} MB resident (at most {MAX_MEGABYTES}); {alone:.0f} MB before"
+    )
     print(f"descriptors of an idle memory: {each:.2f} (at most {MAX_DESCRIPTORS})")
     print(f"descriptors left after close: {left} (0)")
     return 0 if used <= MAX_MEGABYTES and each <= MAX_DESCRIPTORS and not left else 1
