@@ -13,10 +13,10 @@ MemolithError                     message, hint
 │   ├── TextTooLargeError         size, limit
 │   └── ForgottenError            record_id
 ├── WriterBusyError               holder, waited_seconds
-├── FileChangedError              path: somebody edited the file while we planned
-│   └── VersionConflictError      path, given, current: it was read before somebody changed it
+├── FileChangedError              path: the file was edited while we planned
+│   └── VersionConflictError      path, given, current: it changed after the caller read it
 ├── JobFailedError                a job could not be done; the files are as they were
-├── SummariserError               tokens: a language model does not answer, or not as asked
+├── SummariserError               tokens: a language model does not answer, or unusably
 ├── BackupDamagedError            path: SHA-256 does not match the manifest
 ├── IndexUnavailableError         path: the index cannot be used now; the memory itself is untouched
 ├── EmbeddingError                the embedding model cannot be loaded or does not answer
@@ -26,70 +26,43 @@ MemolithError                     message, hint
 
 from __future__ import annotations
 
-__all__ = [
-    "BackupDamagedError",
-    "BackupNotFoundError",
-    "ConfigError",
-    "EmbeddingError",
-    "FileChangedError",
-    "FileFormatError",
-    "ForgottenError",
-    "IndexUnavailableError",
-    "JobFailedError",
-    "JobNotFoundError",
-    "LocksUnavailableError",
-    "MemolithError",
-    "NotFoundError",
-    "PathOutsideProfileError",
-    "ProfileError",
-    "RecordNotFoundError",
-    "RefusedError",
-    "StorageError",
-    "SummariserError",
-    "TextTooLargeError",
-    "VersionConflictError",
-    "WriterBusyError",
-]
+from dataclasses import dataclass, field
 
 
+@dataclass(eq=False, repr=False)
 class MemolithError(Exception):
-    """Anything Memolith itself reports; `hint` tells the reader what to do next."""
+    """Any error of Memolith; `hint` says what to do next. Surfaces lay out message and hint apart."""
 
     kind = "bug"  # what every surface calls it
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        """Keep message and hint apart, so that surfaces can lay them out."""
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+    message: str
+    hint: str = field(default="", kw_only=True)
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that it can come from another process: its arguments have names."""
-        return _again, (type(self), self.args, self.__dict__)
+        return _rebuild, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         """Message and hint on two lines, as a traceback shows them."""
         return f"{self.message}\n{self.hint}" if self.hint else self.message
 
 
-def _again(
-    kind: type[MemolithError], args: tuple[object, ...], known: dict[str, object]
+def _rebuild(
+    kind: type[MemolithError], args: tuple[object, ...], fields: dict[str, object]
 ) -> MemolithError:
     error = kind.__new__(kind, *args)
-    error.__dict__.update(known)
+    error.__dict__.update(fields)
     return error
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConfigError(MemolithError):
     """A setting is unknown, of the wrong type, or not allowed where it was found."""
 
     kind = "config"
 
-    def __init__(self, message: str, *, setting: str, origin: str, hint: str = "") -> None:
-        """Remember which setting, and where its value came from."""
-        super().__init__(message, hint=hint)
-        self.setting = setting
-        self.origin = origin
+    setting: str
+    origin: str
 
 
 class ProfileError(MemolithError):
@@ -98,38 +71,32 @@ class ProfileError(MemolithError):
     kind = "profile"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PathOutsideProfileError(ProfileError):
     """A path points out of the profile, through a link, or at something we do not serve."""
 
     kind = "path"
 
-    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
-        """Remember the path as it was given."""
-        super().__init__(message, hint=hint)
-        self.path = path
+    path: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FileFormatError(MemolithError):
     """A file is not what it should be; we never repair or overwrite it silently."""
 
     kind = "file-format"
 
-    def __init__(self, message: str, *, path: str, line: int | None = None, hint: str = "") -> None:
-        """Remember file and line, which `doctor` prints."""
-        super().__init__(message, hint=hint)
-        self.path = path
-        self.line = line
+    path: str
+    line: int | None = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NotFoundError(MemolithError):
     """What was asked for does not exist in this profile."""
 
     kind = "not-found"
 
-    def __init__(self, message: str, *, name: str, hint: str = "") -> None:
-        """Remember what was asked for."""
-        super().__init__(message, hint=hint)
-        self.name = name
+    name: str
 
 
 class RecordNotFoundError(NotFoundError):
@@ -150,58 +117,46 @@ class RefusedError(MemolithError):
     kind = "refused"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TextTooLargeError(RefusedError):
     """The text is larger than one record may be."""
 
-    def __init__(self, message: str, *, size: int, limit: int, hint: str = "") -> None:
-        """Remember both sizes, in bytes."""
-        super().__init__(message, hint=hint)
-        self.size = size
-        self.limit = limit
+    size: int
+    limit: int
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ForgottenError(RefusedError):
-    """This very text was forgotten on the user's wish; an agent may not bring it back."""
+    """The user forgot this text; an agent may not write it again."""
 
-    def __init__(self, message: str, *, record_id: str, hint: str = "") -> None:
-        """Remember which record was forgotten."""
-        super().__init__(message, hint=hint)
-        self.record_id = record_id
+    record_id: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WriterBusyError(MemolithError):
-    """Another process held the writer lock for the whole of our patience; try again later."""
+    """Another process held the writer lock until our timeout; try again later."""
 
     kind = "busy"
 
-    def __init__(self, message: str, *, holder: str, waited_seconds: float, hint: str = "") -> None:
-        """Remember who held the lock, as far as the lock file tells, and how long we waited."""
-        super().__init__(message, hint=hint)
-        self.holder = holder
-        self.waited_seconds = waited_seconds
+    holder: str
+    waited_seconds: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FileChangedError(MemolithError):
-    """A file was edited by somebody else while a rewrite was being prepared; nothing was changed."""
+    """A file was edited while we prepared a rewrite; nothing was changed."""
 
     kind = "changed"
 
-    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
-        """Remember which file."""
-        super().__init__(message, hint=hint)
-        self.path = path
+    path: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class VersionConflictError(FileChangedError):
-    """A file was to be replaced by somebody who had not seen what stands in it now."""
+    """The file changed after the caller read it; nothing was replaced."""
 
-    def __init__(
-        self, message: str, *, path: str, given: str, current: str, hint: str = ""
-    ) -> None:
-        """Remember both versions."""
-        super().__init__(message, path=path, hint=hint)
-        self.given = given
-        self.current = current
+    given: str
+    current: str
 
 
 class JobFailedError(MemolithError):
@@ -210,37 +165,31 @@ class JobFailedError(MemolithError):
     kind = "job"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SummariserError(MemolithError):
-    """The language model that writes summaries does not answer, or not as it was asked to."""
+    """The language model that writes summaries does not answer, or its answer is unusable."""
 
     kind = "summariser"
 
-    def __init__(self, message: str, *, hint: str = "", tokens: int = 0) -> None:
-        """Remember what its answers cost that came all the same."""
-        super().__init__(message, hint=hint)
-        self.tokens = tokens
+    tokens: int = 0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BackupDamagedError(MemolithError):
     """A backup's bytes do not match the SHA-256 in its manifest; it is not restored."""
 
     kind = "backup-damaged"
 
-    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
-        """Remember which file of the backup."""
-        super().__init__(message, hint=hint)
-        self.path = path
+    path: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class IndexUnavailableError(MemolithError):
-    """The index cannot be read or written right now; the memory itself is not touched by that."""
+    """The index cannot be read or written right now; the memory itself is intact."""
 
     kind = "index"
 
-    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
-        """Remember which file."""
-        super().__init__(message, hint=hint)
-        self.path = path
+    path: str
 
 
 class EmbeddingError(MemolithError):
@@ -249,16 +198,14 @@ class EmbeddingError(MemolithError):
     kind = "embedding"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StorageError(MemolithError):
     """The operating system refused to read or write a file."""
 
     kind = "storage"
 
-    def __init__(self, message: str, *, path: str, errno: int, hint: str = "") -> None:
-        """Remember file and error number."""
-        super().__init__(message, hint=hint)
-        self.path = path
-        self.errno = errno
+    path: str
+    errno: int
 
 
 class LocksUnavailableError(StorageError):

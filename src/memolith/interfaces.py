@@ -36,24 +36,20 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The model's identity, part of the index: another name means other vectors."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """How many numbers a vector has."""
-        ...
 
     @property
     def sends(self) -> bool:
         """Whether texts leave this process: then it is given no secret ones."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length 1; a row of zeros for a text without meaning (or a bad one).
 
         Raises EmbeddingError when the model as a whole does not answer.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +77,12 @@ class Summariser(Protocol):
     @property
     def name(self) -> str:
         """Who wrote the summary."""
-        ...
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """The summary, every statement with the ids it rests on.
 
         Raises SummariserError when it does not answer.
         """
-        ...
 
 
 # Added to the token a word begins with.
@@ -103,14 +97,12 @@ class WordVectors(Protocol):
 
         A text is given as what stands between its spaces.
         """
-        ...
 
     def directions(self, tokens: Column, dimensions: int) -> tuple[Vectors, Vectors]:
         """The first numbers of the vector of each token, made a vector of length 1, and the length they had.
 
         The vector of a word is the sum of its tokens'.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,34 +221,27 @@ class Index(Protocol):
 
     def files(self) -> Mapping[str, FileState]:
         """What the index believes it holds."""
-        ...
 
     def flaws(self) -> Mapping[str, str]:
         """What of files cannot be found, by the paths of those of which something cannot."""
-        ...
 
     def identities(self, path: str) -> Counter[bytes]:
         """What of a file is indexed already, and how often, wherever in the file it stands."""
-        ...
 
     def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
         """Put chunks in the place of files' old ones, all at once; returns the files not as seen."""
-        ...
 
     def clear(self) -> None:
         """Throw everything away; the next operation raises IndexReplacedError."""
-        ...
 
     def maintain(self, *, embedded: bool = False) -> bool:
         """Tidy up after writes, if it is worth it; returns whether it was.
 
         Vectors that came late are searched from then on: many at once, or all when they are `embedded`.
         """
-        ...
 
     def purge(self) -> None:
         """Leave nothing of removed chunks in any file; needed when something was forgotten."""
-        ...
 
     def nominate(
         self,
@@ -270,23 +255,18 @@ class Index(Protocol):
         Each word is a choice of terms with weights, of which the best counts. Without words and
         vector these are the newest that the filters let through.
         """
-        ...
 
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
-        ...
 
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
         """The tokens of chunks nominated last, one after the other, and how many each has."""
-        ...
 
     def chat_vectors(self, chats: Column) -> Vectors:
         """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
-        ...
 
     def names(self, kind: str, filters: Filters) -> set[str]:
         """Every category, session or chat (that is the kind) of all that the filters let through."""
-        ...
 
     def successors(
         self, record_ids: Collection[str], filters: Filters
@@ -296,32 +276,24 @@ class Index(Protocol):
         The last holds now. Each is the key of a chunk; those that may not be seen are left out, so
         there may be none. Of the filters only the day, the moment and secrecy count.
         """
-        ...
 
     def replaced(self, names: Collection[str]) -> set[str]:
         """Which of these short ids are of records that a newer one has taken the place of."""
-        ...
 
     def secret_records(self) -> Collection[str]:
         """The ids of the records that any file marks secret."""
-        ...
 
     def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
         """Chunks that still have to be embedded, the newest first; those with keys before this one."""
-        ...
 
     def refused(self) -> int:
         """How many chunks the model gave no vector for when it was asked: their vectors are empty."""
-        ...
 
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
         """Add the vectors of chunks that had none, and their tokens."""
-        ...
 
     def stats(self) -> IndexStats:
         """How much the index holds."""
-        ...
 
     def close(self) -> None:
         """Let go of the files."""
-        ...

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith.errors import MemolithError
+from memolith.files import gate
 from memolith.reports import IndexStatus, SyncReport
 from memolith.store import Store
 from memolith.types import Filters, Progress, SearchResult
@@ -90,11 +91,13 @@ class IndexCommands:
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Bring the index in line with the files; `progress` is called with files done and in all."""
+        gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
         return self._engine.finder().sync(progress)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
+        gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
         return self._engine.finder().rebuild(progress)
 

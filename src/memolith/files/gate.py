@@ -185,6 +185,13 @@ def check_is_text_or_none(**values: object) -> None:
     check_is_text(**{name: value for name, value in values.items() if value is not None})
 
 
+def check_is_function_or_none(**values: object) -> None:
+    """Raise RefusedError for a value that cannot be called, by the name of its argument."""
+    for name, value in values.items():
+        if value is not None and not callable(value):
+            raise RefusedError(f"The {name} is not a function but {type(value).__name__}.")
+
+
 def check_is_number(**values: object) -> None:
     """Raise RefusedError for what is no whole number, by the name of its argument."""
     for name, value in values.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
-from memolith.errors import MemolithError, RefusedError
+from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
 from memolith.files.ledger import Ledger, Tombstone, digest, tombstones
@@ -240,7 +240,9 @@ class Jobs:
             return scan(folder, self._place.clock.now())
 
     def note_run(self, run: Run) -> None:
-        """Remember that a schedule ran a job, and what came of it."""
+        """Log that a schedule ran a job, and the outcome."""
+        if not isinstance(run, Run):
+            raise RefusedError(f"The run is not a Run but {type(run).__name__}.")
         with self._place.writing() as transaction:
             note_run(transaction, run)
 
@@ -252,17 +254,23 @@ class Jobs:
     def unattended(self, name: str, elsewhere: Callable[[], JobReport] | None = None) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.
 
-        What somebody has undone or declined is not done again. `elsewhere` has it done by another.
+        What somebody has undone or declined is not done again. `elsewhere` runs it in another process.
         """
-        if elsewhere is not None:
-            return run_unattended(self._place, name, elsewhere)
         jobs = Jobs(self.store, self.channel, self._finder, by_hand=False)
-        work = {
+        named = {
             "compact": jobs.compact,
             "dream": jobs.dream,
             "experiences": jobs.extract_experiences,
-        }[name]
-        return run_unattended(self._place, name, work)
+        }
+        gate.check_is_text(name=name)
+        gate.check_is_function_or_none(elsewhere=elsewhere)
+        if name not in named:
+            raise JobNotFoundError(
+                f"No scheduled job is called {name[:40]!r}.",
+                name=name,
+                hint=f"Use {', '.join(named)}.",
+            )
+        return run_unattended(self._place, name, elsewhere or named[name])
 
     def list(self) -> tuple[JobReport, ...]:
         """Every job that changed something, failed or waits as a proposal, oldest first."""
