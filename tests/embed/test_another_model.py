@@ -6,12 +6,13 @@ import json
 import shutil
 import struct
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
 
 from memolith import Memory
-from memolith.embed import model_files
+from memolith.embed import choose, model_files
 from memolith.embed.static_model import StaticModel
 from memolith.errors import EmbeddingError
 from tests.ingest.test_models import until_embedded
@@ -29,6 +30,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(Path(model_files._folder(), name), folder / name)
     monkeypatch.setattr(model_files, "_folder", lambda: str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_shared_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process sees one installed model; these tests replace it."""
+    monkeypatch.setattr(choose, "_shared", WeakValueDictionary())
 
 
 def write_table(package: Path, table: np.ndarray) -> None:
