@@ -146,15 +146,6 @@ def test_nothing_is_superseded_by_what_it_says_itself(memory: Memory) -> None:
     assert not memory.supersede(note.id, "Ana owns the key", sensitivity="secret").reused
 
 
-def test_where_nothing_is_reused_a_successor_is_written_each_time(memory: Memory) -> None:
-    old = memory.remember("Ana owns the key")
-    with Memory(
-        memory.root, settings={"store.duplicates": "keep"}, clock=memory._store.clock
-    ) as other:
-        other.supersede(old.id, "Bob owns the key")
-        assert not other.supersede(old.id, "Bob owns the key").reused
-
-
 def test_a_category_is_asked_for_in_any_case(memory: Memory) -> None:
     memory.remember("Ana owns the key", category="fact")
     memory.remember("Bob owns the car", category="Straße")

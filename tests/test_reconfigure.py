@@ -33,15 +33,19 @@ def write(memory: Memory, text: str) -> None:
 
 
 def test_a_changed_setting_is_obeyed_by_the_next_call(open_memory: Memory) -> None:
-    write(open_memory, "[store]\nmax_record_bytes = 5\n")
+    write(open_memory, "[chat]\nmax_chars_per_entry = 20\n")
     report = open_memory.reconfigure()
-    assert (report.changed, report.restart, report.problem) == (("store.max_record_bytes",), (), "")
-    with pytest.raises(Exception, match="one record may have 5"):
-        open_memory.remember("a longer text")
+    assert (report.changed, report.restart, report.problem) == (
+        ("chat.max_chars_per_entry",),
+        (),
+        "",
+    )
+    open_memory.chats.log("x" * 100, "y")
+    assert len(open_memory.chats.turns()[0].user) < 100
     assert open_memory.reconfigure().changed == ()
 
 
-@pytest.mark.parametrize("text", ["[store", "[store]\nmax_record_bytes = 0", "[nonsense]\nx = 1"])
+@pytest.mark.parametrize("text", ["[store", "[store]\nbackups_kept = 0", "[nonsense]\nx = 1"])
 def test_broken_settings_leave_all_as_it_was_and_are_said(open_memory: Memory, text: str) -> None:
     write(open_memory, "[trim]\nmax_records = 7\n")
     open_memory.reconfigure()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.config.sections import SETTINGS
-from memolith.errors import TextTooLargeError, WriterBusyError
+from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
 from tests.ingest import effects as index_effects
@@ -36,15 +35,6 @@ def files_after_a_record(memory: Memory) -> object:
     )
 
 
-def syncs_of_a_record(memory: Memory) -> object:
-    synced = []
-    real = os.fsync
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda fd: synced.append(fd) or real(fd))
-        memory.remember("tea")
-    return bool(synced)
-
-
 def patience(memory: Memory) -> object:
     memory.init()
     with Folder(memory.root) as folder:
@@ -55,23 +45,6 @@ def patience(memory: Memory) -> object:
         finally:
             held.release()
     return caught.value.waited_seconds
-
-
-def longest_text(memory: Memory) -> object:
-    def fits(size: int) -> bool:
-        try:
-            memory.remember("x" * size)
-        except TextTooLargeError:
-            return False
-        return True
-
-    return [fits(size) for size in (5, 50, 70_000)]
-
-
-def records_of_one_text(memory: Memory) -> object:
-    memory.remember("tea")
-    memory.remember("tea")
-    return len(memory.records())
 
 
 def backups_after_trims(memory: Memory) -> object:
@@ -204,14 +177,10 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
     "profile.primary": (files_after_a_record, "MEMORY.md", "memory/MEMORY.md", {}),
-    "store.durability": (syncs_of_a_record, "full", "fast", {}),
     "store.lock_timeout_seconds": (patience, 0.0, 0.1, {}),
-    "store.max_record_bytes": (longest_text, 10, 100_000, {}),
-    "store.duplicates": (records_of_one_text, "reuse", "keep", {}),
-    "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1, "trim.slack": 0}),
+    "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1}),
     "trim.max_records": (records_left_by_trims, 0, 5, {}),
     "trim.max_chars": (records_left_by_trims, 0, 1000, {}),
-    "trim.slack": (records_left_by_trims, 0, 0.9, {"trim.max_records": 10}),
     "trim.archive_path": (archives, "old.md", "memory/older.md", {"trim.max_records": 5}),
     "chat.enabled": (turns_kept, True, False, {}),
     "chat.max_entries": (turns_kept, 1, 2, {}),
@@ -237,10 +206,9 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
+    "trust.allow_secret": (an_agents_tools, False, True, {}),
     "mcp.tools": (an_agents_tools, "core", "all", {}),
-    "mcp.session": (what_an_agent_may_write, "main", "night", {}),
     "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),
-    "mcp.allow_secret": (an_agents_tools, False, True, {}),
     **server_effects.EFFECTS,
     **index_effects.EFFECTS,
     **lifecycle_effects.EFFECTS,

@@ -28,7 +28,6 @@ from memolith.clock import Clock
 
 # Evidence is whole messages, so none is cut; syncing to disk is measured elsewhere.
 SETTINGS = {
-    "store.durability": "fast",
     "chat.max_entries": 1_000_000,
     "chat.max_chars_per_entry": 1_000_000,
 }

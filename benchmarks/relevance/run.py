@@ -39,7 +39,7 @@ def life() -> Iterator[Memory]:
     """A memory that holds all the records, each from its day."""
     now = [TODAY]
     clock = Clock("UTC", now=lambda: now[0])
-    settings = {"store.durability": "fast", "dream.track": False}
+    settings = {"dream.track": False}
     with TemporaryDirectory() as root, Memory(root, settings=settings, clock=clock) as memory:
         for ago, category, text in _rows("memory.tsv"):
             now[0] = TODAY - timedelta(days=int(ago))

@@ -112,7 +112,7 @@ def _tells(plain: str, record: str) -> bool:
 def compacted(lines: list[Line], folder: str) -> Iterator[tuple[str, Figures]]:
     """What the files hold after a real compaction, half a month after the last day."""
     moment = [datetime(2026, 1, 1, tzinfo=UTC)]
-    settings = {"compact.max_records": 20, "store.durability": "fast"}
+    settings = {"compact.max_records": 20}
     with Memory(folder, clock=Clock("UTC", now=lambda: moment[0]), settings=settings) as memory:
         for line in lines:
             moment[0] = datetime.combine(line.statement.day, time(12), UTC)

@@ -77,7 +77,7 @@ class Store:
     def writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
         store = self.config.store
-        folder = Folder(self.root, create=True, durable=store.durability == "full")
+        folder = Folder(self.root, create=True)
         return Transaction(folder, store.lock_timeout_seconds)
 
     def changing(self) -> Transaction:
@@ -133,17 +133,17 @@ class Store:
 
         `final` completes the draft under the lock, from files that nobody can change meanwhile.
         """
-        gate.check_record(draft, self.config.store.max_record_bytes)
+        gate.check_record(draft)
         draft = gate.mark_keys(draft)
         with self.writing() as transaction:
             if final is not None:
                 draft = final(transaction.folder)
                 if draft.citation is not None:  # the files have it already
                     return self.journal.confirmed(transaction, draft, draft.citation), False
-                gate.check_record(draft, self.config.store.max_record_bytes)
+                gate.check_record(draft)
                 draft = gate.mark_keys(draft)
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
-            record = self.journal.append(transaction, draft, reuse=self._reuses)
+            record = self.journal.append(transaction, draft)
             is_over_limit = not record.reused and self._may_be_over_the_limit(transaction)
         warnings = (*draft.warnings, *transaction.warnings)
         if record.reused and record.text != draft.text:
@@ -171,7 +171,7 @@ class Store:
             mark = gate.mark_after(old, sensitivity, by_user=_is_users(draft))
             provenance = replace(draft.provenance, sensitivity=mark)
             new = replace(draft, category=old.category, session=old.session, provenance=provenance)
-            if self._reuses and is_same(old, new, self.clock.now()):
+            if is_same(old, new, self.clock.now()):
                 return old
             return replace(new, keywords=gate.keywords_for(new, old), supersedes=old.id)
 
@@ -182,7 +182,7 @@ class Store:
         from memolith.files.notes import check_category, write_note
         from memolith.files.records import find_same_note
 
-        gate.check_record(draft, self.config.store.max_record_bytes)
+        gate.check_record(draft)
         check_category(draft)
         draft = gate.mark_keys(draft, title)
         with self.writing() as transaction:
@@ -190,10 +190,9 @@ class Store:
             now = self.clock.now()
             if draft.created == gate.NOT_YET:
                 draft = replace(draft, created=now)
-            if self._reuses:
-                known = find_same_note(transaction.folder, draft, now)
-                if known is not None:
-                    return replace(known, reused=True, warnings=draft.warnings)
+            known = find_same_note(transaction.folder, draft, now)
+            if known is not None:
+                return replace(known, reused=True, warnings=draft.warnings)
             return write_note(transaction, draft, self.clock, title)
 
     def records(
@@ -265,10 +264,6 @@ class Store:
 
         note_used(self.root, place, record_id, self.clock)
         return True
-
-    @property
-    def _reuses(self) -> bool:
-        return self.config.store.duplicates == "reuse"
 
 
 def _is_users(draft: Record) -> bool:

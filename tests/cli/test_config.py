@@ -42,25 +42,25 @@ def test_every_setting_is_shown_with_its_origin(
     config: Run, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config("set", "trim.max_chars", "5")
-    monkeypatch.setenv("MEMOLITH_TRIM__SLACK", "0.2")
+    monkeypatch.setenv("MEMOLITH_SEARCH__MMR_LAMBDA", "0.2")
     _, out, _ = config("show", "--origin", "--set", "trim.max_records=7")
     origins = {line.split(" = ")[0]: line.split("  ")[-1].strip() for line in out.splitlines()}
     assert origins["trim.max_records"] == "argument"
-    assert origins["trim.slack"] == "environment"
+    assert origins["search.mmr_lambda"] == "environment"
     assert origins["trim.max_chars"] == f"{root}/memolith.toml"
     assert origins["chat.enabled"] == "default"
 
 
 def test_programs_get_every_value_in_its_own_type(config: Run) -> None:
-    _, out, _ = config("show", "--json", "--set", "trim.slack=0.5")
+    _, out, _ = config("show", "--json", "--set", "search.mmr_lambda=0.5")
     shown = {setting["name"]: setting for setting in json.loads(out)["settings"]}
     assert list(shown) == list(SETTINGS)
-    assert shown["trim.slack"] == {
-        "name": "trim.slack",
+    assert shown["search.mmr_lambda"] == {
+        "name": "search.mmr_lambda",
         "value": 0.5,
         "origin": "argument",
-        "default": 0.1,
-        "doc": SETTINGS["trim.slack"].doc,
+        "default": 0.7,
+        "doc": SETTINGS["search.mmr_lambda"].doc,
     }
     assert shown["chat.enabled"]["value"] is True
 
@@ -68,8 +68,12 @@ def test_programs_get_every_value_in_its_own_type(config: Run) -> None:
 def test_one_value_is_printed_bare_for_scripts(config: Run) -> None:
     assert config("get", "profile.primary") == (0, "MEMORY.md\n", "")
     assert config("get", "chat.enabled") == (0, "true\n", "")
-    assert config("get", "trim.slack", "--origin") == (0, "trim.slack = 0.1  default\n", "")
-    assert json.loads(config("get", "trim.slack", "--json")[1])["value"] == 0.1
+    assert config("get", "search.mmr_lambda", "--origin") == (
+        0,
+        "search.mmr_lambda = 0.7  default\n",
+        "",
+    )
+    assert json.loads(config("get", "search.mmr_lambda", "--json")[1])["value"] == 0.7
 
 
 def test_a_value_is_set_and_says_where(config: Run, root: str) -> None:
@@ -137,13 +141,13 @@ def test_a_value_that_has_no_effect_here_says_why(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("get", "trim.slak"), "Unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
-        (("set", "trim.slak", "1"), "Unknown setting trim.slak (argument)\nDid you mean trim.slack?"),
+        (("get", "search.mmr_lamda"), "Unknown setting search.mmr_lamda (argument)\nDid you mean search.mmr_lambda?"),
+        (("set", "search.mmr_lamda", "1"), "Unknown setting search.mmr_lamda (argument)\nDid you mean search.mmr_lambda?"),
         (
             ("set", "trim.max_records", "-1"),
             "trim.max_records = '-1' (argument): expected a whole number, at least 0",
         ),
-        (("show", "--set", "trim.slack"), "--set 'trim.slack' has no value\n"
+        (("show", "--set", "search.mmr_lambda"), "--set 'search.mmr_lambda' has no value\n"
          "Write it as: --set section.key=value"),
     ],
 )  # fmt: skip
@@ -155,7 +159,7 @@ def test_a_mistake_is_named_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("frob",), ("get",), ("set", "trim.slack"), ("show", "--ori")]
+    "words", [(), ("frob",), ("get",), ("set", "search.mmr_lambda"), ("show", "--ori")]
 )
 def test_a_line_that_makes_no_sense_is_a_usage_error(config: Run, words: tuple[str, ...]) -> None:
     code, out, err = config(*words)
@@ -172,4 +176,4 @@ def test_both_files_are_named(config: Run, root: str, tmp_path: Path) -> None:
 
 def test_who_sets_what_a_running_server_cannot_take_is_told(config: Run) -> None:
     assert "started again" in config("set", "serve.port", "9999")[2]
-    assert config("set", "serve.max_body_bytes", "9999")[2] == ""
+    assert config("set", "chat.max_entries", "99")[2] == ""

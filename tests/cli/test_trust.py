@@ -66,8 +66,8 @@ WRITING = [
     ["serve", "--port", "0"],
     ["service", "systemd"],
     ["doctor", "--fix"],
-    ["config", "set", "trim.slack", "0.2"],
-    ["config", "unset", "trim.slack"],
+    ["config", "set", "search.mmr_lambda", "0.2"],
+    ["config", "unset", "search.mmr_lambda"],
 ]
 
 
@@ -103,8 +103,8 @@ def test_a_command_that_reads_uses_the_default_memory_and_tells_the_user(
 def test_settings_of_the_user_can_be_changed_in_a_folder_that_is_not_approved(
     here: Callable[..., Outcome],
 ) -> None:
-    assert here("config", "set", "trim.slack", "0.2", "--user").code == 0
-    shown = here("config", "get", "trim.slack")
+    assert here("config", "set", "search.mmr_lambda", "0.2", "--user").code == 0
+    shown = here("config", "get", "search.mmr_lambda")
     assert shown.out == "0.2\n"
     assert "not approved" in shown.err
 
@@ -257,7 +257,7 @@ def test_the_settings_of_an_approved_folder_still_widen_nothing(
     here: Callable[..., Outcome], clone: Path
 ) -> None:
     here("trust", "--yes")
-    (clone / "memolith.toml").write_text("[store]\ndurability = 'fast'\n")
+    (clone / "memolith.toml").write_text("[mcp]\ntools = 'all'\n")
     done = here("list")
     assert done.code == 3
     assert "may not be set by a file found in a project folder" in done.err

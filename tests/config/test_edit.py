@@ -57,36 +57,42 @@ def test_file_and_folder_are_made_for_the_user_alone(profile: Profile) -> None:
 
 
 def test_each_value_is_written_in_its_own_type(profile: Profile) -> None:
-    write(profile, "trim.slack", "0.25")
+    write(profile, "search.mmr_lambda", "0.25")
     write(profile, "trim.archive_path", "memory/älter.md")
     write(profile, "chat.enabled", "off")
-    assert write(profile, "search.half_life_days", "3") == (
-        '[trim]\nslack = 0.25\narchive_path = "memory/älter.md"\n\n'
-        "[chat]\nenabled = false\n\n[search]\nhalf_life_days = 3.0\n"
+    write(profile, "search.half_life_days", "3")
+    assert write(profile, "index.extra_paths", "~/notes, ~/älter") == (
+        "[search]\nmmr_lambda = 0.25\nhalf_life_days = 3.0\n\n"
+        '[trim]\narchive_path = "memory/älter.md"\n\n'
+        '[chat]\nenabled = false\n\n[index]\nextra_paths = ["~/notes", "~/älter"]\n'
     )
     config = open_profile(profile.root)[1].config
-    assert (config.trim.slack, config.trim.archive_path) == (0.25, "memory/älter.md")
+    assert (config.search.mmr_lambda, config.trim.archive_path) == (0.25, "memory/älter.md")
     assert (config.chat.enabled, config.search.half_life_days) == (False, 3.0)
+    assert config.index.extra_paths == ("~/notes", "~/älter")
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         (
-            "# mine\n\n[trim]  # window\n# as Ana likes it\nslack=0.2 # little\n\n[chat]\nenabled = true\n",
-            "# mine\n\n[trim]  # window\n# as Ana likes it\nslack=0.5 # little\n\n[chat]\nenabled = true\n",
+            "# mine\n\n[search]  # order\n# as Ana likes it\nmmr_lambda=0.2 # little\n\n[chat]\nenabled = true\n",
+            "# mine\n\n[search]  # order\n# as Ana likes it\nmmr_lambda=0.5 # little\n\n[chat]\nenabled = true\n",
         ),
-        ("[chat]\nenabled = true", "[chat]\nenabled = true\n[trim]\nslack = 0.5\n"),
-        ("trim.slack = 0.2\n[chat]\n", "trim.slack = 0.5\n[chat]\n"),
-        ("trim = { max_chars = 5, slack = 0.2 }\n", "trim = { max_chars = 5, slack = 0.5 }\n"),
-        ('[ "trim" ]\r\n"slack" = 0.2\r\n', '[ "trim" ]\r\n"slack" = 0.5\r\n'),
-        ("\ufeff[trim]\nslack = 0.2\n", "\ufeff[trim]\nslack = 0.5\n"),
-        ("", "[trim]\nslack = 0.5\n"),
+        ("[chat]\nenabled = true", "[chat]\nenabled = true\n[search]\nmmr_lambda = 0.5\n"),
+        ("search.mmr_lambda = 0.2\n[chat]\n", "search.mmr_lambda = 0.5\n[chat]\n"),
+        (
+            "search = { rrf_k = 5, mmr_lambda = 0.2 }\n",
+            "search = { rrf_k = 5, mmr_lambda = 0.5 }\n",
+        ),
+        ('[ "search" ]\r\n"mmr_lambda" = 0.2\r\n', '[ "search" ]\r\n"mmr_lambda" = 0.5\r\n'),
+        ("\ufeff[search]\nmmr_lambda = 0.2\n", "\ufeff[search]\nmmr_lambda = 0.5\n"),
+        ("", "[search]\nmmr_lambda = 0.5\n"),
     ],
 )
 def test_comments_order_and_layout_stay(profile: Profile, before: str, after: str) -> None:
     put(profile, before)
-    assert write(profile, "trim.slack", "0.5") == after
+    assert write(profile, "search.mmr_lambda", "0.5") == after
 
 
 def test_the_users_file_is_for_all_profiles(profile: Profile) -> None:
@@ -100,9 +106,13 @@ def test_the_users_file_is_for_all_profiles(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("trim.slak", "0.5", "Unknown setting trim.slak (argument)"),
+        ("search.mmr_lamda", "0.5", "Unknown setting search.mmr_lamda (argument)"),
         ("trim", "0.5", "Unknown setting trim (argument)"),
-        ("trim.slack", "2", "trim.slack = '2' (argument): expected a number, from 0 to 0.9"),
+        (
+            "search.mmr_lambda",
+            "2",
+            "search.mmr_lambda = '2' (argument): expected a number, from 0 to 1",
+        ),
         ("trim.archive_path", "/etc/x.md", "trim.archive_path = '/etc/x.md' (argument): expected"),
     ],
 )
@@ -123,30 +133,30 @@ def test_a_found_folder_is_not_given_what_it_may_not_have(
     monkeypatch.chdir(tmp_path)
     profile, _ = open_profile()
     assert not profile.trusted
-    with pytest.raises(ConfigError, match=r"store\.durability may not be set by a file found"):
-        write(profile, "store.durability", "fast")
+    with pytest.raises(ConfigError, match=r"llm\.model may not be set by a file found"):
+        write(profile, "llm.model", "mine")
     assert (tmp_path / "memolith.toml").read_bytes() == b""
-    write_setting(profile, "store.durability", "fast", for_user=True)
-    assert open_profile()[1].config.store.durability == "fast"
+    write_setting(profile, "llm.model", "mine", for_user=True)
+    assert open_profile()[1].config.llm.model == "mine"
 
 
-@pytest.mark.parametrize("content", ["trim = 5\n", "[[trim]]\nslack = 0.2\n"])
+@pytest.mark.parametrize("content", ["search = 5\n", "[[search]]\nmmr_lambda = 0.2\n"])
 def test_a_file_that_cannot_be_changed_safely_is_left_alone(profile: Profile, content: str) -> None:
     put(profile, content)
     with pytest.raises(ConfigError) as caught:
-        write(profile, "trim.slack", "0.5")
+        write(profile, "search.mmr_lambda", "0.5")
     assert str(caught.value) == (
         f"{profile.settings_file} is written in a way that cannot be changed safely\n"
-        "Change it by hand: under [trim] write slack = 0.5"
+        "Change it by hand: under [search] write mmr_lambda = 0.5"
     )
     with open(profile.settings_file, encoding="utf-8") as file:
         assert file.read() == content
 
 
 def test_a_broken_file_is_not_overwritten(profile: Profile) -> None:
-    put(profile, "[trim\nslack = 0.2\n")
+    put(profile, "[search\nmmr_lambda = 0.2\n")
     with pytest.raises(ConfigError, match="is not valid TOML"):
-        write(profile, "trim.slack", "0.5")
+        write(profile, "search.mmr_lambda", "0.5")
 
 
 def test_a_link_is_not_followed(profile: Profile, tmp_path: Path) -> None:
@@ -155,7 +165,7 @@ def test_a_link_is_not_followed(profile: Profile, tmp_path: Path) -> None:
     os.symlink(tmp_path / "foreign.toml", profile.settings_file)
     (tmp_path / "foreign.toml").touch()
     with pytest.raises(PathOutsideProfileError):
-        write(profile, "trim.slack", "0.5")
+        write(profile, "search.mmr_lambda", "0.5")
     assert (tmp_path / "foreign.toml").read_bytes() == b""
 
 

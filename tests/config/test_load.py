@@ -87,13 +87,13 @@ def test_each_place_wins_over_the_next_and_is_named_as_the_origin(desk: Desk) ->
     loaded = desk.load({"trim.max_records": "5"})
     assert (loaded.config.trim.max_records, loaded.config.trim.max_chars) == (5, 7)
     assert loaded.origins["trim.max_chars"] == str(desk.user_file)
-    assert loaded.origins["trim.slack"] == "default"
+    assert loaded.origins["search.mmr_lambda"] == "default"
 
 
 def another_value(setting: Setting) -> bool | float | str | list[str]:
-    if setting.kind is tuple:
-        return ["one", "two"]
     """A value that is allowed and not the default."""
+    if setting.kind is tuple:
+        return ["/one", "/two"] if setting.name == "index.extra_paths" else ["one", "two"]
     if setting.kind is bool:
         return not setting.default
     choices: list[float | str] = [50, 30, 5, 0.5, 500, 5000, 50000]
@@ -135,13 +135,13 @@ def test_every_setting_can_be_set_from_every_place(desk: Desk, name: str) -> Non
 
 
 def test_a_misspelt_setting_is_an_error_that_suggests_the_right_one(desk: Desk) -> None:
-    assert desk.problem_in_file("[store]\ndurabilty = 'full'") == (
-        "Unknown setting store.durabilty (FILE)\nDid you mean store.durability?"
+    assert desk.problem_in_file("[store]\nbackups_keptt = 1") == (
+        "Unknown setting store.backups_keptt (FILE)\nDid you mean store.backups_kept?"
     )
-    assert desk.problem_in_file("durability = 'full'") == (
-        "Unknown setting durability (FILE)\nDid you mean store.durability?"
+    assert desk.problem_in_file("backups_kept = 1") == (
+        "Unknown setting backups_kept (FILE)\nDid you mean store.backups_kept?"
     )
-    assert desk.problem_in_file("[stores]\ndurability = 'full'") == (
+    assert desk.problem_in_file("[stores]\nbackups_kept = 1") == (
         "Unknown section [stores] (FILE)\nDid you mean [store]?"
     )
     assert desk.problem_in_file("[zzz]\n") == (
@@ -160,8 +160,8 @@ def test_a_misspelt_setting_is_an_error_that_suggests_the_right_one(desk: Desk) 
 
 def test_a_misspelt_variable_is_an_error_that_suggests_the_right_one(desk: Desk) -> None:
     suggestions = {
-        "MEMOLITH_STORE__DURABILTY": "Did you mean MEMOLITH_STORE__DURABILITY?",
-        "MEMOLITH_STORE_DURABILITY": "Did you mean MEMOLITH_STORE__DURABILITY?",
+        "MEMOLITH_STORE__BACKUPS_KEPTT": "Did you mean MEMOLITH_STORE__BACKUPS_KEPT?",
+        "MEMOLITH_STORE_BACKUPS_KEPT": "Did you mean MEMOLITH_STORE__BACKUPS_KEPT?",
         "MEMOLITH_Store__Durability": "See all settings: memolith config show",
         "MEMOLITH_ZZZ__QQQ": "See all settings: memolith config show",
         "MEMOLITH_ROT": "Did you mean MEMOLITH_ROOT?",
@@ -186,8 +186,10 @@ def test_a_misspelt_variable_is_found_before_the_wrong_profile_is(desk: Desk) ->
 
 def test_a_wrong_value_is_named_with_its_origin_and_what_was_expected(desk: Desk) -> None:
     wrong = {
-        "[store]\ndurability = 'often'": "store.durability = 'often' (FILE): expected one of full, fast",
-        "[store]\ndurability = true": "store.durability = True (FILE): expected one of full, fast",
+        "[context]\ncitations = 'often'": (
+            "context.citations = 'often' (FILE): expected one of auto, on, off"
+        ),
+        "[context]\ncitations = true": "context.citations = True (FILE): expected one of auto, on, off",
         "[trim]\nmax_records = '5'": (
             "trim.max_records = '5' (FILE): expected a whole number, at least 0"
         ),
@@ -198,11 +200,11 @@ def test_a_wrong_value_is_named_with_its_origin_and_what_was_expected(desk: Desk
         "[trim]\nmax_records = true": (
             "trim.max_records = True (FILE): expected a whole number, at least 0"
         ),
-        "[trim]\nslack = nan": "trim.slack = nan (FILE): expected a number, from 0 to 0.9",
-        "[trim]\nslack = inf": "trim.slack = inf (FILE): expected a number, from 0 to 0.9",
-        "[trim]\nslack = false": "trim.slack = False (FILE): expected a number, from 0 to 0.9",
-        "[trim]\nslack = 2026-01-01": (
-            "trim.slack = datetime.date(2026, 1, 1) (FILE): expected a number, from 0 to 0.9"
+        "[search]\nmmr_lambda = nan": "search.mmr_lambda = nan (FILE): expected a number, from 0 to 1",
+        "[search]\nmmr_lambda = inf": "search.mmr_lambda = inf (FILE): expected a number, from 0 to 1",
+        "[search]\nmmr_lambda = false": "search.mmr_lambda = False (FILE): expected a number, from 0 to 1",
+        "[search]\nmmr_lambda = 2026-01-01": (
+            "search.mmr_lambda = datetime.date(2026, 1, 1) (FILE): expected a number, from 0 to 1"
         ),
         "[chat]\nenabled = 1": "chat.enabled = 1 (FILE): expected true or false",
         "[chat]\nenabled = 'true'": "chat.enabled = 'true' (FILE): expected true or false",
@@ -228,14 +230,14 @@ def test_text_that_is_no_whole_number_is_refused(desk: Desk, text: str) -> None:
     assert len(problem) < 200
 
 
-@pytest.mark.parametrize("text", ["", "x", "-0.1", "nan", "inf", "-inf", "1e999", "true", "0.91"])
+@pytest.mark.parametrize("text", ["", "x", "-0.1", "nan", "inf", "-inf", "1e999", "true", "1.01"])
 def test_text_that_is_no_number_within_the_limits_is_refused(desk: Desk, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        desk.load({"trim.slack": text})
+        desk.load({"search.mmr_lambda": text})
     assert caught.value.message == (
-        f"trim.slack = {text!r} (argument): expected a number, from 0 to 0.9"
+        f"search.mmr_lambda = {text!r} (argument): expected a number, from 0 to 1"
     )
-    assert (caught.value.setting, caught.value.origin) == ("trim.slack", "argument")
+    assert (caught.value.setting, caught.value.origin) == ("search.mmr_lambda", "argument")
 
 
 @pytest.mark.parametrize("value", [None, [], {}, b"0", 0j, True, float("nan"), 10**400], ids=repr)
@@ -259,15 +261,15 @@ def test_true_and_false_may_be_written_as_people_do(desk: Desk) -> None:
 
 
 def test_a_file_found_in_a_project_folder_may_not_set_everything(desk: Desk) -> None:
-    desk.profile_file.write_text("[store]\ndurability = 'fast'\n")
-    assert desk.load().config.store.durability == "fast"  # the root was named
+    desk.profile_file.write_text("[llm]\nmodel = 'mine'\n")
+    assert desk.load().config.llm.model == "mine"  # the root was named
     desk.approve()
     assert desk.problem() == (
-        f"store.durability may not be set by a file found in a project folder ({desk.profile_file})\n"
-        f"Set it in {desk.user_file} or as MEMOLITH_STORE__DURABILITY,"
+        f"llm.model may not be set by a file found in a project folder ({desk.profile_file})\n"
+        f"Set it in {desk.user_file} or as MEMOLITH_LLM__MODEL,"
         f" or name the folder: --root {desk.project}"
     )
-    assert desk.load(MEMOLITH_ROOT=str(desk.project)).config.store.durability == "fast"
+    assert desk.load(MEMOLITH_ROOT=str(desk.project)).config.llm.model == "mine"
 
 
 def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
@@ -276,9 +278,9 @@ def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
     profile, loaded = desk.open()
     assert (profile.root, profile.trusted) == (str(desk.project), False)
     assert (loaded.config.trim.max_records, loaded.config.trim.archive_path) == (5, "old.md")
-    desk.user_file.write_text("[store]\ndurability = 'fast'\n")
-    assert desk.load().config.store.durability == "fast"
-    assert desk.load(MEMOLITH_STORE__DURABILITY="full").config.store.durability == "full"
+    desk.user_file.write_text("[llm]\nmodel = 'mine'\n")
+    assert desk.load().config.llm.model == "mine"
+    assert desk.load(MEMOLITH_LLM__MODEL="other").config.llm.model == "other"
 
 
 def test_hostile_names_and_values_do_not_reach_the_terminal(desk: Desk) -> None:
@@ -286,8 +288,8 @@ def test_hostile_names_and_values_do_not_reach_the_terminal(desk: Desk) -> None:
         '"\\u001b[31m" = 1',
         '["\\u001b]8;;evil\\u0007"]',
         '[store]\n"a\\nb" = 1',
-        '[store]\ndurability = "\\u001b[2J"',
-        "[store]\ndurability" + ".a" * 900 + " = 1",
+        '[context]\ncitations = "\\u001b[2J"',
+        "[context]\ncitations" + ".a" * 900 + " = 1",
         "[store]\n" + "x" * 1900 + " = 1",
     ):
         problem = desk.problem_in_file(toml)
@@ -300,9 +302,9 @@ def test_flags_are_split_at_the_first_equals_sign() -> None:
     assert settings_from_flags([]) == {}
     assert settings_from_flags(["a.b=c=d", "a.b=", "x.y = 5"]) == {"a.b": "", "x.y": " 5"}
     with pytest.raises(ConfigError) as caught:
-        settings_from_flags(["trim.slack"])
+        settings_from_flags(["search.mmr_lambda"])
     assert str(caught.value) == (
-        "--set 'trim.slack' has no value\nWrite it as: --set section.key=value"
+        "--set 'search.mmr_lambda' has no value\nWrite it as: --set section.key=value"
     )
 
 
@@ -338,7 +340,7 @@ def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
 PIECES = [
     *"[]={}.,#'\"\\\n\r\t 0_-", "[[", "]]", '"""', "'''", "true", "nan", "-inf", "1e9", "0x", "9" * 30,
     "2026-01-01", "07:32:00", "\\u0000", "\0", "\x1b", "\ufeff", "é", "\u2028", "\ud800", "store", "trim",
-    "[trim]\n", "[store]\n", "max_records", "durability = ", "slack = ", "archive_path = ", "{a=",
+    "[trim]\n", "[store]\n", "max_records", "backups_kept = ", "mmr_lambda = ", "archive_path = ", "{a=",
 ]  # fmt: skip
 VALUES = [
     "true",

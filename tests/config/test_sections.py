@@ -45,8 +45,12 @@ def test_the_config_cannot_be_changed_behind_anybodys_back() -> None:
 
 
 def test_changed_values_leave_the_defaults_alone() -> None:
-    config = with_values({"trim.max_records": 5, "trim.slack": 0.5, "chat.enabled": False})
-    assert (config.trim.max_records, config.trim.slack, config.chat.enabled) == (5, 0.5, False)
+    config = with_values({"trim.max_records": 5, "search.mmr_lambda": 0.5, "chat.enabled": False})
+    assert (config.trim.max_records, config.search.mmr_lambda, config.chat.enabled) == (
+        5,
+        0.5,
+        False,
+    )
     assert config.trim.archive_path == DEFAULTS.trim.archive_path
     assert config.store == DEFAULTS.store
     assert Config() == DEFAULTS

@@ -43,10 +43,10 @@ def test_a_file_may_start_with_a_byte_order_mark_and_end_lines_as_windows_does(f
 
 
 def test_a_broken_file_is_named_with_its_line(file: Path) -> None:
-    broken = problem(file, b"[trim]\nmax_records = 5\nslack 0.5\n")
+    broken = problem(file, b"[trim]\nmax_records = 5\nmax_chars 5\n")
     assert broken.startswith("is not valid TOML: ")
     assert "line 3" in broken
-    assert "line 3" in problem(file, b"[trim]\nslack = 0.5\nslack = 0.5\n")
+    assert "line 3" in problem(file, b"[search]\nmmr_lambda = 0.5\nmmr_lambda = 0.5\n")
     assert "line 1, column 1" in problem(file, b"\0")
 
 

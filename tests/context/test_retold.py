@@ -23,7 +23,7 @@ def memory(root: str, stopped_time: StoppedTime) -> Memory:
     return Memory(
         root,
         clock=Clock("UTC", now=stopped_time),
-        settings={"compact.max_records": 2, "store.durability": "fast"},
+        settings={"compact.max_records": 2},
     )
 
 

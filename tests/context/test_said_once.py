@@ -22,7 +22,6 @@ DAYS = 100
 LIMITS = {
     "compact.max_records": 60,
     "compact.max_chars": 24_000,
-    "store.durability": "fast",
 }
 BUDGETS = (32_000, 9_500, 2_000)
 BY_HAND = "## People\n\n- Ana: badge 7, writes in the evening\n- Ben: no onions\n\n" + "\n".join(

@@ -96,12 +96,13 @@ def test_no_secret_is_ever_in_it(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("ending", ["\n", ""])
 @pytest.mark.parametrize("hook", [False, True])
 def test_no_part_of_a_secret_or_foreign_line_longer_than_what_is_read(
-    tmp_path: Path, hook: bool, ending: str
+    tmp_path: Path, hook: bool, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = memory_at(tmp_path, settings={"store.max_record_bytes": 300_000})
+    monkeypatch.setattr("memolith.files.gate.MAX_RECORD_BYTES", 300_000)
+    memory = memory_at(tmp_path)
     memory.remember("Tea at four")
     for channel, sensitivity in (("cli", "secret"), ("telegram", "private-user")):
-        Memory(tmp_path, channel=channel, settings={"store.max_record_bytes": 300_000}).remember(
+        Memory(tmp_path, channel=channel).remember(
             "canary " * 40_000 + channel, sensitivity=sensitivity
         )
         for path in tmp_path.rglob("*.md"):

@@ -47,7 +47,7 @@ def test_hints_over_rest_lead_to_the_memory_that_is_served(memory: Memory) -> No
         answers: list[httpx2.Response] = [
             client.get("/api/v1/records?include_secret=true"),
             client.get("/api/v1/records", headers={"authorization": "Bearer x"}),
-            client.put("/api/v1/config/serve.allow_secret", json={"value": True}),
+            client.put("/api/v1/config/trust.allow_secret", json={"value": True}),
             client.get("/api/v1/config/nonsense"),
             client.get("/api/v1/jobs/nonsense"),
             client.post("/rpc", json={"version": 1, "method": "memory.getFile",

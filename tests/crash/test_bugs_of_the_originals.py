@@ -26,7 +26,7 @@ from tests.crash.workers import LiveWorker, Order
 if TYPE_CHECKING:
     from pathlib import Path
 
-TRIM = {"trim.max_records": 2, "trim.slack": 0}
+TRIM = {"trim.max_records": 2}
 
 
 @pytest.fixture

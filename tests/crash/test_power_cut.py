@@ -132,7 +132,7 @@ def test_what_was_acknowledged_survives_a_power_cut(
     if reason := mounts.why_no_loop_image(kind):
         pytest.skip(reason)
     cuts, seed = size(40, 300), new_seed()
-    outcome = cut_repeatedly(tmp_path, kind, cuts, seed, {**COMPACT, "store.durability": "full"})
+    outcome = cut_repeatedly(tmp_path, kind, cuts, seed, {**COMPACT})
     verdict = outcome.verdict
     figures(
         "R4", file_system=kind, cuts=cuts, acked=outcome.acknowledged, **verdict.figures(),
@@ -194,14 +194,15 @@ def test_a_power_cut_right_after_each_operation_finds_it_done(
 
 @pytest.mark.parametrize("kind", FILE_SYSTEMS)
 def test_the_power_cut_rig_sees_a_store_without_sync_lose_records(
-    kind: str, tmp_path: Path, figures: Figures
+    kind: str, tmp_path: Path, figures: Figures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if reason := mounts.why_no_loop_image(kind):
         pytest.skip(reason)
     seed = new_seed()
-    outcome = cut_repeatedly(tmp_path, kind, 20, seed, {"store.durability": "fast"})
+    monkeypatch.setenv("MEMOLITH_FSYNC", "off")
+    outcome = cut_repeatedly(tmp_path, kind, 20, seed, {})
     figures(
-        "R4", file_system=kind, control="durability=fast", acked=outcome.acknowledged,
+        "R4", file_system=kind, control="MEMOLITH_FSYNC=off", acked=outcome.acknowledged,
         **outcome.verdict.figures(), seed=seed,
     )  # fmt: skip
     assert outcome.verdict.lost

@@ -57,7 +57,7 @@ def test_two_versions_at_once_keep_each_others_records(tmp_path: Path, figures: 
 
 def test_a_record_with_unknown_keys_is_read_and_survives_every_rewrite(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    with Memory(str(root), settings={"trim.max_records": 2, "trim.slack": 0}) as memory:
+    with Memory(str(root), settings={"trim.max_records": 2}) as memory:
         doomed = memory.remember("doomed")
         day = next((root / "memory").glob("*.md")).stem
         newer_version.main(str(root), day, "1")

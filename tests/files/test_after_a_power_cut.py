@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
 
 BLOCK = 512
-FAST = {"store.durability": "fast", "store.duplicates": "keep"}
 LATER = [encode_line(make_record(f"later {number} {'x' * 250}")) for number in range(4)]
 
 
@@ -60,7 +59,7 @@ def check(path: Path, synced: bytes, text: str) -> None:
 def test_after_any_loss_behind_the_synced_part_no_line_is_torn(
     root: str, clock: Clock, file: str
 ) -> None:
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     path, started = Path(root, file), Path(f"{root} as it was")
     with path.open("ab") as out:
@@ -71,7 +70,7 @@ def test_after_any_loss_behind_the_synced_part_no_line_is_torn(
         shutil.rmtree(root)
         shutil.copytree(started, root)
         path.write_bytes(data)
-        with Memory(root, clock=clock, settings=FAST) as memory:
+        with Memory(root, clock=clock) as memory:
             memory.remember(f"next {number}")
         check(path, synced, f"next {number}")
 
@@ -93,7 +92,7 @@ def test_wherever_blocks_begin_only_whole_lines_are_left(before: int) -> None:
 
 
 def test_a_record_whose_line_end_an_editor_dropped_stays(root: str, clock: Clock) -> None:
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     path, started = Path(root, "MEMORY.md"), Path(f"{root} as it was")
     synced = path.read_bytes().removesuffix(b"\n")
@@ -102,7 +101,7 @@ def test_a_record_whose_line_end_an_editor_dropped_stays(root: str, clock: Clock
         shutil.rmtree(root)
         shutil.copytree(started, root)
         path.write_bytes(data)
-        with Memory(root, clock=clock, settings=FAST) as memory:
+        with Memory(root, clock=clock) as memory:
             memory.remember(f"next {number}")
         check(path, synced + b"\n", f"next {number}")
 
@@ -116,7 +115,7 @@ def test_a_new_file_of_which_nothing_reached_the_disk_begins_anew(
         path = Path(root, file)
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
-        with Memory(root, clock=clock, settings=FAST) as memory:
+        with Memory(root, clock=clock) as memory:
             record = memory.remember(f"next {number}")
         check(path, b"", f"next {number}")
         log = Path(root, "memory", "2026-11-15.md").read_bytes().split(b"\n")
@@ -129,11 +128,11 @@ def test_size_and_time_as_we_left_them_prove_nothing_after_a_restart(
     root: str, clock: Clock, lost: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The inode was on the disk and so was the lock file, but not the last bytes of the record."""
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     files = [Path(root, "MEMORY.md"), Path(root, "memory", "2026-11-15.md")]
     synced = [file.read_bytes() for file in files]
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember(f"never acknowledged {'x' * 300}")
     for file in files:
         found = file.stat()
@@ -142,7 +141,7 @@ def test_size_and_time_as_we_left_them_prove_nothing_after_a_restart(
             out.write(bytes(lost))
         os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
     monkeypatch.setattr("memolith.clock.boot_id", lambda: "another boot")
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("next")
     for file, data in zip(files, synced, strict=True):
         check(file, data, "next")
@@ -151,14 +150,14 @@ def test_size_and_time_as_we_left_them_prove_nothing_after_a_restart(
 def test_whole_lines_behind_a_hole_stay_and_the_torn_one_is_kept_aside(
     root: str, clock: Clock
 ) -> None:
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     path = Path(root, "MEMORY.md")
     synced = path.read_bytes()
     hole = bytes(BLOCK * 2 - len(synced) % BLOCK)
     path.write_bytes(synced + hole + LATER[0][-20:] + LATER[1])
     path.chmod(0o640)
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("next")
     check(path, synced + LATER[1], "next")
     assert path.stat().st_mode & 0o777 == 0o640
@@ -180,12 +179,12 @@ TYPED = {
 def test_a_last_line_that_a_person_typed_gets_its_end_and_stays(
     root: str, clock: Clock, name: str
 ) -> None:
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     path = Path(root, "MEMORY.md")
     before = path.read_bytes() + TYPED[name]
     path.write_bytes(before)
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("next")
     assert path.read_bytes().startswith(before + b"\n- {")
     assert not Path(root, ".memolith", "quarantine").exists()
@@ -202,13 +201,13 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_zeros_in_the_words_of_others_stay_as_they_are(root: str, clock: Clock, name: str) -> None:
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("synced")
     path = Path(root, "MEMORY.md")
     start = path.read_bytes()
     before = start + FOREIGN[name].replace(b"PAD", bytes(BLOCK - len(start) % BLOCK))
     path.write_bytes(before)
-    with Memory(root, clock=clock, settings=FAST) as memory:
+    with Memory(root, clock=clock) as memory:
         memory.remember("next")
     after = path.read_bytes()
     assert after.startswith(before)
@@ -222,6 +221,6 @@ def test_a_file_in_utf_16_is_never_taken_for_holes(root: str, clock: Clock, enco
     path.parent.mkdir()
     path.write_bytes(("# Memory\n" + "- {}\n" * 600).encode(encoding))
     before = path.read_bytes()
-    with Memory(root, clock=clock, settings=FAST) as memory, pytest.raises(FileFormatError):
+    with Memory(root, clock=clock) as memory, pytest.raises(FileFormatError):
         memory.remember("next")
     assert path.read_bytes() == before

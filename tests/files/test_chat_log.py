@@ -89,7 +89,7 @@ def test_a_cut_never_leaves_half_a_character(root: str) -> None:
 
 
 def test_a_busy_chat_does_not_push_out_a_quiet_one(root: str) -> None:
-    with Memory(root, settings={"chat.max_entries": 5, "store.durability": "fast"}) as memory:
+    with Memory(root, settings={"chat.max_entries": 5}) as memory:
         for number in range(3):
             memory.chats.log(f"quiet {number}", "ok", chat="quiet")
         for number in range(60):
@@ -105,7 +105,7 @@ def test_a_busy_chat_does_not_push_out_a_quiet_one(root: str) -> None:
 
 
 def test_what_leaves_stands_in_the_archive_and_nothing_is_lost(root: str) -> None:
-    with Memory(root, settings={"chat.max_entries": 4, "store.durability": "fast"}) as memory:
+    with Memory(root, settings={"chat.max_entries": 4}) as memory:
         for number in range(50):
             memory.chats.log(f"number {number}", "ok", chat=f"chat {number % 3}")
     said = [json.loads(line)["user_message"] for line in lines_of(root, ARCHIVE, HISTORY)]
@@ -124,7 +124,7 @@ def test_lines_of_somebody_else_stay_where_they_are(root: str) -> None:
     ]
     Path(root).mkdir()
     Path(root, HISTORY).write_bytes(b"\r\n".join(foreign))
-    with Memory(root, settings={"chat.max_entries": 2, "store.durability": "fast"}) as memory:
+    with Memory(root, settings={"chat.max_entries": 2}) as memory:
         for number in range(30):
             memory.chats.log(f"number {number}", "ok")
         assert len(memory.chats.turns()) == 2
@@ -167,7 +167,7 @@ def test_each_chat_keeps_its_newest_turns_whatever_the_others_do(
 ) -> None:
     with (
         TemporaryDirectory() as root,
-        Memory(root, settings={"chat.max_entries": limit, "store.durability": "fast"}) as memory,
+        Memory(root, settings={"chat.max_entries": limit}) as memory,
     ):
         for chat, words in said:
             memory.chats.log(words, "ok", chat=chat)
@@ -210,7 +210,7 @@ def test_the_history_is_backed_up_before_turns_leave_it(root: str) -> None:
 
 
 def test_backups_of_chats_do_not_push_out_those_of_the_memory(root: str) -> None:
-    limits = {**CAPPED, "store.backups_kept": 1, "trim.max_records": 2, "trim.slack": 0}
+    limits = {**CAPPED, "store.backups_kept": 1, "trim.max_records": 2}
     with Memory(root, settings=limits) as memory:
         for number in range(4):
             memory.remember(f"record {number}")
@@ -240,7 +240,7 @@ def test_a_power_cut_between_archive_and_history_archives_no_turn_twice(root: st
 
 def test_the_same_words_twice_in_a_millisecond_are_two_turns_in_the_archive(root: str) -> None:
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
-    with Memory(root, settings={"chat.max_entries": 1, "store.durability": "fast"}) as memory:
+    with Memory(root, settings={"chat.max_entries": 1}) as memory:
         for _ in range(30):
             memory.chats.log("yes", "ok", said=now)
     assert len(lines_of(root, ARCHIVE, HISTORY)) == 30

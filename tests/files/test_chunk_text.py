@@ -56,7 +56,7 @@ def chunks_of(folder: Path) -> list[Chunk]:
 def test_texts_of_many_files_are_read_with_few_of_them_open(tmp_path: Path, room: int) -> None:
     chunks = chunks_of(tmp_path)
     wanted = [*chunks, *chunks[::-1]]
-    with Folder(str(tmp_path)) as folder, Roots(folder, "") as roots, room_for(room):
+    with Folder(str(tmp_path)) as folder, Roots(folder, ()) as roots, room_for(room):
         read = [text.text if text else None for text in read_texts(roots, wanted)]
     texts = [f"the text of {number}" for number in range(FILES)]
     assert read == [*texts, *texts[::-1]]
@@ -64,7 +64,7 @@ def test_texts_of_many_files_are_read_with_few_of_them_open(tmp_path: Path, room
 
 def test_no_handle_left_is_an_error_and_no_changed_file(tmp_path: Path) -> None:
     chunks = chunks_of(tmp_path)[:1]
-    with Folder(str(tmp_path)) as folder, Roots(folder, "") as roots:
+    with Folder(str(tmp_path)) as folder, Roots(folder, ()) as roots:
         assert list(read_texts(roots, chunks))
         with room_for(0), pytest.raises(StorageError, match="too many files are open"):
             list(read_texts(roots, chunks))

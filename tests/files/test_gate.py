@@ -10,7 +10,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import RefusedError, TextTooLargeError
-from memolith.files.gate import new_id, whole_characters
+from memolith.files.gate import MAX_RECORD_BYTES, new_id, whole_characters
 from memolith.types import CATEGORIES
 from tests.conftest import StoppedTime
 
@@ -34,22 +34,12 @@ def test_an_empty_text_is_refused(text: str, memory: Memory) -> None:
 
 
 def test_a_text_over_the_limit_is_refused_whole_with_both_sizes(root: str) -> None:
-    with Memory(root, settings={"store.max_record_bytes": 10}) as memory:
-        memory.remember("ten bytes!")
+    with Memory(root) as memory:
+        memory.remember("x" * MAX_RECORD_BYTES)
         with pytest.raises(TextTooLargeError) as raised:
-            memory.remember("ten bytes: ü")
-    assert (raised.value.size, raised.value.limit) == (13, 10)
+            memory.remember("x" * (MAX_RECORD_BYTES - 1) + "ü")
+    assert (raised.value.size, raised.value.limit) == (MAX_RECORD_BYTES + 1, MAX_RECORD_BYTES)
     assert lines(memory) == 1
-
-
-def test_every_text_within_the_largest_limit_can_be_read_again(root: str) -> None:
-    with Memory(root, settings={"store.max_record_bytes": 16_777_216}) as memory:
-        for text in ("x" * 900_000, "x" * 2_000_000, "\x01" * 300_000):
-            try:
-                record = memory.remember(text)
-            except RefusedError:
-                continue
-            assert [found.id for found in memory.records()][-1:] == [record.id]
 
 
 UNSPEAKABLE = {
@@ -247,12 +237,6 @@ def test_an_expiry_to_the_microsecond_is_known_again(
     expires = stopped_time.moment + timedelta(hours=1, microseconds=1234)
     first = memory.remember("Parking on level 3", expires=expires)
     assert memory.remember("Parking on level 3", expires=expires).id == first.id
-
-
-def test_duplicates_may_be_kept_by_a_setting(root: str) -> None:
-    with Memory(root, settings={"store.duplicates": "keep"}) as memory:
-        ids = {memory.remember("Tea").id for _ in range(3)}
-    assert len(ids) == lines(memory) == 3
 
 
 def test_duplicates_are_found_among_lines_somebody_else_wrote(memory: Memory) -> None:

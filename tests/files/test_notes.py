@@ -133,13 +133,6 @@ def test_a_superseded_note_is_not_reused(memory: Memory) -> None:
     assert not memory.save_note("Ana owns the key").reused
 
 
-def test_duplicate_notes_may_be_kept_by_a_setting(root: str) -> None:
-    with Memory(root, settings={"store.duplicates": "keep"}) as memory:
-        notes = [memory.save_note("The API uses JWT") for _ in range(3)]
-    assert [note.reused for note in notes] == [False] * 3
-    assert len(memory.records()) == 3
-
-
 def test_the_title_of_a_secret_note_is_kept_inside_and_not_in_its_name(memory: Memory) -> None:
     note = memory.save_note("The code is 1234", title="Safe of Ana", sensitivity="secret")
     assert note.citation

@@ -262,7 +262,7 @@ def test_a_front_matter_without_end_that_speaks_of_a_secret_is_hidden(memory: Me
 
 
 def test_of_a_hundred_secrets_among_others_not_one_is_seen(root: str) -> None:
-    with Memory(root, settings={"store.durability": "fast"}) as memory:
+    with Memory(root) as memory:
         for number in range(300):
             sensitivity = "secret" if number % 3 == 0 else "private-user"
             memory.remember(f"canary-{number}-{sensitivity}", sensitivity=sensitivity)  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
-    "index.extra_paths": (files_that_are_searched, "", DOCS, {}),
+    "index.extra_paths": (files_that_are_searched, [], [DOCS], {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,

@@ -55,7 +55,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def indexed(root: Path) -> Iterator[tuple[Sources, SqliteIndex]]:
     """The index of a memory, in which nothing is embedded yet."""
-    with Folder(str(root)) as folder, Roots(folder, "") as roots:
+    with Folder(str(root)) as folder, Roots(folder, ()) as roots:
         sources = Sources(roots, Days(lambda _: date(2026, 11, 15)))
         index = SqliteIndex(str(root / "index"), (Noticing.name, Noticing.dimensions))
         sync(sources, index, None)

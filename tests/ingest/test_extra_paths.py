@@ -31,9 +31,9 @@ def memory(tmp_path: Path, notes: Path) -> Iterator[Memory]:
         yield memory
 
 
-def opened(tmp_path: Path, extra_paths: str) -> Memory:
+def opened(tmp_path: Path, *folders: str) -> Memory:
     (tmp_path / "profile/memory").mkdir(parents=True, exist_ok=True)
-    return Memory(tmp_path / "profile", settings={"index.extra_paths": extra_paths})
+    return Memory(tmp_path / "profile", settings={"index.extra_paths": list(folders)})
 
 
 def found(memory: Memory, word: str) -> list[str]:
@@ -68,7 +68,7 @@ def test_only_visible_markdown_is_searched(memory: Memory, notes: Path) -> None:
 def test_what_left_the_setting_leaves_the_index(tmp_path: Path, memory: Memory) -> None:
     assert found(memory, "heron")
     memory.close()
-    with opened(tmp_path, "") as without:
+    with opened(tmp_path) as without:
         assert without.index.sync().removed == 1
         assert found(without, "heron") == []
 
@@ -89,7 +89,7 @@ def test_a_running_memory_takes_the_setting_up(tmp_path: Path, notes: Path) -> N
 
 
 def test_a_missing_folder_is_a_warning_and_the_rest_is_found(tmp_path: Path, notes: Path) -> None:
-    with opened(tmp_path, f"{tmp_path}/gone:{notes}") as memory:
+    with opened(tmp_path, f"{tmp_path}/gone", str(notes)) as memory:
         memory.remember("a heron in the profile")
         result = memory.search("heron")
         assert len({hit.citation.path for hit in result.hits}) >= 2
@@ -117,7 +117,9 @@ def test_overlapping_folders_give_every_file_once(tmp_path: Path, notes: Path) -
     (profile / "memory/own.md").write_text("one kite\n")
     (profile / "DREAMS.md").write_text("a dreamt kite\n")
     os.symlink(notes, tmp_path / "same")
-    with opened(tmp_path, f"{notes}/garden\n{notes}:{tmp_path}:{tmp_path}/same") as memory:
+    with opened(
+        tmp_path, f"{notes}/garden", str(notes), str(tmp_path), f"{tmp_path}/same"
+    ) as memory:
         assert found(memory, "kite") == ["memory/own.md#L1"]
         (citation,) = found(memory, "heron")
         assert citation.startswith("@garden-")
@@ -128,7 +130,7 @@ def test_folders_of_one_name_have_ids_of_their_own(tmp_path: Path) -> None:
     for place in ("a", "b"):
         (tmp_path / place / "notes").mkdir(parents=True)
         (tmp_path / place / "notes/x.md").write_text(f"a heron in {place}\n")
-    with opened(tmp_path, f"{tmp_path}/a/notes:{tmp_path}/b/notes") as memory:
+    with opened(tmp_path, f"{tmp_path}/a/notes", f"{tmp_path}/b/notes") as memory:
         texts = {memory.get(citation).text for citation in found(memory, "heron")}
     assert texts == {"a heron in a", "a heron in b"}
 
@@ -166,9 +168,10 @@ def test_the_state_of_a_profile_is_no_place_to_search(tmp_path: Path) -> None:
         assert ".memolith" in memory.index.sync().warnings[0]
 
 
-def test_a_relative_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="full paths"):
-        opened(tmp_path, "notes")
+@pytest.mark.parametrize("folder", ["notes", "~/../other", "/srv/..", "~/a:/b", "/a\0"])
+def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, folder: str) -> None:
+    with pytest.raises(ConfigError, match="full path"):
+        opened(tmp_path, folder)
 
 
 def test_a_file_found_in_a_project_folder_may_not_name_folders(

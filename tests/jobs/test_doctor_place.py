@@ -203,9 +203,11 @@ def test_a_folder_that_syncthing_marked_is_named(files: Path, memory: Memory) ->
     assert "Syncthing" in found.message
 
 
-def test_unsafe_settings_are_named(files: Path) -> None:
-    with Memory(files, settings={"store.durability": "fast"}) as memory:
+def test_writes_that_are_not_synced_are_named(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMOLITH_FSYNC", "off")
+    with Memory(files) as memory:
         assert [check.status for check in findings(memory, "settings")] == ["warn"]
+    monkeypatch.delenv("MEMOLITH_FSYNC")
     with Memory(files, settings={"trim.max_records": 5}) as memory:
         (told,) = [check for check in memory.doctor().checks if check.id == "settings"]
     assert told.message.endswith("1 from argument")

@@ -105,7 +105,7 @@ def test_a_manifest_cannot_send_a_file_out_of_the_profile(
 
 
 def test_backups_made_in_the_same_millisecond_have_names_of_their_own(memory: Memory) -> None:
-    clock, limits = memory._store.clock, {"trim.max_records": 1, "trim.slack": 0.0}
+    clock, limits = memory._store.clock, {"trim.max_records": 1}
     with Memory(memory.root, clock=clock, settings=limits) as small:
         for number in range(5):
             small.remember(f"number {number}")

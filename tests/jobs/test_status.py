@@ -26,7 +26,7 @@ def test_everything_is_counted(memory: Memory) -> None:
     memory.save_note("a note")
     memory.chats.log("hello", "hi")
     memory.forget(forgotten.id)
-    with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
+    with Memory(memory.root, settings={"trim.max_records": 3}) as small:
         small.jobs.trim()
     status = memory.status()
     assert (status.records, status.notes, status.daily_logs, status.turns) == (3, 1, 1, 1)

@@ -42,7 +42,6 @@ LIMITS = st.builds(
     TrimConfig,
     max_records=st.integers(0, 15),
     max_chars=st.integers(0, 6000),
-    slack=st.floats(0, 0.9),
 )
 
 
@@ -124,8 +123,8 @@ def test_no_more_records_leave_than_needed(data: bytes, limits: TrimConfig) -> N
     )
     left = len(list(plan.kept.records()))
     prose = chars_of(data) - sum(chars_of(line.data) for line, _ in before.records())
-    count_goal = limits.max_records - int(limits.max_records * limits.slack)
-    char_goal = limits.max_chars - int(limits.max_chars * limits.slack)
+    count_goal = limits.max_records - limits.max_records // 10
+    char_goal = limits.max_chars - limits.max_chars // 10
     over_count = 0 < limits.max_records < plan.records_before
     over_chars = prose <= limits.max_chars < chars_of(data)
     one_more_is_too_many = over_count and left + 1 > count_goal
@@ -182,7 +181,7 @@ def test_daily_logs_are_never_trimmed(memory: Memory) -> None:
 
 
 def test_remember_trims_by_itself_when_a_limit_is_set(root: str) -> None:
-    with Memory(root, settings={"trim.max_records": 4, "trim.slack": 0.0}) as memory:
+    with Memory(root, settings={"trim.max_records": 4}) as memory:
         texts = remember_many(memory, 12)
         assert [record.text for record in memory.records()] == texts[-4:]
     archived = Document.parse("a", Path(root, ARCHIVE).read_bytes())
@@ -212,13 +211,13 @@ def test_prose_over_the_limit_is_said_and_left_alone(memory: Memory) -> None:
 def test_protected_categories_outlive_newer_notes(memory: Memory) -> None:
     remember_many(memory, 2, "fact")
     remember_many(memory, 4, "note")
-    with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
+    with Memory(memory.root, settings={"trim.max_records": 3}) as small:
         small.jobs.trim()
     assert [record.text for record in memory.records()] == ["fact 0", "fact 1", "note 3"]
 
 
 def test_trimming_again_and_again_loses_and_repeats_nothing(root: str) -> None:
-    with Memory(root, settings={"trim.max_records": 3, "trim.slack": 0.5}) as memory:
+    with Memory(root, settings={"trim.max_records": 3}) as memory:
         texts = remember_many(memory, 30)
         left = [record.text for record in memory.records()]
     archived = [record.text for _, record in
@@ -229,7 +228,7 @@ def test_trimming_again_and_again_loses_and_repeats_nothing(root: str) -> None:
 
 def test_a_second_trim_after_a_restore_archives_nothing_twice(memory: Memory) -> None:
     texts = remember_many(memory, 6)
-    with Memory(memory.root, settings={"trim.max_records": 3, "trim.slack": 0.0}) as small:
+    with Memory(memory.root, settings={"trim.max_records": 3}) as small:
         small.files.restore(small.jobs.trim().backup)
         assert [record.text for record in memory.records()] == texts
         small.jobs.trim()
@@ -241,7 +240,7 @@ def test_a_record_without_a_final_newline_is_archived_whole(memory: Memory) -> N
     remember_many(memory, 2)
     file = Path(memory.root, "MEMORY.md")
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
-    with Memory(memory.root, settings={"trim.max_chars": 800, "trim.slack": 0.9}) as small:
+    with Memory(memory.root, settings={"trim.max_chars": 500}) as small:
         assert trim(small).archived == 2
     assert Path(memory.root, ARCHIVE).read_bytes().count(b"}}\n") == 2
 
@@ -257,7 +256,7 @@ def test_the_archive_may_stand_anywhere_in_the_profile(archive: str, memory: Mem
 
 
 def test_only_so_many_backups_are_kept_and_no_empty_folders(root: str) -> None:
-    limits = {"trim.max_records": 1, "trim.slack": 0.0, "store.backups_kept": 3}
+    limits = {"trim.max_records": 1, "store.backups_kept": 3}
     with Memory(root, settings=limits) as memory:
         remember_many(memory, 12)
         assert len(memory.files.backups()) == 3

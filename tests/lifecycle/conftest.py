@@ -26,7 +26,6 @@ ON = {
     "compact.enabled": True,
     "compact.max_records": 60,
     "compact.max_chars": 24_000,
-    "store.durability": "fast",
 }
 
 
@@ -41,6 +40,12 @@ def open_the_model_once(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> Non
     """Jobs open it for each run, which is nothing in a night and much in a simulated year."""
     for module in (meaning, unique, contradictions):
         monkeypatch.setattr(module, "choose_embedder", lambda: model)
+
+
+@pytest.fixture(autouse=True)
+def no_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulated year is many writes, and nobody cuts the power."""
+    monkeypatch.setenv("MEMOLITH_FSYNC", "off")
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def memory_settings(memory: Memory) -> dict[str, Value]:
     return {name: value_of(memory.config, name) for name in SETTINGS}
 
 
-_SMALL: dict[str, Value] = {"compact.max_records": 60, "store.durability": "fast"}
+_SMALL: dict[str, Value] = {"compact.max_records": 60}
 _MODEL: dict[str, Value] = {**_SMALL, "llm.url": "http://127.0.0.1/v1"}
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {

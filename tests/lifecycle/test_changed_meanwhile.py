@@ -134,7 +134,7 @@ class Writing(RuleBased):
 def test_a_summary_does_not_tell_what_was_forgotten_corrected_or_hidden_while_it_was_written(
     root: str, clock: Clock, stopped_time: StoppedTime, change: Callable[[str, Record], None]
 ) -> None:
-    settings = {"compact.max_records": 60, "store.durability": "fast"}
+    settings = {"compact.max_records": 60}
     with Memory(root, clock=clock, settings=settings) as memory:
         record = memory.remember(OSPREY, category="note")
         live(memory, stopped_time, 30)

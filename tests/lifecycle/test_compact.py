@@ -25,7 +25,7 @@ from tests.conftest import StoppedTime
 from tests.files.samples import make_record
 from tests.lifecycle.life import WAYS, Hostile, live, tree
 
-SMALL = {"compact.max_records": 70, "compact.max_chars": 26_000, "store.durability": "fast"}
+SMALL = {"compact.max_records": 70, "compact.max_chars": 26_000}
 ARCHIVE = ".memolith/archive/MEMORY-archive.md"
 FORTY_DAYS = 40
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.conftest import StoppedTime
 
 LATEST = re.compile(r"of the (\w+)")
-OFF = {"compact.max_chars": 0, "store.durability": "fast"}
+OFF = {"compact.max_chars": 0}
 
 
 @pytest.fixture

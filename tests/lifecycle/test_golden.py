@@ -24,7 +24,6 @@ SETTINGS = {
     "compact.max_records": 25,
     "compact.max_chars": 16_000,
     "trim.max_records": 12,
-    "store.durability": "fast",
 }
 # What a reader compares; reports, backups and locks hold times and bytes of their own.
 SHOWN = ("MEMORY.md", "LONGMEMORY.md", ".memolith/archive")

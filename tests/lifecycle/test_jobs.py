@@ -16,7 +16,7 @@ from memolith.jobs.changes import replaced
 from memolith.jobs.job import Draft, Plan, Snapshot
 from memolith.jobs.run import run_job, run_unattended
 
-TRIM = {"trim.max_records": 3, "trim.slack": 0.0}
+TRIM = {"trim.max_records": 3}
 ASKED = {**TRIM, "jobs.review": "ask"}
 
 

@@ -27,7 +27,6 @@ ON = {
     "compact.enabled": True,
     "compact.max_records": 60,
     "compact.max_chars": 20_000,
-    "store.durability": "fast",
 }
 
 

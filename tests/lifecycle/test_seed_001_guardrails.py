@@ -80,7 +80,7 @@ def test_guardrail_5_each_profile_is_compacted_alone(grown: Memory, tmp_path: Pa
 def test_guardrail_6_switched_off_no_new_file_appears_and_sessions_start_as_before(
     root: str, clock: Clock, stopped_time: StoppedTime
 ) -> None:
-    memory = Memory(root, clock=clock, settings={"store.durability": "fast"})
+    memory = Memory(root, clock=clock)
     live(memory, stopped_time, 60)
     before, shown = set(tree(root)), memory.session_start().text
     maintain(memory.jobs)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memolith.clock import Clock
     from tests.conftest import StoppedTime
 
-LIMITS = {"compact.max_records": 12, "compact.max_chars": 0, "store.durability": "fast"}
+LIMITS = {"compact.max_records": 12, "compact.max_chars": 0}
 
 
 def test_what_several_summaries_would_tell_the_newest_tells_for_all(

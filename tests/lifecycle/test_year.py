@@ -17,7 +17,6 @@ DAYS = 365
 LIMITS = {
     "compact.max_records": 120,
     "compact.max_chars": 40_000,
-    "store.durability": "fast",
     "store.backups_kept": 3,
 }
 BY_HAND = b"## By hand\r\nNever lose this. \xff\xfe\n"

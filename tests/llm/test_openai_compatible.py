@@ -189,7 +189,7 @@ def test_a_model_of_which_nothing_can_be_taken_is_not_asked_for_every_summary(
     root: str, clock: Clock, stopped_time: StoppedTime
 ) -> None:
     with Endpoint("invented ids").running() as endpoint:
-        settings = {"llm.url": endpoint.url, "compact.max_records": 60, "store.durability": "fast"}
+        settings = {"llm.url": endpoint.url, "compact.max_records": 60}
         memory = Memory(root, clock=clock, settings=settings)
         live(memory, stopped_time, 40)
         report = memory.jobs.compact()
@@ -217,7 +217,6 @@ def test_a_whole_compaction_with_a_model(
         settings = {
             "llm.url": endpoint.url,
             "compact.max_records": 60,
-            "store.durability": "fast",
         }
         memory = Memory(root, clock=clock, settings=settings)
         memory.remember("The door code is xyzzy", sensitivity="secret")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from memolith import Memory
 from memolith.embed.model_files import open_tokenizer
 from memolith.mcp_server.answers import definition
@@ -50,17 +48,14 @@ def test_the_schemas_are_those_of_the_original_tools() -> None:
         assert asked["top_k"] == {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("duplicates", "times"), [("reuse", 1), ("keep", 2)])
-def test_remembering_is_idempotent_where_the_same_text_is_not_written_twice(
-    root: str, duplicates: str, times: int
-) -> None:
-    with Memory(root, channel="mcp", settings={"store.duplicates": duplicates}) as memory:
+def test_remembering_is_idempotent(root: str) -> None:
+    with Memory(root, channel="mcp") as memory:
         talk = Talk(MemoryServer(memory), "legacy")
         (tool,) = (tool for tool in talk.tools() if tool.name == "remember_this")
         for _ in range(2):
             talk("remember_this", text="Tea at four")
-        assert len(memory.records()) == times
-        assert tool.annotations.idempotent_hint is (times == 1)
+        assert len(memory.records()) == 1
+        assert tool.annotations.idempotent_hint
 
 
 def test_nothing_in_a_memory_changes_the_list_of_tools(talk: Talk, agent_memory: Memory) -> None:

@@ -70,7 +70,7 @@ def test_the_server_leaves_in_time_though_a_job_runs(
     root: str, clock: Clock, stopped_time: StoppedTime
 ) -> None:
     stopped_time.advance(days=-200)
-    with Memory(root, clock=clock, settings={"store.durability": "fast"}) as memory:
+    with Memory(root, clock=clock) as memory:
         live(memory, stopped_time, 30)
     with socket.create_server(("127.0.0.1", 0)) as model:  # which never answers
         model.settimeout(300)

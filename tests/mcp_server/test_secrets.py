@@ -103,7 +103,7 @@ def test_a_question_that_names_a_secret_learns_nothing(guarded: Memory) -> None:
 
 
 def test_whoever_may_and_asks_sees_secrets_and_nobody_else(root: str, guarded: Memory) -> None:
-    settings = {"mcp.allow_secret": True}
+    settings = {"trust.allow_secret": True}
     with Memory(root, channel="mcp", settings=settings) as memory:
         talk = Talk(MemoryServer(memory), "legacy")
         assert canary(6) not in talk("memory_search", query="door code 6", maxResults=100).text

@@ -96,8 +96,11 @@ def test_the_token_is_not_taken_from_the_address(client: TestClient) -> None:
     assert client.get(f"/api/v1/status?token={token}&access_token={token}").status_code == 401
 
 
-def test_a_body_over_the_limit_is_refused_announced_or_not(root: str) -> None:
-    with Memory(root, settings={"serve.max_body_bytes": 1024}) as memory, calling(memory) as client:
+def test_a_body_over_the_limit_is_refused_announced_or_not(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MAX_BODY_BYTES", 1024)
+    with Memory(root) as memory, calling(memory) as client:
         large = b'{"text": "%s"}' % (b"x" * 2000)
         headers = {"content-type": JSON}
         announced = client.post("/api/v1/records", content=large, headers=headers)
@@ -154,10 +157,10 @@ def test_a_request_that_takes_too_long_is_given_up(
 @pytest.mark.parametrize(
     ("settings", "headers", "status"),
     [
-        ({"serve.hosts": "memory.lan, other"}, {"host": f"memory.lan:{PORT}"}, 200),
-        ({"serve.hosts": "memory.lan"}, {"host": f"other.lan:{PORT}"}, 421),
-        ({"serve.origins": "http://localhost:5173"}, {"origin": "http://localhost:5173"}, 200),
-        ({"serve.origins": "http://localhost:5173"}, {"origin": "http://localhost:5174"}, 403),
+        ({"serve.allow": ["memory.lan", "other"]}, {"host": f"memory.lan:{PORT}"}, 200),
+        ({"serve.allow": ["memory.lan"]}, {"host": f"other.lan:{PORT}"}, 421),
+        ({"serve.allow": ["http://localhost:5173"]}, {"origin": "http://localhost:5173"}, 200),
+        ({"serve.allow": ["http://localhost:5173"]}, {"origin": "http://localhost:5174"}, 403),
     ],
 )
 def test_the_user_may_add_names_and_pages(

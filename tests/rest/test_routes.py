@@ -115,7 +115,7 @@ def test_lines_and_files_can_be_read_and_a_file_replaced(client: TestClient) -> 
 
 
 def test_trim_backups_and_restore(root: str) -> None:
-    with Memory(root, settings={"trim.slack": 0}) as memory, calling(memory) as client:
+    with Memory(root) as memory, calling(memory) as client:
         for number in range(4):
             memory.remember(f"Number {number}")
         put = client.put(f"{V1}/config/trim.max_records", json={"value": 2})
@@ -177,9 +177,9 @@ def test_settings_are_shown_with_their_origin_and_the_users_own_are_not_set(
     one = client.get(f"{V1}/config/serve.port").json()
     assert (one["origin"], one["restart"]) == ("default", True)
     assert client.get(f"{V1}/config/serve.prot").status_code == 422
-    refused = client.put(f"{V1}/config/serve.allow_secret", json={"value": True})
+    refused = client.put(f"{V1}/config/trust.allow_secret", json={"value": True})
     assert refused.status_code == 403
-    assert client.put(f"{V1}/config/trim.slack", json={"value": 7}).status_code == 422
+    assert client.put(f"{V1}/config/search.mmr_lambda", json={"value": 7}).status_code == 422
 
 
 def test_metrics_name_routes_and_never_what_callers_sent(client: TestClient) -> None:

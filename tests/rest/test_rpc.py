@@ -172,7 +172,7 @@ def test_secrets_are_hidden_stay_where_they_are_and_can_be_asked_for(root: str) 
         ]
         refused = call(client, "memory.writeFile", content="".join(lines), **params)
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "REFUSED")
-    with Memory(root, settings={"serve.allow_secret": True}) as memory, calling(memory) as client:
+    with Memory(root, settings={"trust.allow_secret": True}) as memory, calling(memory) as client:
         read = call(client, "memory.getFile", path="MEMORY.md", includeSecret=True).json()["result"]
         assert "4711" in read["content"]
 

@@ -31,7 +31,7 @@ def test_thousands_of_requests_find_no_server_error_and_no_breach_of_the_descrip
         memory.remember("Ana owns the release key")
         memory.chats.log("Where does the heron nest?", "By the lake.")
     options = ["--log-level", "error", "--set", "serve.requests_per_second=0"]
-    with running(root, *options, "--set", "store.durability=fast") as server:
+    with running(root, *options) as server:
         done = subprocess.run(
             [
                 *[sys.executable, "-m", "schemathesis.cli", "run"],

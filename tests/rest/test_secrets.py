@@ -88,8 +88,10 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "GET /api/v1/doctor": [{}],
     "POST /api/v1/doctor/fix": [{}],
     "GET /api/v1/config": [{}],
-    "GET /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack"}],
-    "PUT /api/v1/config/{name}": [{"url": "/api/v1/config/trim.slack", "json": {"value": 0.2}}],
+    "GET /api/v1/config/{name}": [{"url": "/api/v1/config/search.mmr_lambda"}],
+    "PUT /api/v1/config/{name}": [
+        {"url": "/api/v1/config/search.mmr_lambda", "json": {"value": 0.2}}
+    ],
     "POST /api/v1/reload": [{}],
     "GET /api/v1/jobs": [{}],
     "POST /api/v1/jobs": [
@@ -146,7 +148,7 @@ def operations(client: TestClient) -> set[str]:
 
 def test_no_route_shows_a_secret_that_was_not_asked_for(root: str, ids: dict[str, str]) -> None:
     with (
-        Memory(root, channel="rest", settings={"serve.allow_secret": True}) as memory,
+        Memory(root, channel="rest", settings={"trust.allow_secret": True}) as memory,
         calling(memory) as client,
     ):
         assert operations(client) == CALLS.keys() | ENDLESS
@@ -186,7 +188,7 @@ def test_who_asks_gets_them_if_the_user_allows_it_and_else_a_403(
     root: str, ids: dict[str, str]
 ) -> None:
     for allowed in (True, False):
-        settings = {"serve.allow_secret": allowed}
+        settings = {"trust.allow_secret": allowed}
         with Memory(root, settings=settings) as memory, calling(memory) as client:
             for operation, given in ASKING.items():
                 method, path = operation.split(" ")
@@ -198,7 +200,7 @@ def test_who_asks_gets_them_if_the_user_allows_it_and_else_a_403(
 def test_a_flush_does_not_tell_what_secrets_say(root: str) -> None:
     guess = {"turns": "User: We decided to sell the boat to Ana.", "dry_run": True}
     for allowed in (True, False):
-        with Memory(root, settings={"serve.allow_secret": allowed}) as memory:
+        with Memory(root, settings={"trust.allow_secret": allowed}) as memory:
             memory.remember("We decided to sell the boat to Ana.", sensitivity="secret")
             with calling(memory) as client:
                 answer = client.post("/api/v1/flush", json=guess).json()

@@ -28,7 +28,7 @@ ALLOWED = "access-control-allow-origin"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     root = str(tmp_path_factory.mktemp("pages") / "profile")
     Memory(root).init()
-    with running(root, "--set", f"serve.origins={PAGE}, https://notes.example") as server:
+    with running(root, "--set", f"serve.allow={PAGE}, https://notes.example") as server:
         yield server
 
 

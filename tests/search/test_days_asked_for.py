@@ -74,9 +74,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory with something of each kind from many days, none of which says its day."""
     root = tmp_path_factory.mktemp("days")
     now = [datetime(2026, 4, 15, 12, tzinfo=UTC)]
-    with Memory(
-        root, clock=Clock("UTC", now=lambda: now[0]), settings={"store.durability": "fast"}
-    ) as memory:
+    with Memory(root, clock=Clock("UTC", now=lambda: now[0])) as memory:
         ages = sorted({*range(46), *range(46, 730, 9), 408})
         for age in reversed(ages):
             now[0] = datetime(2026, 4, 15, 12, tzinfo=UTC) - timedelta(days=age)

@@ -27,7 +27,7 @@ class Filled:
     def __init__(self, folder: Path) -> None:
         self.now = NOON - timedelta(days=30)
         clock = Clock("UTC", now=lambda: self.now)
-        self.memory = Memory(folder, clock=clock, settings={"store.durability": "fast"})
+        self.memory = Memory(folder, clock=clock)
         for number in range(60):
             self.memory.remember(f"The work of day {number} was to sort the mail of room {number}")
         self.old = self.memory.remember(OLD, category="fact")

@@ -15,7 +15,7 @@ from memolith.search.pipeline import NOMINATED
 if TYPE_CHECKING:
     from pathlib import Path
 
-SETTINGS = {"store.durability": "fast", "search.meaning": False}
+SETTINGS = {"search.meaning": False}
 
 
 def by_words(root: Path) -> Memory:

@@ -71,7 +71,7 @@ def ranks_by_search(asked: Sequence[Pair], stored: Sequence[Pair]) -> list[int |
     """The rank of each right memory among the stored ones by `Memory.search`, if it is in the ten."""
     with (
         TemporaryDirectory() as root,
-        Memory(root, settings={"store.durability": "fast", "dream.track": False}) as memory,
+        Memory(root, settings={"dream.track": False}) as memory,
     ):
         ids = {pair.memory: memory.remember(pair.memory).id for pair in stored}
         return [_rank(memory, pair.question, ids[pair.memory]) for pair in asked]

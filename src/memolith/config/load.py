@@ -25,15 +25,19 @@ DEFAULT = "default"
 SEE_ALL = "See all settings: memolith config show"
 
 # Variables of ours that are not settings.
-LLM_KEY, EMBED_KEY = "MEMOLITH_LLM_KEY", "MEMOLITH_EMBED_KEY"
+LLM_KEY, EMBED_KEY, FSYNC = "MEMOLITH_LLM_KEY", "MEMOLITH_EMBED_KEY", "MEMOLITH_FSYNC"
 OTHER_VARIABLES = (
-    "MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG", LLM_KEY, EMBED_KEY,
+    "MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG", LLM_KEY, EMBED_KEY, FSYNC,
 )  # fmt: skip
 
 # What was a setting, and what replaced it; the rest of the old names became constants.
 REPLACED = {
     "llm.key": f"Put the key into the variable {LLM_KEY}.",
     "embed.key": f"Put the key into the variable {EMBED_KEY}.",
+    "mcp.allow_secret": "See trust.allow_secret.",
+    "serve.allow_secret": "See trust.allow_secret.",
+    "serve.hosts": "See serve.allow.",
+    "serve.origins": "See serve.allow.",
     "dream.cron": "compact.cron is for all jobs.",
     "experiences.cron": "compact.cron is for all jobs.",
 }
@@ -203,6 +207,11 @@ def settings_from_flags(flags: Iterable[str]) -> dict[str, str]:
 def api_key(variable: str) -> str:
     """The key of an endpoint; keys come from the environment alone, never from a file."""
     return os.environ.get(variable, "")
+
+
+def syncs() -> bool:
+    """Whether writes are synced to the disk: always, except in tests and benchmarks."""
+    return os.environ.get(FSYNC) != "off"
 
 
 def _environment_values(environ: Mapping[str, str]) -> Iterator[tuple[str, object]]:

@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from memolith.config.setting import (
+    ALLOWED,
     ARCHIVE,
     CRON,
     ENDPOINT,
     EXTERNAL_CHANNELS,
-    EXTRA_PATHS,
+    FOLDER,
     HOST,
-    HOSTS,
     INSIDE,
-    NAME,
-    ORIGINS,
     PATTERN,
     TOOLS,
     ZONE,
@@ -50,20 +48,8 @@ class ProfileConfig:
 class StoreConfig:
     """How records reach the disk."""
 
-    durability: str = setting(
-        "full", "`fast` skips fsync: a power cut can then lose acknowledged records. Unsafe.",
-        one_of("full", "fast"), trusted_only=True,
-    )
     lock_timeout_seconds: float = setting(
         10.0, "How long to wait for another writer before giving up.", between(0, 3600),
-    )
-    max_record_bytes: int = setting(
-        65536, "Largest text of one record, in UTF-8 bytes.", between(1, 16777216),
-    )
-    duplicates: str = setting(
-        "reuse",
-        "The same text again: `reuse` answers with the record there is, `keep` writes another.",
-        one_of("reuse", "keep"),
     )
     backups_kept: int = setting(
         100, "How many backups to keep; the oldest are deleted.", at_least(1),
@@ -80,10 +66,6 @@ class TrimConfig:
     max_chars: int = setting(
         0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.",
         at_least(0),
-    )
-    slack: float = setting(
-        0.1, "Trim this share below the limit, so that not every append rewrites the file.",
-        between(0, 0.9),
     )
     archive_path: str = setting(
         ".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE,
@@ -183,10 +165,9 @@ class SearchConfig:
 class IndexConfig:
     """What is searched besides the profile."""
 
-    extra_paths: str = setting(
-        "",
-        "Folders whose Markdown is searched too and never written, with `:` between, as `~/notes`.",
-        EXTRA_PATHS, trusted_only=True,
+    extra_paths: tuple[str, ...] = setting(
+        (), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER,
+        trusted_only=True,
     )
 
 @dataclass(frozen=True)
@@ -255,6 +236,10 @@ class TrustConfig:
         "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN,
         trusted_only=True,
     )
+    allow_secret: bool = setting(
+        False, "Whether an agent or a program that asks for secret records gets them.",
+        trusted_only=True,
+    )
 
 @dataclass(frozen=True)
 class McpConfig:
@@ -262,15 +247,11 @@ class McpConfig:
 
     tools: str = setting(
         "core", "Which tools it offers: `core`, `all`, or names with commas between them.", TOOLS,
+        trusted_only=True,
     )
-    session: str = setting("main", "The session of the records it writes.", NAME)
     session_kind: str = setting(
         "main", "Who is in that session; in a `group`, tools for private sessions are refused.",
         one_of("main", "dm", "heartbeat", "group"),
-    )
-    allow_secret: bool = setting(
-        False, "Whether an agent may ask for secret records; if not, it never sees one.",
-        trusted_only=True,
     )
 
 @dataclass(frozen=True)
@@ -286,19 +267,9 @@ class ServeConfig:
         8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True,
         restart=True,
     )
-    hosts: str = setting(
-        "", "Further names requests may be addressed to, with commas between; others are refused.",
-        HOSTS, trusted_only=True,
-    )
-    origins: str = setting(
-        "", "Web pages that may call, such as `http://localhost:5173`, with commas between.",
-        ORIGINS, trusted_only=True,
-    )
-    allow_secret: bool = setting(
-        False, "Whether a call that asks for secret records gets them.", trusted_only=True,
-    )
-    max_body_bytes: int = setting(
-        1048576, "Largest body of a request.", between(1024, 67108864), trusted_only=True,
+    allow: tuple[str, ...] = setting(
+        (), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).",
+        ALLOWED, trusted_only=True,
     )
     timeout_seconds: float = setting(
         30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600),
@@ -377,8 +348,8 @@ SETTINGS: Mapping[str, Setting] = {
 def value_of(config: Config, name: str) -> Value:
     """The value of the setting with this full name.
 
-    >>> value_of(DEFAULTS, "trim.slack")
-    0.1
+    >>> value_of(DEFAULTS, "search.mmr_lambda")
+    0.7
     """
     part, key = name.split(".")
     value: Value = getattr(getattr(config, part), key)

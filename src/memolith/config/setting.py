@@ -53,7 +53,7 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """Its environment variable, such as `MEMOLITH_STORE__DURABILITY`."""
+        """Its environment variable, such as `MEMOLITH_TRIM__MAX_RECORDS`."""
         return ENVIRONMENT_PREFIX + self.name.replace(".", "__").upper()
 
     @property
@@ -254,10 +254,6 @@ def _matches(pattern: str) -> Callable[[str], bool]:
     return lambda text: bool(re.fullmatch(pattern, text))
 
 
-def _each(pattern: str) -> Callable[[str], bool]:
-    return lambda text: all(re.fullmatch(pattern, part.strip()) for part in text.split(","))
-
-
 def tool_names(tools: str) -> tuple[str, ...]:
     """The names in the setting.
 
@@ -287,21 +283,19 @@ INSIDE = Rule(
     'a file inside the profile (relative, without .. or ~), or "" for none',
     lambda path: not path or _is_inside(path),
 )
-EXTRA_PATHS = Rule(
-    "folders by their full paths or from ~, with : or line ends between them",
-    lambda value: all(
-        part.strip()[:1] in ("", "/", "~") and "\0" not in part
-        for part in value.replace("\n", ":").split(":")
+FOLDER = Rule(
+    "a folder by its full path or from ~, without ..",
+    lambda path: (
+        path.startswith(("/", "~"))
+        and path.isprintable()
+        and ".." not in path.split("/")
+        and not re.search(":[/~]", path)  # two folders in one text
     ),
 )
 HOST = Rule("a name or an address, such as 127.0.0.1", _matches(r"[\w.-]+|[0-9a-fA-F:.]+(%\w+)?"))
-HOSTS = Rule("names with commas between, such as memo.local,nas", _each(f"{_HOST}?"))
-ORIGINS = Rule(
-    "origins with commas between, such as http://localhost:5173",
-    _each(rf"([a-zA-Z][\w+.-]*://{_HOST}(:\d+)?|null)?"),
-)
-NAME = Rule(
-    "a name of at most 100 characters", lambda name: 0 < len(name) <= 100 and name.isprintable()
+ALLOWED = Rule(
+    "a host name, or the origin of a web page such as http://localhost:5173",
+    _matches(rf"{_HOST}|[a-zA-Z][\w+.-]*://{_HOST}(:\d+)?|null"),
 )
 TOOLS = Rule(
     f"core, all, or names with commas between them, of {', '.join(TOOL_NAMES)}",

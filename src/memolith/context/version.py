@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 
 from memolith import clock
@@ -16,7 +16,7 @@ from memolith.files.locks import LOCK_PATH
 class StoreVersion:
     """Compares the stamps of the files that are searched; safe to share between threads."""
 
-    def __init__(self, root: str, extra_paths: str = "", synonyms_path: str = "") -> None:
+    def __init__(self, root: str, extra_paths: Sequence[str] = (), synonyms_path: str = "") -> None:
         self.root = root
         self._extra_paths = extra_paths
         self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""

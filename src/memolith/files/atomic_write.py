@@ -11,6 +11,7 @@ import fcntl
 import os
 from contextlib import suppress
 
+from memolith.config.load import syncs
 from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, split_path
 from memolith.files.locks import STATE_FOLDER
 
@@ -66,7 +67,7 @@ def sync_file(folder: Folder, path: str) -> None:
 
 def sync_data(folder: Folder, fd: int) -> None:
     """Put a file's content on the disk. A failure is final: a second fsync may lie."""
-    if not folder.durable:
+    if not syncs():
         return
     if _FULL_SYNC is not None:
         fcntl.fcntl(fd, _FULL_SYNC)
@@ -76,7 +77,7 @@ def sync_data(folder: Folder, fd: int) -> None:
 
 def sync_parent(folder: Folder, path: str) -> None:
     """Put the names in a file's folder on the disk."""
-    if folder.durable:
+    if syncs():
         os.fsync(folder.parent(path)[0])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 
 from memolith.errors import MemolithError
@@ -41,7 +42,7 @@ _HASH_DIGITS = 4
 class Roots:
     """The profile's folder and the extra folders. Leaving the context closes the extra folders."""
 
-    def __init__(self, own: Folder, extra_paths: str) -> None:
+    def __init__(self, own: Folder, extra_paths: Sequence[str]) -> None:
         """`extra_paths` is the setting; the folders are opened at their first use."""
         self.own = own
         self._extra_paths = extra_paths
@@ -112,11 +113,11 @@ class Roots:
         return self._extra
 
 
-def extra_folders(setting: str) -> tuple[list[str], list[str]]:
+def extra_folders(extra_paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """The real paths of the folders in `index.extra_paths`, and warnings about those left out."""
     folders: list[str] = []
     warnings = []
-    for named in filter(None, map(str.strip, re.split("[:\n]", setting))):
+    for named in extra_paths:
         path = os.path.realpath(os.path.expanduser(named))
         if STATE_FOLDER in path.split("/"):
             warnings.append(

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from memolith.config.load import syncs
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
 from memolith.text.cleaning import shown_path
 from memolith.types import Stamp
@@ -57,12 +58,11 @@ _REASONS = {
 class Folder:
     """An open folder. Use as a context manager, so that its handles are closed."""
 
-    __slots__ = ("_below", "_closed", "durable", "fd", "root")
+    __slots__ = ("_below", "_closed", "fd", "root")
 
-    def __init__(self, root: str, *, create: bool = False, durable: bool = True) -> None:
-        """Open `root`; with `create`, make it (0700) when missing. `durable` is off only in fast mode."""
+    def __init__(self, root: str, *, create: bool = False) -> None:
+        """Open `root`; with `create`, make it (0700) when missing."""
         self.root = root
-        self.durable = durable
         self._below: dict[str, int] = {}  # handles of the folders used so far, by path
         self._closed: dict[str, str] | None = None
         try:
@@ -70,7 +70,7 @@ class Folder:
         except FileNotFoundError as error:
             if not create:
                 raise storage_error(error, root) from error
-            self.fd = _make_root(root, durable=durable)
+            self.fd = _make_root(root)
         except OSError as error:
             raise storage_error(error, root) from error
         self._below[""] = self.fd
@@ -345,7 +345,7 @@ def _sync_folder(path: str) -> None:
         close_quietly(fd)
 
 
-def _make_root(root: str, *, durable: bool) -> int:
+def _make_root(root: str) -> int:
     """Make the profile's folder and those above it, each private and synced into its parent."""
     missing = [os.path.abspath(root)]
     while not os.path.isdir(os.path.dirname(missing[-1])):
@@ -355,7 +355,7 @@ def _make_root(root: str, *, durable: bool) -> int:
             with suppress(FileExistsError):
                 os.mkdir(path, FOLDER_MODE)
                 os.chmod(path, FOLDER_MODE)
-            if durable:
+            if syncs():
                 _sync_folder(os.path.dirname(path))
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError as error:  # what is above it is there, so it is not that

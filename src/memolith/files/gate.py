@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memolith.files.ledger import Tombstone
 
 NOT_YET = datetime.min.replace(tzinfo=UTC)  # of a draft: its time is taken under the lock
+MAX_RECORD_BYTES = 65_536
 _MAX_NAME = 200
 _LARGEST = 10**15
 MOST_LEVELS = 32  # of metadata: objects and lists inside of each other
@@ -94,19 +95,19 @@ def own_words(text: str) -> str:
     return own.strip()
 
 
-def check_record(record: Record, max_bytes: int) -> None:
+def check_record(record: Record) -> None:
     """Raise RefusedError for what cannot be a record."""
     if _is_blank(record.text):
         raise RefusedError(
             "There is nothing to remember: the text is empty.", hint="Give some text."
         )
     size = _size(record.text)
-    if size > max_bytes:
+    if size > MAX_RECORD_BYTES:
         raise TextTooLargeError(
-            f"The text has {size:,} bytes; one record may have {max_bytes:,}. Nothing was changed.",
+            f"The text has {size:,} bytes; one record may have {MAX_RECORD_BYTES:,}. Nothing was changed.",
             size=size,
-            limit=max_bytes,
-            hint="Keep the essence, split it, or raise store.max_record_bytes.",
+            limit=MAX_RECORD_BYTES,
+            hint="Keep the essence, or split it.",
         )
     if record.sensitivity not in SENSITIVITIES:
         raise RefusedError(

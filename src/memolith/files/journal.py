@@ -30,14 +30,14 @@ class Journal:
         self.clock = clock
         self.primary = primary
 
-    def append(self, transaction: Transaction, record: Record, *, reuse: bool) -> Record:
-        """Write a record to both files; with `reuse`, an equal record already there is returned.
+    def append(self, transaction: Transaction, record: Record) -> Record:
+        """Write a record to both files; an equal record already there is returned.
 
         The time is taken here, under the lock, unless the draft has one: a record is always in the
         log of its own day, even if midnight passed while we waited.
         """
         now = self.clock.now()
-        known = self._find_duplicate(transaction, record, now) if reuse else None
+        known = self._find_duplicate(transaction, record, now)
         if known is not None and known.citation is not None:
             return self.confirmed(transaction, known, known.citation)
         if record.created == NOT_YET:

@@ -330,7 +330,7 @@ def rewrite_file(path: str, change: Callable[[bytes], bytes], store: StoreConfig
     """Change one file under the writer lock of its folder; returns whether it is different now."""
     root, name = os.path.split(path)
     with (
-        Folder(root, create=True, durable=store.durability == "full") as folder,
+        Folder(root, create=True) as folder,
         Transaction(folder, store.lock_timeout_seconds) as transaction,
     ):
         stamp = folder.stamp(name)

@@ -208,7 +208,7 @@ def _copy_linked(subject: Subject) -> Iterator[str]:
         with Folder(subject.root) as folder:
             atomic_write.copy_linked(folder, LOCK_PATH)
     if linked:
-        folder = Folder(subject.root, durable=store.durability == "full")
+        folder = Folder(subject.root)
         with Transaction(folder, store.lock_timeout_seconds):
             for path in linked:
                 if path != LOCK_PATH:
@@ -222,7 +222,7 @@ def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:
     if all(entry.path != LOCK_PATH for entry in subject.entries):
         return  # nothing was ever written
     with (
-        Folder(subject.root, durable=store.durability == "full") as folder,
+        Folder(subject.root) as folder,
         Transaction(folder, store.lock_timeout_seconds) as transaction,
     ):
         if transaction.recovered:

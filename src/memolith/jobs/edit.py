@@ -39,7 +39,6 @@ class Edit:
     content: str
     version: str
     by_user: bool
-    max_record_bytes: int
 
 
 def daily_logs(profile: Profile) -> tuple[str, ...]:
@@ -201,7 +200,7 @@ def _check_records(transaction: Transaction, before: Document, after: Document, 
     for line, record in after.records():
         if line.data.strip() in known:
             continue
-        gate.check_record(record, edit.max_record_bytes)
+        gate.check_record(record)
         if edit.by_user:
             continue
         if trust_in_file(record.provenance.channel) == "user":

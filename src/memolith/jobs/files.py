@@ -52,7 +52,6 @@ class Files:
             content=content,
             version=version,
             by_user=trust(self._channel) == "user",
-            max_record_bytes=config.max_record_bytes,
         )
         with self._store.writing() as transaction:
             now = self._store.clock.now()

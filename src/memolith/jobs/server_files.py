@@ -22,7 +22,7 @@ _MAX_PORT = 65_535
 def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:
     """The token of the profile in `root`; a new one when there is none, or with `rotate`."""
     with (
-        Folder(root, create=True, durable=store.durability == "full") as folder,
+        Folder(root, create=True) as folder,
         Transaction(folder, store.lock_timeout_seconds),  # two servers may start at once
     ):
         token = "" if rotate else read_token(folder)

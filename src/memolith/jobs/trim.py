@@ -27,7 +27,7 @@ class TrimPlan(Plan):
 def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     """Choose the oldest records to archive, protected categories last. Prose is never touched.
 
-    Over the limit, we go below it by the slack, so that not every append rewrites the file.
+    Over the limit, we go a tenth below it, so that not every append rewrites the file.
     """
     records = list(document.records())
     chars = [len(line.data.decode(errors="replace")) for line, _ in records]
@@ -45,8 +45,8 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
             skipped=reason if too_long else "under the limit",
         )
     left, size = len(records), total
-    count_goal = _goal(config.max_records, config.slack) if over_count else left
-    char_goal = _goal(config.max_chars, config.slack) if over_chars else size
+    count_goal = _goal(config.max_records) if over_count else left
+    char_goal = _goal(config.max_chars) if over_chars else size
     gone: set[int] = set()
     by_worth = sorted(
         range(len(records)), key=lambda at: (policy(records[at][1].category).protected, at)
@@ -135,8 +135,8 @@ def trim_report(report: JobReport, archive: str) -> TrimReport:
     )
 
 
-def _goal(limit: int, slack: float) -> int:
-    return limit - int(limit * slack)
+def _goal(limit: int) -> int:
+    return limit - limit // 10
 
 
 def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:

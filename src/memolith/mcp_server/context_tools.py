@@ -28,7 +28,7 @@ _LEAST = 0  # characters: of each hit as much as the text beside it shows
 
 def session_start(call: Call) -> Answer:
     """What a session starts with."""
-    context = call.memory.session_start(session=call.memory.config.mcp.session, kind=call.kind)
+    context = call.memory.session_start(kind=call.kind)
     nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
     if context.warnings and call.memory.profile.exists:
         nothing = "Nothing is handed over."  # and they say why
@@ -48,7 +48,6 @@ def memory_context(call: Call) -> Answer:
     message = arguments.text("message")
     context = call.memory.context(
         message,
-        session=call.memory.config.mcp.session,
         kind=call.kind,
         chat=arguments.text("chat") or None,
         known=arguments.texts("known"),

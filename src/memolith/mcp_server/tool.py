@@ -51,7 +51,6 @@ class Tool:
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
-    reuses: bool = False  # idempotent only where the same text again is not written twice
     for_groups: bool = False  # shows a group only what is public; others are refused there
     shows_secrets: bool = False  # may be asked for secret records, where the settings allow it
 

@@ -40,9 +40,7 @@ def _names(config: McpConfig) -> tuple[str, ...]:
 
 def _as_set(tool: Tool, config: Config) -> Tool:
     """The tool as these settings make it."""
-    if tool.reuses and config.store.duplicates != "reuse":
-        tool = replace(tool, idempotent=False)
-    if tool.shows_secrets and config.mcp.allow_secret:
+    if tool.shows_secrets and config.trust.allow_secret:
         tool = replace(tool, properties={**tool.properties, "include_secret": {"type": "boolean"}})
     return tool
 

@@ -30,7 +30,6 @@ def remember_this(call: Call) -> Answer:
         record = call.memory.remember(
             arguments.text("text"),
             category=arguments.text("category"),
-            session=call.memory.config.mcp.session,
             sensitivity=sensitivity,
             confidence=arguments.decimal("confidence"),
             timestamp=arguments.moment("timestamp"),
@@ -69,7 +68,6 @@ def _save(call: Call) -> Answer:
     record = call.memory.save_note(
         arguments.text("content"),
         category=arguments.text("category") or "fact",
-        session=call.memory.config.mcp.session,
         keywords=arguments.texts("keywords"),
         metadata=arguments.mapping("metadata"),
     )
@@ -176,7 +174,6 @@ WRITING_TOOLS = (
         required=("text",),
         output={"ok": {"type": "boolean"}, "id": TEXT, "citation": TEXT, "warnings": WARNINGS},
         idempotent=True,
-        reuses=True,
     ),
     Tool(
         name="memory",

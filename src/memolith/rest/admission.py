@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError
 from memolith.rest.callers import Allowance, TokenFile
-from memolith.rest.web_pages import asks_first, listed, page_of
+from memolith.rest.web_pages import asks_first, hosts, page_of, pages
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -72,7 +72,7 @@ class Admission:
 
     def page(self, scope: Scope) -> str:
         """The web page of another server that calls, if the user has listed it."""
-        return page_of(scope, self._memory.config.serve.origins)
+        return page_of(scope, self._memory.config.serve.allow)
 
     def asks_for_a_page(self, scope: Scope) -> bool:
         """Whether a browser asks, before it calls, if a listed page may."""
@@ -85,25 +85,25 @@ class Admission:
                 421,
                 "host",
                 "This server does not answer for that host name.",
-                hint="Call it by 127.0.0.1 or localhost, or add the name to serve.hosts.",
+                hint="Call it by 127.0.0.1 or localhost, or add the name to serve.allow.",
             )
 
     def _hosts(self) -> set[str]:
         serve = self._memory.config.serve
-        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower(), *listed(serve.hosts)}
+        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower(), *hosts(serve.allow)}
         return {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
 
     def _check_origin(self, headers: Headers) -> None:
         origin = headers.get(b"origin")
         if origin is None:
             return  # not a web page
-        allowed = {*listed(self._memory.config.serve.origins), *self._own_origins()}
+        allowed = {*pages(self._memory.config.serve.allow), *self._own_origins()}
         if origin.decode("latin-1").lower() not in allowed:
             raise RequestError(
                 403,
                 "origin",
                 "This web page may not call the server.",
-                hint="Add it to serve.origins.",
+                hint="Add it to serve.allow.",
             )
 
     def _own_origins(self) -> set[str]:

@@ -32,11 +32,11 @@ JsonBody = Annotated[object, Depends(_json_of)]
 
 def secrets(memory: Memory, asked: bool) -> bool:
     """Whether secret records are shown: the call must ask, and the user must have allowed it."""
-    if asked and not memory.config.serve.allow_secret:
+    if asked and not memory.config.trust.allow_secret:
         raise RequestError(
             403,
             "secrets",
             "This server shows no secret records.",
-            hint="The user may allow it: memolith config set serve.allow_secret true",
+            hint="The user may allow it: memolith config set trust.allow_secret true",
         )
     return asked

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memolith.rest")
 
+MAX_BODY_BYTES = 1_048_576
 _RECALL_BYTES = 65_536
 _MOST_AT_ONCE = 200
 # Who listens rests most of the time: a stream for each agent that may have a session, and the listeners
@@ -106,17 +107,14 @@ class Guard:
             )
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        config = self._memory.config.serve
-        limit = config.max_body_bytes
-        if scope["path"] == RECALL_PATH:
-            limit = min(limit, _RECALL_BYTES)
+        limit = _RECALL_BYTES if scope["path"] == RECALL_PATH else MAX_BODY_BYTES
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced[:20]) > limit:
             raise too_large(limit)
         if scope["method"] in WITHOUT_BODY and announced == b"0":
             return b""
         try:
-            async with asyncio.timeout(config.timeout_seconds):
+            async with asyncio.timeout(self.patience_seconds):
                 return await read_body(receive, limit)
         except TimeoutError:
             raise RequestError(408, "timeout", "The body did not arrive in time.") from None

@@ -93,7 +93,7 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
         body.turns,
         session=body.session,
         dry_run=body.dry_run,
-        include_secret=memory.config.serve.allow_secret,
+        include_secret=memory.config.trust.allow_secret,
     )
     return Answer(plain(report))
 

@@ -5,6 +5,7 @@ A browser asks without the token, so it is told before that is looked at; the ca
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -21,15 +22,24 @@ _READ = "Mcp-Session-Id, Retry-After"
 _SECONDS = "600"  # so long a browser does not ask again
 
 
-def listed(names: str) -> set[str]:
-    """Names of a setting, which have commas between."""
-    return {name.strip().lower() for name in names.split(",") if name.strip()}
+def hosts(allow: Iterable[str]) -> set[str]:
+    """The host names among the entries of `serve.allow`; the rest are pages."""
+    return {entry.lower() for entry in allow if not _is_page(entry)}
 
 
-def page_of(scope: Scope, origins: str) -> str:
+def pages(allow: Iterable[str]) -> set[str]:
+    """The origins of web pages among them."""
+    return {entry.lower() for entry in allow if _is_page(entry)}
+
+
+def _is_page(entry: str) -> bool:
+    return "://" in entry or entry == "null"
+
+
+def page_of(scope: Scope, allow: Iterable[str]) -> str:
     """The page that calls, if it is one of these; "" for every other caller."""
     origin: str = dict(scope["headers"]).get(b"origin", b"").decode("latin-1")
-    return origin if origin.lower() in listed(origins) else ""
+    return origin if origin.lower() in pages(allow) else ""
 
 
 def asks_first(scope: Scope) -> bool:

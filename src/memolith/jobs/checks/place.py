@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from memolith.config.load import DEFAULT, with_line
+from memolith.config.load import DEFAULT, FSYNC, syncs, with_line
 from memolith.files import layout
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.jobs.checks.findings import Findings, shown
@@ -65,11 +65,11 @@ def check_settings(subject: Subject) -> list[Check]:
     found = Findings("settings", "Settings")
     for problem in subject.loaded.problems:
         found.add("error", shown(with_line(problem)), problem.hint)
-    if subject.config.store.durability == "fast":
+    if not syncs():
         found.add(
             "warn",
-            "store.durability is fast: a power cut can lose what was acknowledged.",
-            "To be safe: memolith config set store.durability full",
+            f"{FSYNC} is off: a power cut can lose what was acknowledged.",
+            "Unset that variable: it is for tests.",
         )
     origins = Counter(subject.loaded.origins.values())
     default = origins.pop(DEFAULT, 0)
