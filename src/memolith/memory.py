@@ -14,7 +14,7 @@ from memolith.config.load import open_profile
 from memolith.config.sections import Config
 from memolith.config.setting import Value
 from memolith.context.engine import Engine, IndexCommands
-from memolith.errors import ConfigError, MemolithError, NotFoundError
+from memolith.errors import ConfigError, MemolithError
 from memolith.files import gate, layout
 from memolith.profile import Profile
 from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
@@ -225,11 +225,13 @@ class Memory:
         )
         return self._store.save_note(draft, title)
 
-    def records(
+    def records(  # noqa: PLR0913 - each names one thing a record must satisfy
         self,
         *,
         category: str | None = None,
         session: str | None = None,
+        keyword: str | None = None,
+        metadata: Mapping[str, object] | None = None,
         limit: int | None = None,
         offset: int = 0,
         include_secret: bool = False,
@@ -237,7 +239,7 @@ class Memory:
     ) -> Records:
         """Every record of MEMORY.md and every note, oldest first; `warnings` says what was damaged.
 
-        With `limit`, the newest ones, at most this many, without the newest `offset`. Left out unless
+        With `metadata`, those that have each of its values. With `limit`, the newest ones, at most this many, without the newest `offset`. Left out unless
         asked for: secret records, also as lines of summaries, and past ones (expired or superseded).
         """
         gate.check_is_number_or_none(limit=limit)
@@ -245,6 +247,8 @@ class Memory:
         found = self._store.records(
             category=category,
             session=session,
+            keyword=keyword,
+            metadata=metadata,
             include_secret=include_secret,
             include_past=include_past,
         )
@@ -280,7 +284,9 @@ class Memory:
         """
         passage = self._store.passage(path, first_line, lines, include_secret=include_secret)
         if lines is not None or "#L" in path:
-            self._store.note_used(passage.citation, _only_record(passage))
+            from memolith.files.passages import record_in
+
+            self._store.note_used(passage.citation, record_in(passage))
         return passage
 
     def used(self, citation_or_id: str) -> bool:
@@ -288,20 +294,7 @@ class Memory:
 
         False if nothing is logged, because `dream.track` is off; an unknown citation or id is an error.
         """
-        from memolith.files.ledger import find_record
-        from memolith.files.passages import parse_citation
-
-        gate.check_is_text(citation_or_id=citation_or_id)
-        place = parse_citation(citation_or_id)
-        with self._store.existing() as folder:
-            record_id = "" if place else find_record(folder, citation_or_id).id
-        if place and not self._store.passage(citation_or_id).text:
-            raise NotFoundError(
-                f"No line is at {citation_or_id}.",
-                name=citation_or_id,
-                hint="Use the citation of a hit as it was shown.",
-            )
-        return self._store.note_used(place, record_id)
+        return self._store.note_used(*self._store.place(citation_or_id))
 
     def forget(self, record_id: str) -> ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
@@ -325,6 +318,8 @@ class Memory:
         category: str | None = None,
         session: str | None = None,
         chat: str | None = None,
+        keyword: str | None = None,
+        metadata: Mapping[str, object] | None = None,
         since: date | str | None = None,
         until: date | str | None = None,
         path: str | os.PathLike[str] | None = None,
@@ -335,7 +330,8 @@ class Memory:
         """Find what answers `text`, by words and by meaning, best first.
 
         Files that changed since the last search are indexed first. `as_of` sees the memory as it
-        was at the end of that day; `explain` adds what every stage did. `warnings` says what was degraded.
+        was at the end of that day; with `keyword` or `metadata` only records and notes that have them
+        are found; `explain` adds what every stage did. `warnings` says what was degraded.
         """
         from memolith.search.filters import explain_empty, make_filters
 
@@ -348,6 +344,7 @@ class Memory:
             category=category,
             session=session,
             chat=chat,
+            records=self._store.ids_with(keyword, metadata, include_secret=include_secret),
             since=since,
             until=until,
             path=path,
@@ -485,14 +482,3 @@ def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memo
     memory = Memory.__new__(Memory)
     memory._begin(store, engine or Engine(store), channel)  # noqa: SLF001 - our own class
     return memory
-
-
-def _only_record(passage: Passage) -> str:
-    """The id of the record that the lines are: dreaming may track it in its other file."""
-    from memolith.files.record_format import RecordFormatError, parse_line
-
-    try:
-        record = parse_line(passage.text.encode(errors="replace"))
-    except RecordFormatError:
-        return ""
-    return record.id if record is not None else ""

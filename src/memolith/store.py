@@ -195,18 +195,38 @@ class Store:
                 return replace(known, reused=True, warnings=draft.warnings)
             return write_note(transaction, draft, self.clock, title)
 
+    def ids_with(
+        self,
+        keyword: str | None,
+        metadata: Mapping[str, object] | None,
+        *,
+        include_secret: bool,
+    ) -> frozenset[str] | None:
+        """The ids of the records with this keyword and metadata; None if nothing is asked for."""
+        gate.check_is_text_or_none(keyword=keyword)
+        gate.check_metadata(metadata)
+        if keyword is None and not metadata:
+            return None
+        from memolith.files.records import ids_with
+
+        with self.existing() as folder:
+            return ids_with(folder, keyword, metadata, include_secret=include_secret)
+
     def records(
         self,
         *,
         category: str | None = None,
         session: str | None = None,
+        keyword: str | None = None,
+        metadata: Mapping[str, object] | None = None,
         include_secret: bool = False,
         include_past: bool = False,
     ) -> Records:
         """Every record of MEMORY.md and every note, oldest first; see `Memory.records`."""
-        from memolith.files.records import read_records
+        from memolith.files.records import has_words, read_records
 
-        gate.check_is_text_or_none(category=category, session=session)
+        gate.check_is_text_or_none(category=category, session=session, keyword=keyword)
+        gate.check_metadata(metadata)
         if not self.profile.exists:
             return Records()
         with Folder(self.root) as folder:
@@ -220,7 +240,9 @@ class Store:
         chosen = (
             record
             for record in found
-            if folded in (None, record.category.casefold()) and session in (None, record.session)
+            if folded in (None, record.category.casefold())
+            and session in (None, record.session)
+            and has_words(record, keyword, metadata)
         )
         return Records(chosen, found.warnings)
 
@@ -241,6 +263,15 @@ class Store:
         gate.check_is_number_or_none(lines=lines)
         with self.existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)
+
+    def place(self, citation_or_id: str) -> tuple[Citation | None, str]:
+        """The place that a citation names, or the id of the record that is meant."""
+        from memolith.files.discovery import Roots
+        from memolith.files.passages import find_place
+
+        gate.check_is_text(citation_or_id=citation_or_id)
+        with self.existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
+            return find_place(roots, citation_or_id)
 
     def relative_path(self, path: str) -> str:
         """An absolute path as files are named here: from the root on, in other folders by root id."""

@@ -201,6 +201,7 @@ class Filters:
     category: str | None = None
     session: str | None = None
     chat: str | None = None
+    records: frozenset[str] | None = None  # ids: these records and notes alone
     also_chat: str | None = None  # the best of this chat take part, however good others are
     since: date | None = None
     until: date | None = None
@@ -220,6 +221,7 @@ class Filters:
         return (
             self.session in (None, chunk.session)
             and self.chat in (None, chunk.chat)
+            and (self.records is None or chunk.record_id in self.records)
             and (self.category is None or self.category.casefold() == chunk.category.casefold())
             and (self.since or date.min) <= dated <= (self.until or date.max)
             and self.covers(chunk.path)

@@ -81,7 +81,7 @@ def test_where_the_index_cannot_be_used_that_is_all_that_is_said_of_a_category(
 
     with by_words(tmp_path) as memory:
         memory.remember("The dog is called Bruno", category="pets")
-        monkeypatch.setattr("memolith.finder.open_index", unusable)
+        monkeypatch.setattr("memolith.ingest.open_index.open_index", unusable)
         assert memory.search("dog", category="pets").warnings == (
             "The disk is full. Nothing was searched.",
         )
@@ -97,7 +97,7 @@ def test_what_could_not_be_indexed_is_looked_at_again_by_the_next_search(
         memory.remember("The dog is called Bruno")
         memory.search("dog")
         with monkeypatch.context() as patched:
-            patched.setattr("memolith.finder.sync", full)
+            patched.setattr("memolith.ingest.open_index.sync", full)
             (tmp_path / "memory" / "2026-04-14.md").write_text("Planted a cherry tree.\n")
             for _ in range(2):
                 (warning,) = memory.search("cherry").warnings

@@ -7,6 +7,7 @@ import os
 
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
+from memolith.cli.record_options import add_word_filters, metadata_of
 from memolith.cli.usage import Arguments, whole_number
 from memolith.mcp_server.json_shapes import record_json
 from memolith.memory import Memory
@@ -28,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe its arguments."""
     parser.add_argument("--category", metavar="NAME", help="only those of this category")
     parser.add_argument("--session", metavar="ID", help="only those of this session")
+    add_word_filters(parser)
     parser.add_argument(
         "--limit", metavar="N", type=whole_number, default=PAGE, help=f"how many (default: {PAGE})"
     )
@@ -46,6 +48,8 @@ def run(args: Arguments) -> int:
         found = memory.records(
             category=args.category,
             session=args.session,
+            keyword=args.keyword,
+            metadata=metadata_of(args),
             include_secret=True,
             include_past=args.past,
         )
@@ -65,7 +69,9 @@ def run(args: Arguments) -> int:
     if page:
         output.table((str(r.citation), r.category, r.id[:SHORT_ID], r.text) for r in page)
     elif not shown:
-        is_new = not (args.category or args.session or hidden or elsewhere)
+        is_new = not (
+            args.category or args.session or args.keyword or args.meta or hidden or elsewhere
+        )
         output.note("Nothing remembered yet." if is_new else "No records.")
         for warning in memory.profile.missing:
             output.note(f"memolith: {warning}")
@@ -96,7 +102,12 @@ def _elsewhere(memory: Memory, args: Arguments, found: Records) -> list[str]:
     told = []
     if not found and not args.past:
         past = memory.records(
-            category=args.category, session=args.session, include_secret=True, include_past=True
+            category=args.category,
+            session=args.session,
+            keyword=args.keyword,
+            metadata=metadata_of(args),
+            include_secret=True,
+            include_past=True,
         )
         if past:
             told.append(f"{counted(len(past), 'record')} expired or superseded: add --past")
@@ -111,11 +122,13 @@ def _next_page(args: Arguments, offset: int) -> str:
     from shlex import quote  # only long lists need it
 
     words = ["memolith", "list"]
-    for option in ("root", "profile", "category", "session"):
+    for option in ("root", "profile", "category", "session", "keyword"):
         value = getattr(args, option)
         words += [f"--{option}", quote(value)] if value else []
     for setting in args.set:
         words += ["--set", quote(setting)]
+    for pair in args.meta:
+        words += ["--meta", quote(pair)]
     words += ["--past"] if args.past else []
     words += ["--include-secret"] if args.include_secret else []
     words += ["--limit", str(args.limit)] if args.limit != PAGE else []

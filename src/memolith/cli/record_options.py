@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
-from memolith.cli.usage import Arguments
+from memolith.cli.usage import Arguments, UsageError
 from memolith.types import CATEGORIES, SENSITIVITIES
 
 
@@ -43,6 +43,31 @@ def timestamp_of(args: Arguments, zone: str) -> datetime | None:
     from memolith.cli.expiry import parse_timestamp  # few records have one
 
     return parse_timestamp(args.timestamp, zone)
+
+
+def add_word_filters(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose records by their keywords and metadata."""
+    parser.add_argument("--keyword", metavar="WORD", help="only records with this keyword")
+    parser.add_argument(
+        "--meta",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="only records with this value in their metadata; may be repeated",
+    )
+
+
+def metadata_of(args: Arguments) -> dict[str, object]:
+    """The metadata that --meta asks for."""
+    pairs: dict[str, object] = {}
+    for pair in args.meta:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise UsageError(
+                f"--meta {pair[:40]!a} is not KEY=VALUE.", hint="For example: --meta ticket=12"
+            )
+        pairs[key] = value
+    return pairs
 
 
 def add_sensitivity(parser: argparse.ArgumentParser, *, default: str | None) -> None:

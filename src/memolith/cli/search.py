@@ -10,6 +10,7 @@ from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.marking import Marker
 from memolith.cli.opening import here, open_memory
+from memolith.cli.record_options import add_word_filters, metadata_of
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.clock import Clock
 from memolith.config.sections import Config
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--category", metavar="NAME", help="only records of this category")
     parser.add_argument("--session", metavar="ID", help="only this session")
     parser.add_argument("--chat", metavar="ID", help="only this chat")
+    add_word_filters(parser)
     parser.add_argument(
         "--since", metavar="DAY", help='not older: 2026-01-31, 2026, 7d, yesterday, "last week"'
     )
@@ -72,6 +74,8 @@ def run(args: Arguments) -> int:
             category=args.category,
             session=args.session,
             chat=args.chat,
+            keyword=args.keyword,
+            metadata=metadata_of(args),
             since=since,
             until=until,
             as_of=as_of,

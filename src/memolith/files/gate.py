@@ -193,6 +193,14 @@ def check_is_function_or_none(**values: object) -> None:
             raise RefusedError(f"The {name} is not a function but {type(value).__name__}.")
 
 
+def check_metadata(metadata: object) -> None:
+    """Raise RefusedError for metadata to filter by that is not a mapping; None is no filter."""
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise RefusedError(
+            f"metadata is not a mapping but {metadata!r:.60}.", hint='For example: {"ticket": 12}.'
+        )
+
+
 def check_is_number(**values: object) -> None:
     """Raise RefusedError for what is no whole number, by the name of its argument."""
     for name, value in values.items():

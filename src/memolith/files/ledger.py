@@ -146,7 +146,7 @@ NO_MARKS = Ledger(())
 
 def facts_in(path: str, data: bytes) -> Facts:
     """What a file says of records; of its many lines only those with a telling word are parsed."""
-    found = _records_with(path, data, _WORDS)
+    found = records_with(path, data, _WORDS)
     secret = set(secret_ids(data))
     if is_note_path(path) and any(word in data.lower() for word in _WORDS_OF_NOTE):
         note = readable_note(path, data)
@@ -191,7 +191,7 @@ def secret_ids(data: bytes) -> Iterator[str]:
                 yield record.id
 
 
-def _records_with(path: str, data: bytes, words: Iterable[bytes]) -> list[Record]:
+def records_with(path: str, data: bytes, words: Iterable[bytes]) -> list[Record]:
     """The records on lines that hold one of these words."""
     fenced = fenced_lines(data)
     few = (Line(number, line, number in fenced) for number, line in _lines_with(data, words))
@@ -274,7 +274,7 @@ def find_record(folder: Folder, record_id: str) -> Record:
         if sought not in data and not path.startswith(record_id):
             continue
         is_note = is_note_path(path)
-        for record in records_in(path, data) if is_note else _records_with(path, data, (sought,)):
+        for record in records_in(path, data) if is_note else records_with(path, data, (sought,)):
             if record.id == record_id:
                 return record
             if record.id.startswith(record_id) and len(record_id) >= MIN_ID_CHARS:

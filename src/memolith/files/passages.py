@@ -13,7 +13,7 @@ from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
-from memolith.files.ledger import NO_MARKS, Ledger, sources_of
+from memolith.files.ledger import NO_MARKS, Ledger, find_record, sources_of
 from memolith.files.notes import readable_note
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.text.cleaning import one_line, shown_path
@@ -60,6 +60,29 @@ def read_passage(
         total_lines=len(document.lines),
         hidden=sum(line.number in hidden for line in chosen),
     )
+
+
+def find_place(roots: Roots, citation_or_id: str) -> tuple[Citation | None, str]:
+    """The place that a citation names, or the id of a record; raises NotFoundError if neither is there."""
+    place = parse_citation(citation_or_id)
+    if place is None:
+        return None, find_record(roots.own, citation_or_id).id
+    if not read_passage(roots, citation_or_id, 1, None, include_secret=False).text:
+        raise NotFoundError(
+            f"No line is at {citation_or_id}.",
+            name=citation_or_id,
+            hint="Use the citation of a hit as it was shown.",
+        )
+    return place, ""
+
+
+def record_in(passage: Passage) -> str:
+    """The id of the record that the lines are; "" if they are something else."""
+    try:
+        record = parse_line(passage.text.encode(errors="replace"))
+    except RecordFormatError:
+        return ""
+    return record.id if record is not None else ""
 
 
 def _own_name(roots: Roots, path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from memolith.errors import RecordNotFoundError
@@ -10,8 +10,9 @@ from memolith.files import layout
 from memolith.files.damage import Damage, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
-from memolith.files.ledger import Ledger, find_record
-from memolith.files.notes import notes, readable_note
+from memolith.files.ledger import Ledger, find_record, memory_files, records_with
+from memolith.files.notes import is_note_path, notes, readable_note
+from memolith.files.record_format import encode_json
 from memolith.types import Record, Records, policy
 from memolith.visibility import may_stand_for, visible
 
@@ -42,6 +43,47 @@ def read_records(
     shown = _shown(read, ledger, include_secret=include_secret)
     shown.sort(key=lambda record: record.created)
     return Records(shown, (*closed.values(), *damage_warnings(damages)))
+
+
+def has_words(record: Record, keyword: str | None, metadata: Mapping[str, object] | None) -> bool:
+    """Whether a record has this keyword, in any case, and each of these values in its metadata.
+
+    A text also matches a number or truth value that JSON spells so, as on a command line.
+    """
+    if keyword is not None and keyword.casefold() not in map(str.casefold, record.keywords):
+        return False
+    return all(
+        name in record.metadata
+        and value in (record.metadata[name], _spelled(record.metadata[name]))
+        for name, value in (metadata or {}).items()
+    )
+
+
+def _spelled(value: object) -> str:
+    return value if isinstance(value, str) else encode_json(value).decode()
+
+
+def ids_with(
+    folder: Folder,
+    keyword: str | None,
+    metadata: Mapping[str, object] | None,
+    *,
+    include_secret: bool,
+) -> frozenset[str]:
+    """The ids of all records and notes that have these words, in whatever file of the memory.
+
+    Without those of secret ones a caller cannot guess their words by what a search says.
+    """
+    key = b"keywords" if keyword is not None else b"metadata"  # few lines have either
+    folder.leave_out_closed()
+    found: list[Record] = []
+    for path in memory_files(folder):
+        data = folder.read(path) or b""
+        found += records_with(path, data, (key,))
+        if is_note_path(path) and key in data and (note := readable_note(path, data)):
+            found.append(note)
+    ids = {record.id for record in found if has_words(record, keyword, metadata)}
+    return frozenset(ids if include_secret else ids - Ledger.of(folder).secret)
 
 
 def _shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -> list[Record]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from memolith.index.hidden import Hidden
 from memolith.index.matches import Scores
 from memolith.index.nearest import distinct
+from memolith.index.rows import record_numbers
 from memolith.index.segment import Segment
 from memolith.interfaces import Tokens, Vectors
 from memolith.types import Filters
@@ -30,6 +31,7 @@ class NumberedFilters:
     session: int | None
     chat: int | None
     files: NDArray[np.uint32] | None
+    record: NDArray[np.int64] | None
     since: int | None
     until: int | None
     include_secret: bool
@@ -46,6 +48,7 @@ class NumberedFilters:
             session=_number(filters.session, number),
             chat=_number(filters.chat, number),
             files=None if files is None else np.asarray(files, dtype=np.uint32),
+            record=None if filters.records is None else record_numbers(filters.records),
             since=filters.since.toordinal() if filters.since else None,
             until=until.toordinal() if until else None,
             include_secret=filters.include_secret,
@@ -129,7 +132,11 @@ class LiveSegment:
         for name, wanted in (("session", filters.session), ("chat", filters.chat)):
             if wanted is not None:
                 mask = _and(mask, columns[name] == wanted)
-        for name, any_of in (("category", filters.category), ("file", filters.files)):
+        for name, any_of in (
+            ("category", filters.category),
+            ("file", filters.files),
+            ("record", filters.record),
+        ):
             if any_of is not None:
                 mask = _and(mask, np.isin(columns[name], any_of))
         if filters.since is not None:

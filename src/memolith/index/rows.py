@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memolith.index.database import DamageError, checksum
 from memolith.index.nearest import quantise
@@ -153,9 +156,17 @@ def _record_number(chunk: Chunk) -> int:
     """The same for a record wherever it stands, and one more for a copy made of it."""
     if not chunk.record_id:
         return 0
-    name = (chunk.copy_of or chunk.record_id).encode(errors="surrogatepass")
-    even = int.from_bytes(blake2b(name, digest_size=7).digest(), "little") * 2
-    return even + bool(chunk.copy_of)
+    return _even_number(chunk.copy_of or chunk.record_id) + bool(chunk.copy_of)
+
+
+def record_numbers(ids: Iterable[str]) -> NDArray[np.int64]:
+    """The numbers of records, not of copies made of them."""
+    return np.array([_even_number(record_id) for record_id in ids], np.int64)
+
+
+def _even_number(record_id: str) -> int:
+    name = record_id.encode(errors="surrogatepass")
+    return int.from_bytes(blake2b(name, digest_size=7).digest(), "little") * 2
 
 
 def clean(text: str) -> str:

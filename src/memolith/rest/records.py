@@ -66,6 +66,8 @@ def list_records(memory: TheMemory, query: Annotated[RecordsQuery, Query()]) -> 
     found = memory.records(
         category=query.category,
         session=query.session,
+        keyword=query.keyword,
+        metadata=dict(pair.split("=", 1) for pair in query.meta),
         include_secret=secrets(memory, query.include_secret),
         include_past=query.include_past,
     )

@@ -47,6 +47,7 @@ _Number = BeforeValidator(_only_number)
 GivenLimit = Annotated[int, Field(ge=1, le=100, strict=False), _Number]
 GivenCount = Annotated[int, Field(ge=0, le=1_000_000_000, strict=False), _Number]
 
+Pair = Annotated[str, Field(pattern="^[^=]+=")]  # of metadata, as ticket=12
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -108,6 +109,8 @@ class RecordsQuery(Parameters):
 
     category: str | None = None
     session: str | None = None
+    keyword: str | None = None
+    meta: list[Pair] = []
     limit: Page = 20
     offset: Count = 0
     include_secret: bool = False
@@ -122,6 +125,8 @@ class SearchRequest(Request):
     category: str | None = None
     session: str | None = None
     chat: str | None = None
+    keyword: str | None = None
+    metadata: dict[str, object] = {}
     since: Day | None = None
     until: Day | None = None
     path: str | None = None

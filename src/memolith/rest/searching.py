@@ -24,6 +24,8 @@ def search(body: SearchRequest, memory: TheMemory) -> Answer:
             category=body.category,
             session=body.session,
             chat=body.chat,
+            keyword=body.keyword,
+            metadata=body.metadata,
             since=body.since,
             until=body.until,
             path=body.path,

@@ -25,6 +25,7 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
     category: str | None = None,
     session: str | None = None,
     chat: str | None = None,
+    records: frozenset[str] | None = None,
     since: Day | None = None,
     until: Day | None = None,
     path: Path | None = None,
@@ -44,6 +45,7 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
         category=category,
         session=session,
         chat=chat,
+        records=records,
         since=_day("since", since, clock),
         until=_day("until", until, clock),
         path=None if path is None else _file_name(path, relative_path) or None,
@@ -87,7 +89,9 @@ def _file_name(path: Path, relative_path: Callable[[str], str]) -> str:
 def explain_empty(result: SearchResult, filters: Filters) -> SearchResult:
     """A result without hits; it says so if the days asked for hold nothing."""
     since, until = filters.since, filters.until
-    if since and until and since > until:
+    if filters.records is not None and not filters.records:
+        reason = "No record has this keyword and metadata."
+    elif since and until and since > until:
         reason = (
             f"Nothing is since {since} and until {until}: the first of these days is the later one."
         )
