@@ -22,9 +22,10 @@ GLOBAL_OPTIONS = (
 
 # The options of the commands that take a value; a test keeps the list complete.
 VALUE_OPTIONS = frozenset(
-    """--about --as-of --assistant --by --category --chat --deadline --expires --from --host --keyword
-    --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens --offset --path
-    --platform --port --sensitivity --session --since --title --tools --until --user""".split()
+    """--about --as-of --assistant --by --category --chat --confidence --deadline --expires --from
+    --host --keyword --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens
+    --meta --offset --path --platform --port --sensitivity --session --since --timestamp --title
+    --tools --until --user""".split()
 )
 _MOST_DIGITS = 18
 _OTHERWISE = ("config",)  # whose --user is a switch
