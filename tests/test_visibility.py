@@ -90,7 +90,7 @@ def test_a_path_in_an_extra_folder_can_be_declared_external(tmp_path: Path) -> N
         found = memory.context("Where does the lottery prize wait?")
     [clipping] = [path for path in labels if path.endswith("page.md")]
     assert labels.pop(clipping) == f"external: {clipping.partition('/')[0]}"
-    assert "file" in labels.values()
+    assert f"file: {clipping.partition('/')[0]}" in labels.values()
     assert found.held == 1
     assert f"from {clipping} held back" in found.warnings[0]
 

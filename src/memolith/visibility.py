@@ -102,7 +102,7 @@ def label_of(hit: Hit) -> str:
     """The trust of a hit as it is shown; text of a folder besides the profile's may be anybody's."""
     path = hit.citation.path
     if path.startswith(_ELSEWHERE) and "/" in path:
-        return f"external: {path.partition('/')[0][:40]}" if hit.external else "file"
+        return f"{'external' if hit.external else 'file'}: {path.partition('/')[0][:40]}"
     known = trust_of(hit)
     return f"external: {source_of(hit.channel)[:40]}" if known == "external" else known
 

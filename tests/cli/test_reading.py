@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +14,6 @@ from memolith.cli.status import _size
 from tests.cli.conftest import in_terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
 
@@ -30,6 +30,18 @@ def test_list_shows_place_category_id_and_text_newest_first(memolith: Run) -> No
         f"MEMORY.md#L14  note  {second['id'][:8]}  Tea at four\n"
         f"MEMORY.md#L13  fact  {first['id'][:8]}  Ana owns the release key\n"
     )
+
+
+def test_the_id_of_a_note_without_one_can_be_typed(memolith: Run, root: str) -> None:
+    folder = Path(root, "memory/fact")
+    folder.mkdir(parents=True)
+    for name in ("one of the herons", "two"):
+        (folder / f"2026-11-15-{name}.md").write_text(f"---\ncategory: fact\n---\n\n{name}\n")
+    handles = [re.split("  +", line)[2] for line in memolith("list").out.splitlines()]
+    assert len(set(handles)) == 2
+    for handle in handles:
+        assert memolith("forget", handle, "--yes").code == 0
+    assert not texts(memolith)
 
 
 def test_list_says_how_many_more_there_are(memolith: Run) -> None:

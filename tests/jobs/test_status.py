@@ -43,6 +43,18 @@ def test_records_of_both_places_are_counted(root: str) -> None:
     assert memory.status().records == 2
 
 
+def test_only_notes_are_counted_as_notes_and_an_archive_below_memory_as_archive(root: str) -> None:
+    settings = {"trim.max_records": 1, "trim.slack": 0.0, "trim.archive_path": "memory/old/all.md"}
+    with Memory(root, settings=settings) as memory:
+        for number in range(3):
+            memory.remember(f"number {number}")
+        memory.save_note("a note")
+        Path(root, "memory/fact/plain.md").write_text("Prose without front matter.\n")
+        memory.jobs.trim()
+        status = memory.status()
+    assert (status.records, status.notes, status.archived) == (1, 1, 2)
+
+
 DAMAGES = {
     "torn": lambda line: line[:40] + b"\n",
     "no JSON": lambda line: line.replace(b'"text":', b'"text"'),

@@ -6,11 +6,11 @@ import argparse
 
 from memolith.cli import exit_codes, output
 from memolith.cli.input import at_terminal, confirmed
-from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import Arguments
 from memolith.mcp_server.json_shapes import forgotten_json
 from memolith.memory import Memory
+from memolith.text.summary_line import handle
 from memolith.visibility import visible
 
 HELP = """\
@@ -44,7 +44,7 @@ def run(args: Arguments) -> int:
     if report.current_again:
         output.note(
             f"The record it had superseded holds again: {report.current_again}. "
-            f"To forget that too: {again(args, f'forget {report.current_again[:SHORT_ID]}')}"
+            f"To forget that too: {again(args, f'forget {handle(report.current_again)}')}"
         )
     for warning in report.warnings:
         output.note("warning: ", here(args, warning))

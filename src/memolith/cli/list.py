@@ -11,6 +11,7 @@ from memolith.cli.record_options import add_word_filters, metadata_of
 from memolith.cli.usage import Arguments, whole_number
 from memolith.mcp_server.json_shapes import record_json
 from memolith.memory import Memory
+from memolith.text.summary_line import handle
 from memolith.text.wording import counted
 from memolith.types import Record, Records
 from memolith.visibility import shown_and_hidden
@@ -21,7 +22,6 @@ memolith list --category fact
 memolith list --limit 5 --offset 10
 memolith list --json --limit 1000"""
 
-SHORT_ID = 8
 PAGE = 20
 
 
@@ -67,7 +67,7 @@ def run(args: Arguments) -> int:
         )
         return 0
     if page:
-        output.table((str(r.citation), r.category, r.id[:SHORT_ID], r.text) for r in page)
+        output.table((str(r.citation), r.category, handle(r.id), r.text) for r in page)
     elif not shown:
         is_new = not (
             args.category or args.session or args.keyword or args.meta or hidden or elsewhere

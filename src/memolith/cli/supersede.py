@@ -6,11 +6,11 @@ import argparse
 
 from memolith.cli import output
 from memolith.cli.input import text_of
-from memolith.cli.list import SHORT_ID
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_sensitivity
 from memolith.cli.remember import say_remembered
 from memolith.cli.usage import Arguments, UsageError
+from memolith.text.summary_line import handle
 from memolith.types import Record
 
 HELP = """\
@@ -61,7 +61,7 @@ def _say_whose_place(new: Record, asked: str) -> None:
         return
     then = "which says the same" if new.reused else "and this takes the place of that one"
     output.note(
-        f"{asked[:SHORT_ID]} had been superseded already: what held was {newest[:SHORT_ID]}, {then}."
+        f"{handle(asked)} had been superseded already: what held was {handle(newest)}, {then}."
     )
 
 
@@ -70,5 +70,5 @@ def _say_replaced(new: Record, old_id: str) -> None:
     old = new.supersedes or old_id
     output.say(
         output.bold(done),
-        f"  {new.id[:SHORT_ID]} ({new.citation}) takes the place of {old[:SHORT_ID]}",
+        f"  {handle(new.id)} ({new.citation}) takes the place of {handle(old)}",
     )

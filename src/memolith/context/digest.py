@@ -9,6 +9,7 @@ from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
+from memolith.text.summary_line import short_id
 from memolith.types import Hit
 from memolith.visibility import label_of
 
@@ -65,7 +66,9 @@ class Digest:
         return taken
 
     def _line(self, hit: Hit) -> str:
-        place = shown_path(str(hit.citation)) if self._cited else hit.record_id[:8] or "memory"
+        # The id of a note without one is its path, which is hidden like any citation.
+        name = short_id(hit.record_id) if hit.record_id != hit.citation.path else ""
+        place = shown_path(str(hit.citation)) if self._cited else name or "memory"
         mark = source(place, label_of(hit), str(hit.dated or ""))
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""

@@ -67,7 +67,9 @@ class PieceMaker:
         label, worth, half_life = self._kinds.get(record.category) or self._kind(record.category)
         shown = quoted_line(text, _MOST_CHARS)
         day = self._day_of(record.created).isoformat()
-        mark = source(record.id[:8], trust_label(record.provenance.channel, self._external), day)
+        mark = source(
+            short_id(record.id), trust_label(record.provenance.channel, self._external), day
+        )
         if record.session == self._session:
             worth *= _SAME_SESSION
         origin = record.metadata.get("source") if record.category == "experience" else None
@@ -89,7 +91,7 @@ class PieceMaker:
     def _statement(self, record: Record, line: SummaryLine) -> Piece:
         """A line of a summary, with the records that said it as its source."""
         shown = quoted_line(line.text, _MOST_CHARS)
-        named = line.names or (record.id[:8],)
+        named = line.names or (short_id(record.id),)
         mark = source(
             ", ".join(named), trust_label(record.provenance.channel, self._external), str(line.day)
         )

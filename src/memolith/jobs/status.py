@@ -10,6 +10,8 @@ from memolith.files.byte_marks import is_utf16
 from memolith.files.damage import Damage, damage_warnings
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.files.ledger import archives
+from memolith.files.notes import notes
 from memolith.profile import Profile
 from memolith.reports import Status
 from memolith.text.cleaning import shown_path
@@ -30,7 +32,7 @@ def read_status(profile: Profile) -> Status:
         damages: list[Damage] = []
         records, archived = (
             sum(_count_records(folder, path, damages) for path in those)
-            for those in (paths, folder.walk(layout.ARCHIVE_FOLDER))
+            for those in (paths, set(archives(folder)))
         )
         return Status(
             version=__version__,
@@ -38,7 +40,7 @@ def read_status(profile: Profile) -> Status:
             root=profile.root,
             initialised=True,
             records=records,
-            notes=sum(path.count("/") >= 2 for path in memory),
+            notes=sum(1 for _ in notes(folder)),
             daily_logs=len(daily),
             turns=(folder.read(layout.CONVERSATIONS) or b"").count(b"\n"),
             bytes=sum(stamp[1] for stamp in stamps if stamp),

@@ -14,6 +14,7 @@ from memolith.mcp_server.quoting import (
 from memolith.mcp_server.tool import Answer, Call, Tool
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
+from memolith.text.summary_line import handle
 from memolith.types import Hit, Passage, SearchResult
 from memolith.visibility import label_of
 
@@ -85,7 +86,7 @@ def _shown(number: int, hit: Hit, *, cited: bool) -> str:
     if hit.superseded:
         known.append(hit.past if cited else "superseded")
     if hit.record_id:
-        known.append(f"id {hit.record_id[:8]}")
+        known.append(f"id {handle(hit.record_id)}")
     place = f"[{number}] {shown_path(str(hit.citation))}" if cited else f"[{number}]"
     head = quoted_line(f"{place} ({', '.join(filter(None, known))})", _MOST_OF_A_HEAD)
     shown = f"{head}\n{quoted_lines(hit.text)}"

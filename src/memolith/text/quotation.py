@@ -27,7 +27,7 @@ BY_HAND = "Lines without a ⟨source⟩ were written by hand, by the user."
 SOURCE_BEGINS = "⟨"
 _HARMLESS = str.maketrans({SOURCE_BEGINS: "‹", SOURCE_ENDS: "›"})
 # Compiled when it is first used: a session start has no use for it.
-_SOURCE = r" · (?:user|agent|file|external: [^⟨⟩]*)(?: · \d{4}-\d\d-\d\d)?⟩$"
+_SOURCE = r" · (?:user|agent|file|(?:file|external): [^⟨⟩]*)(?: · \d{4}-\d\d-\d\d)?⟩$"
 LINE_BEGINS = "| "
 # Lines of ours that say nothing by themselves.
 _HEADINGS = (

@@ -43,6 +43,11 @@ def short_id(record_id: str, chars: int = 8) -> str:
     return "".join("-" if _ends_an_id(char) else char for char in record_id[:_LONGEST_ID])
 
 
+def handle(record_id: str) -> str:
+    """What a person or an agent types for a record: the beginning of a UUID, any other id as it is."""
+    return record_id[:8] if _is_uuid(record_id) else record_id
+
+
 def write_line(day: date, text: str, ids: Sequence[str], said_by: str = "") -> str:
     """The line for a statement.
 
