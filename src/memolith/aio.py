@@ -74,6 +74,7 @@ class AsyncJobs(_Awaited):
     """The jobs that tidy a memory, awaited; see `Jobs`."""
 
     apply = _in_thread(Jobs.apply)
+    approve = _in_thread(Jobs.approve)
     compact = _in_thread(Jobs.compact)
     damaged = _in_thread(Jobs.damaged)
     decline = _in_thread(Jobs.decline)
@@ -85,6 +86,7 @@ class AsyncJobs(_Awaited):
     extract_experiences = _in_thread(Jobs.extract_experiences)
     flush = _in_thread(Jobs.flush)
     flush_prompt = _in_thread(Jobs.flush_prompt)
+    forget_channel = _in_thread(Jobs.forget_channel)
     list = _in_thread(Jobs.list)
     note_run = _in_thread(Jobs.note_run)
     query_experiences = _in_thread(Jobs.query_experiences)

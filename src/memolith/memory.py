@@ -15,7 +15,7 @@ from memolith.config.sections import Config
 from memolith.config.setting import Value
 from memolith.context.engine import Engine, IndexCommands
 from memolith.errors import ConfigError, MemolithError
-from memolith.files import gate, layout
+from memolith.files import gate
 from memolith.profile import Profile
 from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
 from memolith.store import Store
@@ -302,12 +302,10 @@ class Memory:
         The id may be shortened to its first characters. This cannot be undone.
         """
         from memolith.jobs.forget import forget_record
+        from memolith.jobs.job import purge_index
 
         report = forget_record(self._store, record_id)
-        derived = (
-            os.path.join(self.root, path) for path in (layout.INDEX_FOLDER, layout.EMBEDDINGS)
-        )
-        warnings = self._engine.finder().purge() if any(map(os.path.exists, derived)) else ()
+        warnings = purge_index(self._store, self._engine.finder)
         return replace(report, warnings=(*report.warnings, *warnings))
 
     def search(  # noqa: PLR0913 - each names one thing a hit must satisfy

@@ -41,6 +41,16 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelReport:
+    """The records, by id, and how many turns came in by one channel; forgotten, or only counted."""
+
+    channel: str
+    records: tuple[str, ...]
+    turns: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
     """A whole file to be edited; its version must be shown to write it back."""
 

@@ -62,7 +62,7 @@ def is_path_external(path: str, external: Patterns) -> bool:
     return matches(path, external) or matches(name, external)
 
 
-def source_of(channel: str) -> str:
+def channel_name(channel: str) -> str:
     """The name of a channel without the mark of its trust."""
     return channel.removeprefix(APPROVED).removeprefix(_IMPORTED)
 
@@ -95,7 +95,7 @@ def trust_of(hit: Hit) -> Trust:
 def trust_label(channel: str, external: Patterns) -> str:
     """The trust as it is shown with a quotation; what came from outside names its channel."""
     known = trust_in_file(channel, external)
-    return f"external: {source_of(channel)[:40]}" if known == "external" else known
+    return f"external: {channel_name(channel)[:40]}" if known == "external" else known
 
 
 def label_of(hit: Hit) -> str:
@@ -104,7 +104,7 @@ def label_of(hit: Hit) -> str:
     if path.startswith(_ELSEWHERE) and "/" in path:
         return f"{'external' if hit.external else 'file'}: {path.partition('/')[0][:40]}"
     known = trust_of(hit)
-    return f"external: {source_of(hit.channel)[:40]}" if known == "external" else known
+    return f"external: {channel_name(hit.channel)[:40]}" if known == "external" else known
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:

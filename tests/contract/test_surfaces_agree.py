@@ -82,6 +82,8 @@ PLACES: dict[str, tuple[str, str, str]] = {
         "— it is the prompt before_compaction",
         "— hosts have MCP for it",
     ),
+    "jobs.approve": ("approve", ADMIN, ADMIN),
+    "jobs.forget_channel": ("forget", ADMIN, ADMIN),
     "jobs.list": ("jobs list", ADMIN, "/api/v1/jobs"),
     "jobs.note_run": (
         "maintain",

@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 from memolith import Memory
-from memolith.jobs.git import private_files_in_git
+from memolith.jobs.checks.place import private_files_in_git
 from tests.cli.conftest import in_terminal, program
 from tests.jobs.damage import findings
 

@@ -111,3 +111,25 @@ def test_whoever_may_and_asks_sees_secrets_and_nobody_else(root: str, guarded: M
         assert canary(6) in asked.text
         assert canary(6) in talk("memory_get", path="MEMORY.md", include_secret=True).text
         assert canary(6) not in talk("memory_get", path="MEMORY.md").text
+
+
+def test_no_tool_lowers_a_mark_or_raises_trust(guarded: Memory) -> None:
+    talk = Talk(MemoryServer(guarded), "legacy")
+    assert not [name for name in TOOLS if "approve" in name]
+    secrets = [one for one in guarded.records(include_secret=True) if one.sensitivity == "secret"]
+    for record in secrets[:3]:
+        for mark in ("public", "private-user", "operational"):
+            talk(
+                "remember_this",
+                text=f"{record.text}, or so",
+                supersedes=record.id,
+                sensitivity=mark,
+            )
+    held = guarded.via("web").remember("The prize waits in Lagos")
+    approval = Memory(guarded.root).jobs.approve(held.id)
+    said = talk("jobs", action="undo", id=approval.id) if "jobs" in TOOLS else None
+    assert said is None or said.failed
+    shown = {record.text for record in guarded.records(include_past=True)}
+    assert not [text for text in shown if "canary" in text]
+    channels = [one.provenance.channel for one in guarded.records() if one.id == held.id]
+    assert channels == ["approved:web"]

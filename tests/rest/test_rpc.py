@@ -189,6 +189,22 @@ def test_an_agent_cannot_sign_a_record_as_the_user(
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "REFUSED")
 
 
+@pytest.mark.parametrize("channel", ["rest", "approved:web", "telegram"])
+def test_an_agent_cannot_raise_the_trust_of_a_record(
+    client: TestClient, server_memory: Memory, channel: str
+) -> None:
+    server_memory.via("web").remember("The prize waits in Lagos")
+    read = call(client, "memory.getFile", path="MEMORY.md").json()["result"]
+    raised = read["content"].replace('"sourceChannel":"web"', f'"sourceChannel":"{channel}"')
+    assert raised != read["content"]
+    params = {"path": "MEMORY.md", "version": read["version"]}
+    answer = call(client, "memory.writeFile", content=raised, **params)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "REFUSED")
+    assert "memolith approve" in answer.json()["error"]["hint"]
+    lowered = read["content"].replace('"sourceChannel":"web"', '"sourceChannel":"email"')
+    assert call(client, "memory.writeFile", content=lowered, **params).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("given", "instead"),
     [

@@ -219,3 +219,20 @@ def test_every_route_that_can_be_asked_is_asked_here(client: TestClient) -> None
             if "include_secret" in described or path == "/rpc":
                 found.add(f"{method.upper()} {path}")
     assert found == set(ASKING)
+
+
+def test_no_route_lowers_a_mark_or_raises_trust(root: str) -> None:
+    user = Memory(root)
+    secret = user.remember("The door code is 4711", sensitivity="secret")
+    held = user.via("web").remember("The prize waits in Lagos")
+    approval = user.jobs.approve(held.id)
+    with Memory(root, channel="rest") as memory, calling(memory) as client:
+        assert not [operation for operation in operations(client) if "approve" in operation]
+        for mark in ("public", "private-user", "operational"):
+            body = {"text": f"The door code is 4712, {mark}", "sensitivity": mark}
+            client.post(f"/api/v1/records/{secret.id}/supersede", json=body)
+        undone = client.post(f"/api/v1/jobs/{approval.id}/undo")
+        assert undone.status_code == 422
+        assert "Only the user" in undone.text
+    assert {one.text for one in user.records(include_past=True)} == {held.text}
+    assert user.records()[0].provenance.channel == "approved:web"

@@ -47,6 +47,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "correct": {
         "supersede": "replace a record by a newer one",
         "forget": "remove a record for good",
+        "approve": "let in what is held back, or lower a mark",
         "scan": "look for contradictions, copies and open secrets",
     },
     "keep tidy": {

@@ -72,7 +72,7 @@ def _is_sure(args: Arguments, profile: Profile) -> bool:
 
 def _keep_out_of_git(args: Arguments, root: str) -> None:
     """Offer to ignore the private files, if git does not; without a terminal, say how."""
-    from memolith.jobs.git import (
+    from memolith.jobs.checks.place import (
         IGNORE_FILE,
         IGNORE_LINES,
         ignore_private_files,

@@ -12,9 +12,9 @@ from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
-from memolith.files.ledger import Ledger, Tombstone, digest, tombstones
+from memolith.files.ledger import Ledger, Tombstone, digest, find_record, tombstones
 from memolith.files.passages import marked_in
-from memolith.jobs import apply, diffs, kept
+from memolith.jobs import apply, approve, diffs, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
@@ -22,8 +22,9 @@ from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import Finding, extract
+from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
-from memolith.jobs.job import Job, P, Workplace, index_changes
+from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
 from memolith.jobs.relationships import relationships, stored_experiences
@@ -34,6 +35,7 @@ from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
 from memolith.reports import (
+    ChannelReport,
     DreamExplanation,
     DreamStatus,
     Flushed,
@@ -43,8 +45,8 @@ from memolith.reports import (
 )
 from memolith.search.filters import make_filters
 from memolith.store import Store
-from memolith.types import Progress, Record, Relationships, SearchResult
-from memolith.visibility import trust, visible
+from memolith.types import Progress, Record, Relationships, SearchResult, Sensitivity
+from memolith.visibility import channel_name, trust, visible
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -298,6 +300,56 @@ class Jobs:
             marked = marked_in(folder, diffs.changed_lines(made))
         return diffs.diff(made, include_secret=include_secret, marked=marked)
 
+    def approve(
+        self,
+        record_id: str = "",
+        *,
+        channel: str = "",
+        sensitivity: Sensitivity | None = None,
+        dry_run: bool = False,
+    ) -> JobReport:
+        """Let in a record, or everything of a channel, that `trust.external` holds back.
+
+        With `sensitivity`, give it that mark instead: only here can a mark be lowered. No agent may.
+        """
+        gate.check_is_text(record_id=record_id, channel=channel)
+        self._check_user("approve text, or lower its mark")
+        if bool(record_id) == bool(channel):
+            raise RefusedError("Name one record or one channel.", hint="memolith approve ID")
+        config = self._place.config
+        if record_id:
+            with self._place.reading() as folder:
+                record_id = find_record(folder, record_id).id
+        job = approve.ApproveJob(
+            record_id=record_id,
+            channel=channel_name(channel),
+            sensitivity=sensitivity,
+            archive=config.trim.archive_path,
+            external=config.trust.external,
+        )
+        # The user has decided already: nothing is proposed.
+        decided = replace(config, jobs=replace(config.jobs, review="auto"))
+        place = replace(self._place, config=decided)
+        return self._synced(run_job(place, job, dry_run=dry_run))
+
+    def forget_channel(self, channel: str, *, dry_run: bool = False) -> ChannelReport:
+        """Remove every record and turn that came in by a channel; this cannot be undone."""
+        gate.check_is_text(channel=channel)
+        self._check_user("forget a whole channel")
+        report = of_channel(self.store, channel_name(channel))
+        if dry_run:
+            return report
+        reports = [forget_record(self.store, record_id) for record_id in report.records]
+        forget_turns(self.store, report.channel)
+        warnings = dict.fromkeys(warning for one in reports for warning in one.warnings)
+        return replace(report, warnings=(*warnings, *purge_index(self.store, self._finder)))
+
+    def _check_user(self, what: str) -> None:
+        if trust(self.channel) != "user":
+            raise RefusedError(
+                f"Only the user can {what}.", hint="Ask the user to run it: memolith approve --help"
+            )
+
     def apply(self, job_id: str) -> JobReport:
         """Apply a proposal; raises FileChangedError when its files were edited since."""
         gate.check_is_text(job_id=job_id)
@@ -310,7 +362,8 @@ class Jobs:
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
-        gate.check_is_text(job_id=job_id)
+        if self.show(job_id).job == approve.NAME:  # which would lower a mark, if it had raised one
+            self._check_user("take back an approval")
         return self._synced(apply.undo_job(self._place, job_id))
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:

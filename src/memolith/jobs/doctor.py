@@ -20,6 +20,7 @@ from memolith.jobs.checks.jobs import check_jobs
 from memolith.jobs.checks.model import check_model
 from memolith.jobs.checks.place import (
     check_disk,
+    check_git,
     check_profile,
     check_settings,
     check_space,
@@ -42,7 +43,6 @@ from memolith.jobs.checks.writer import (
     check_staging,
     staged_files,
 )
-from memolith.jobs.git import check_git
 from memolith.jobs.server_files import TOKEN, server_token
 from memolith.profile import Profile
 from memolith.reports import Check, DoctorReport, IndexStatus

@@ -24,7 +24,7 @@ from memolith.profile import Profile
 from memolith.reports import EditReport, FileText
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
-from memolith.visibility import trust_in_file
+from memolith.visibility import Patterns, raises_trust, trust_in_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,7 @@ class Edit:
     content: str
     version: str
     by_user: bool
+    external: Patterns  # the setting `trust.external`
 
 
 def daily_logs(profile: Profile) -> tuple[str, ...]:
@@ -195,8 +196,9 @@ def _with_secrets(before: Document, hidden: set[int], after: Document) -> Docume
 
 
 def _check_records(transaction: Transaction, before: Document, after: Document, edit: Edit) -> None:
-    """A record that is new in the file passes the gate, and no agent may sign it as the user."""
+    """A record that is new in the file passes the gate; no agent may sign it as the user or raise its trust."""
     known = {line.data.strip() for line in before.lines}
+    channels = {record.id: record.provenance.channel for _, record in before.records()}
     for line, record in after.records():
         if line.data.strip() in known:
             continue
@@ -207,6 +209,12 @@ def _check_records(transaction: Transaction, before: Document, after: Document, 
             raise RefusedError(
                 f"Line {line.number} is a record that says it came from the user.",
                 hint='Leave records as they are; a new one comes from "rest", or is remembered.',
+            )
+        old = channels.get(record.id, record.provenance.channel)
+        if raises_trust(record.provenance.channel, old, edit.external):
+            raise RefusedError(
+                f"Line {line.number} raises the trust of a record that came from {old}.",
+                hint=f"Only the user can let it in: memolith approve {record.id[:8]}",
             )
         gate.admit_forgotten(transaction, record, by_user=False)
 

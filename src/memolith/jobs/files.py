@@ -52,6 +52,7 @@ class Files:
             content=content,
             version=version,
             by_user=trust(self._channel) == "user",
+            external=self._store.config.trust.external,
         )
         with self._store.writing() as transaction:
             now = self._store.clock.now()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
+from typing import TypeVar
 
 from memolith.errors import FileChangedError, StorageError
 from memolith.files import dream_files, gate, layout, recall_log
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
+from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document
 from memolith.files.folder import Folder, let_in
 from memolith.files.ledger import (
@@ -28,16 +30,19 @@ from memolith.files.record_format import encode_json
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state
+from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.summary_record import summaries_without
-from memolith.reports import ForgetReport
+from memolith.reports import ChannelReport, ForgetReport
 from memolith.store import Store
 from memolith.text.cleaning import shown_path
 from memolith.text.pieces import claim_key
 from memolith.text.summary_line import short_id
 from memolith.types import Record, Stamp
-from memolith.visibility import current
+from memolith.visibility import channel_name, current
+
+T = TypeVar("T")
 
 _ATTEMPTS = 21
 _TELLING = 8  # shorter texts stand anywhere by chance
@@ -46,16 +51,76 @@ _TELLING = 8  # shorter texts stand anywhere by chance
 def forget_record(store: Store, record_id: str) -> ForgetReport:
     """Remove a record from every file, archive and backup, so that it does not come back."""
     gate.check_is_text(id=record_id)
-    archive = store.config.trim.archive_path
+    archive, now = store.config.trim.archive_path, store.clock.now()
+    return _change(
+        store, lambda transaction: forget(transaction, record_id, archive=archive, now=now)
+    )
+
+
+def _change(store: Store, work: Callable[[Transaction], T]) -> T:
     for attempts_left in reversed(range(_ATTEMPTS)):
         try:
             with store.changing() as transaction:
-                return forget(transaction, record_id, archive=archive, now=store.clock.now())
+                return work(transaction)
         except FileChangedError as error:
             # The log of recalls is written without a lock, so it may have grown meanwhile.
             if error.path not in (recall_log.LOG, recall_log.OLDER_LOG) or not attempts_left:
                 raise
     raise AssertionError("the last attempt returns or raises")
+
+
+def of_channel(store: Store, channel: str) -> ChannelReport:
+    """Every record, the oldest first, and how many turns came in by a channel."""
+    records: dict[str, Record] = {}
+    with store.existing() as folder:
+        for path in dict.fromkeys((*every_file(folder), store.config.trim.archive_path)):
+            for record in records_in(path, folder.read(path) or b""):
+                if channel_name(record.provenance.channel) == channel:
+                    records.setdefault(record.id, record)
+        lines = b"\n".join(folder.read(path) or b"" for path in CHAT_FILES).split(b"\n")
+        turns = [turn for turn in map(parse_turn, lines) if turn]
+    ids = sorted(records, key=lambda record_id: records[record_id].created)
+    return ChannelReport(
+        channel=channel,
+        records=tuple(ids),
+        turns=sum(channel_name(turn.platform) == channel for turn in turns),
+    )
+
+
+def forget_turns(store: Store, channel: str) -> None:
+    """Remove the turns of a channel from the history of chats, its archive, backups, jobs and recalls."""
+    _change(store, lambda transaction: _forget_turns(transaction, channel))
+
+
+def _forget_turns(transaction: Transaction, channel: str) -> None:
+    claims: set[str] = set()
+
+    def without(path: str, lines: bytes) -> bytes:
+        left = []
+        for line in lines.split(b"\n"):
+            turn = parse_turn(line) if path in CHAT_FILES else None
+            if turn is not None and channel_name(turn.platform) == channel:
+                claims.update(claim_key(text) for text in (turn.user, turn.assistant) if text)
+            else:
+                left.append(line)
+        return b"\n".join(left)
+
+    folder = transaction.folder
+    changed: dict[str, bytes] = {}
+    copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
+    for path in (*CHAT_FILES, *copies, *folder.walk(layout.JOBS_FOLDER, suffix="")):
+        stamp, data = folder.stamp(path), folder.read(path) or b""
+        if path.startswith(f"{layout.JOBS_FOLDER}/"):
+            report = decode_report(data)
+            left = encode_report(scrubbed(report, without)) if report else data
+        else:
+            left = without(copies.get(path, path), data)
+        if left != data:
+            changed[path] = left
+            transaction.replace(path, left, stamp)
+    _mend_manifests(transaction, changed, ())
+    _forget_recalls(transaction, claims - {""})
+    transaction.commit()
 
 
 def forget(
@@ -65,7 +130,8 @@ def forget(
     folder = transaction.folder
     record = find_record(folder, record_id)
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
-    names = (record.id.encode(), short_id(record.id).encode())  # summaries use the short one
+    # Summaries use the short id; the name of a note's file is made of its text.
+    names = [name.encode() for name in (record.id, short_id(record.id), _note_path(record)) if name]
     changed: dict[str, bytes] = {}
     removed: dict[str, Stamp | None] = {}
     touched: list[str] = []
@@ -222,7 +288,15 @@ def _report_without(data: bytes, record: Record) -> bytes | None:
     def clean(path: str, lines: bytes) -> bytes:
         return _lines_without(Document.parse(path, lines), record)
 
-    return encode_report(scrubbed(report, clean))
+    note = _note_path(record)
+    changes = tuple(change for change in report.changes if change.path != note)
+    return encode_report(scrubbed(replace(report, changes=changes), clean))
+
+
+def _note_path(record: Record) -> str:
+    """The file of a note; "" for a record that is a line."""
+    path = record.citation.path if record.citation else ""
+    return path if path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2 else ""
 
 
 def _is_backup(path: str) -> bool:

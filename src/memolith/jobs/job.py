@@ -11,7 +11,7 @@ from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
-from memolith.files.layout import INDEX_FOLDER
+from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
 from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
 from memolith.files.transaction import Transaction
 from memolith.reports import Change
@@ -159,3 +159,9 @@ def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]
         except MemolithError as error:  # the files are the truth, and they are as they should be
             return (f"{error.message} The next search brings the index in line.",)
     return ()
+
+
+def purge_index(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
+    """Take what was forgotten out of an existing index, also out of its free pages; returns warnings."""
+    derived = (os.path.join(store.root, path) for path in (INDEX_FOLDER, EMBEDDINGS))
+    return finder().purge() if any(map(os.path.exists, derived)) else ()

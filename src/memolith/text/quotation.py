@@ -93,12 +93,18 @@ def held_back(channels: Collection[str]) -> tuple[str, ...]:
     """
     if not channels:
         return ()
+    from shlex import quote  # slow, and seldom needed
+
     names = [quoted_line(name, 40) for name, _ in Counter(channels).most_common(3)]
     more = " and others" if len(set(channels)) > len(names) else ""
-    return (
+    warning = (
         f"{counted(len(channels), 'text')} from {', '.join(names)}{more} held back, because"
-        " trust.external names that source; a search finds them.",
+        " trust.external names that source; a search finds them."
     )
+    approved = [name for name in names if not name.startswith("@")]  # not the path of a file
+    if approved:
+        warning += f" To let them in: memolith approve --channel {quote(approved[0])}"
+    return (warning,)
 
 
 def source(*known: str) -> str:
