@@ -22,7 +22,7 @@ GLOBAL_OPTIONS = (
 
 # The options of the commands that take a value; a test keeps the list complete.
 VALUE_OPTIONS = frozenset(
-    """--about --as-of --assistant --by --category --chat --confidence --deadline --expires --from
+    """--about --as-of --assistant --by --category --channel --chat --confidence --deadline --expires --from
     --host --keyword --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens
     --meta --offset --path --platform --port --sensitivity --session --since --timestamp --title
     --tools --until --user""".split()
