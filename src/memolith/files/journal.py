@@ -19,7 +19,8 @@ from memolith.files.transaction import Transaction
 from memolith.types import Citation, Record, policy
 from memolith.visibility import may_stand_for
 
-_WORD = re.compile(r"[^\W_]+")
+# The parts of a text that every JSON spells the same way.
+_PIECE = re.compile(r'[^\s"\\/\x00-\x1f]+')
 
 
 class Journal:
@@ -74,11 +75,12 @@ class Journal:
         folded = transaction.folded(
             self.primary, bytes.lower if record.text.isascii() else _casefold
         )
-        for number in _lines_with_words_of(record.text, folded):
+        lines: list[bytes] = []
+        for number in _lines_with_pieces_of(record.text, folded):
             data = transaction.read(self.primary)
-            line = data.split(b"\n", number)[number - 1]
+            lines = lines or data.split(b"\n")
             try:
-                found = parse_line(line, Citation(self.primary, number, number))
+                found = parse_line(lines[number - 1], Citation(self.primary, number, number))
             except RecordFormatError:
                 continue
             if found and is_near(found, record, now) and not _is_superseded(found, data):
@@ -136,21 +138,23 @@ def _casefold(data: bytes) -> bytes:
     return data.decode(errors="replace").casefold().encode()
 
 
-def _lines_with_words_of(text: str, folded: bytearray) -> Iterator[int]:
-    """The numbers of the lines that hold every word of a text.
+def _lines_with_pieces_of(text: str, folded: bytearray) -> Iterator[int]:
+    """The numbers of the lines that hold all that is between the spaces of a text.
 
     Searching the bytes is a hundred times cheaper than parsing each line.
     """
-    words = [word.encode() for word in set(_WORD.findall(text.casefold()))]
-    words.sort(key=len, reverse=True)  # the longest word is in the fewest lines
-    rarest = words[0] if words else b""
+    pieces = [piece.encode() for piece in set(_PIECE.findall(near_text(text)))]
+    pieces.sort(key=len, reverse=True)  # the longest is in the fewest lines
+    rarest = pieces[0] if pieces else b""
+    number, counted = 1, 0
     at = folded.find(rarest)
     while at >= 0:
         start, end = folded.rfind(b"\n", 0, at) + 1, folded.find(b"\n", at)
         end = end if end >= 0 else len(folded)
         line = folded[start:end]
-        if all(word in line for word in words):
-            yield folded.count(b"\n", 0, start) + 1
+        if all(piece in line for piece in pieces):
+            number, counted = number + folded.count(b"\n", counted, start), start
+            yield number
         at = folded.find(rarest, end + 1)
 
 
