@@ -17,7 +17,6 @@ from memolith.context.engine import Engine, IndexCommands
 from memolith.errors import ConfigError, MemolithError
 from memolith.files import gate
 from memolith.profile import Profile
-from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
 from memolith.store import Store
 from memolith.types import (
     Passage,
@@ -30,11 +29,12 @@ from memolith.types import (
     TurnContext,
 )
 
-# Imported when they are used: they load NumPy, and most commands neither search nor run a job.
+# Imported when they are used: most commands neither search nor run a job, and start faster without.
 if TYPE_CHECKING:
     from memolith.context.chats import Chats
     from memolith.jobs.api import Jobs
     from memolith.jobs.files import Files
+    from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
 
 
 class Memory:
@@ -459,6 +459,8 @@ class Memory:
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""
+        from memolith.reports import Reconfiguration
+
         try:
             changed, restart = self._store.reload_settings()
         except ConfigError as error:

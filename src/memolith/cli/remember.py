@@ -9,7 +9,6 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
 from memolith.cli.record_options import add_record_options, timestamp_of
 from memolith.cli.usage import Arguments
-from memolith.mcp_server.json_shapes import written_json
 from memolith.memory import Memory
 from memolith.types import Record
 
@@ -57,6 +56,8 @@ def run(args: Arguments) -> int:
 def say_remembered(record: Record, memory: Memory, *, as_json: bool) -> None:
     """Print where a record was written, or where it already stood."""
     if as_json:
+        from memolith.mcp_server.json_shapes import written_json
+
         output.say_json({**written_json(record), "files": _files(record, memory)})
         return
     done = "Already remembered" if record.reused else "Remembered"

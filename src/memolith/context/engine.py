@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memolith.errors import MemolithError
 from memolith.files import gate
-from memolith.reports import IndexStatus, SyncReport
 from memolith.store import Store
 from memolith.types import Filters, Progress, SearchResult
 
@@ -17,6 +16,7 @@ from memolith.types import Filters, Progress, SearchResult
 if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.finder import Finder
+    from memolith.reports import IndexStatus, SyncReport
 
 T = TypeVar("T")
 Answer = Callable[[Filters, int], SearchResult]

@@ -14,7 +14,7 @@ from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import Step, step_from_json
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LockState:
     """The content of the lock file: unfinished steps, the boot they belong to, the number of changes."""
 

@@ -21,7 +21,7 @@ _BYTES = ("utf-8", "surrogateescape")
 Fold = Callable[[bytes], bytes]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Known:
     """What a process knows of a file while nobody else changes it, so that it need not read it again."""
 
@@ -30,7 +30,7 @@ class Known:
     folded: dict[Fold, bytearray] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Append:
     """Write `data` at the end of a file that had this inode (0: none yet) and this size."""
 
@@ -120,7 +120,7 @@ class Append:
         return ["append", self.path, self.inode, self.size, self.data.decode(*_BYTES)]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Replace:
     """Put a staged file in the place of a file that still has this stamp (None: no file)."""
 
@@ -176,7 +176,7 @@ class Replace:
         return ["replace", self.path, self.staged, self.expected]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Remove:
     """Delete a file that still has this stamp."""
 
