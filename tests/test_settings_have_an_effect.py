@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.config.sections import SETTINGS
-from memolith.errors import WriterBusyError
+from memolith.errors import RefusedError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
 from tests.ingest import effects as index_effects
@@ -127,6 +128,13 @@ def recap_of_a_long_chat(memory: Memory) -> object:
     return memory.chats.recap().left_out
 
 
+def turns_that_answer(memory: Memory) -> object:
+    memory.chats.log("When is tea?", "At four.")
+    for number in range(9):
+        memory.chats.log(f"Where is boat {number}?", "In the harbour.")
+    return [turn.user for turn in memory.chats.recap(about="tea", limit=1).turns]
+
+
 def turns_about_tea(memory: Memory) -> object:
     for number in range(9):
         memory.chats.log(f"question {number} about tea", "x" * 100)
@@ -173,9 +181,32 @@ def answers_kept(memory: Memory) -> object:
     return [memory.recall(q) is known for q, known in zip(questions, kept, strict=True)]
 
 
+def everything(memory: Memory) -> object:
+    Memory(memory.root).remember("The dog eats carrots")
+    outcome = [
+        bool(memory.session_start().text),
+        bool(memory.context("What does the dog eat?").text),
+    ]
+    log = partial(memory.chats.log, assistant="tea")
+    for call in (memory.remember, memory.search, memory.recall, log):
+        try:
+            call("dog")
+        except RefusedError:
+            outcome.append(False)
+    assert outcome in ([True] * 2, [False] * 6)
+    return outcome
+
+
+def handed_over(memory: Memory) -> object:
+    memory.remember("The dog eats carrots")
+    before_an_answer = memory.context("What does the dog eat?", deadline_seconds=60).text
+    return bool(memory.session_start().text), bool(before_an_answer), len(memory.search("dog").hits)
+
+
 EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
+    "profile.enabled": (everything, True, False, {}),
     "profile.primary": (files_after_a_record, "MEMORY.md", "memory/MEMORY.md", {}),
     "store.lock_timeout_seconds": (patience, 0.0, 0.1, {}),
     "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1}),
@@ -183,11 +214,13 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "trim.max_chars": (records_left_by_trims, 0, 1000, {}),
     "trim.archive_path": (archives, "old.md", "memory/older.md", {"trim.max_records": 5}),
     "chat.enabled": (turns_kept, True, False, {}),
+    "chat.recall": (turns_that_answer, True, False, {}),
     "chat.max_entries": (turns_kept, 1, 2, {}),
     "chat.max_chars_per_entry": (turns_kept, 20, 50, {}),
     "chat.max_total_chars": (recap_of_a_long_chat, 500, 1000, {}),
     "chat.recap_top_k": (turns_about_tea, 1, 2, {}),
     "chat.timeout_seconds": (patience_with_a_recap, 0.001, 60.0, {}),
+    "context.enabled": (handed_over, True, False, {}),
     "context.max_chars": (start_of_a_session, 1500, 3000, {}),
     "context.long_memory": (start_of_a_session, True, False, {}),
     "trust.external": (start_of_a_session, ["email"], ["rss"], {}),

@@ -13,6 +13,7 @@ from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.errors import IndexUnavailableError, MemolithError
+from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.sources import as_doubtful, text_digest
@@ -81,6 +82,8 @@ class Finder:
 
         Each answer has at most `most` hits. The work is repeated when the index is replaced meanwhile.
         """
+
+        gate.check_enabled(self._open.config.profile)
 
         def asking() -> T:
             found, changed = self._ask(question, kinds, most, work, explain=explain)

@@ -437,6 +437,8 @@ class Memory:
             limit=limit,
             deadline_seconds=deadline_seconds,
         )
+        if not self.config.profile.enabled:
+            return TurnContext(text="", skipped="profile.enabled is off")
         return self._engine.recaller().context(turn, make_filters(self._store.clock))
 
     def status(self) -> Status:

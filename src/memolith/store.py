@@ -76,6 +76,7 @@ class Store:
 
     def writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
+        gate.check_enabled(self.config.profile)
         store = self.config.store
         folder = Folder(self.root, create=True)
         return Transaction(folder, store.lock_timeout_seconds)

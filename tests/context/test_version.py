@@ -99,7 +99,7 @@ def test_a_link_to_another_folder_that_leads_elsewhere_changes_the_version(tmp_p
     (tmp_path / "link").symlink_to("one")
     (tmp_path / "profile").mkdir()
     time.sleep(TICK)
-    version = StoreVersion(str(tmp_path / "profile"), str(tmp_path / "link"))
+    version = StoreVersion(str(tmp_path / "profile"), [str(tmp_path / "link")])
     before = version()
     assert before == version() == (before[0], True)
     (tmp_path / "link").unlink()

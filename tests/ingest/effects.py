@@ -63,12 +63,19 @@ def files_that_are_searched(memory: Memory) -> object:
     return memory.index.status().changed
 
 
+def where_the_index_is(memory: Memory) -> object:
+    memory.remember("tea")
+    assert memory.search("tea").hits
+    return Path(memory.root, ".memolith/index").exists()
+
+
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
 NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
+    "index.path": (where_the_index_is, "", "~/index", {}),
     "index.extra_paths": (files_that_are_searched, [], [DOCS], {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (

@@ -39,6 +39,9 @@ class ProfileConfig:
     timezone: str = setting(
         "", "Time zone that decides which day it is; empty means the system's.", ZONE,
     )
+    enabled: bool = setting(
+        True, "Off: nothing is written, searched or handed to an agent; the files stay as they are.",
+    )
     primary: str = setting(
         "MEMORY.md", "Which of the two places new records go to; both are always read.",
         one_of("MEMORY.md", "memory/MEMORY.md"),
@@ -126,6 +129,9 @@ class ChatConfig:
     """The conversation history."""
 
     enabled: bool = setting(True, "Whether chat turns are kept at all.")
+    recall: bool = setting(
+        True, "Whether a recap about a question is searched for; off, it is the newest turns.",
+    )
     max_entries: int = setting(
         100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1),
     )
@@ -165,6 +171,10 @@ class SearchConfig:
 class IndexConfig:
     """What is searched besides the profile."""
 
+    path: str = setting(
+        "", "A folder for the index, which gets one of its own there; empty: in `.memolith/`.",
+        FOLDER, trusted_only=True,
+    )
     extra_paths: tuple[str, ...] = setting(
         (), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER,
         trusted_only=True,
@@ -198,6 +208,7 @@ class EmbedConfig:
 class ContextConfig:
     """What an agent is handed at the start of a session and before an answer."""
 
+    enabled: bool = setting(True, "Whether an agent is handed anything without asking.")
     max_chars: int = setting(
         32000, "Longest text for the start of a session.", between(500, 1000000),
     )

@@ -286,10 +286,13 @@ INSIDE = Rule(
 FOLDER = Rule(
     "a folder by its full path or from ~, without ..",
     lambda path: (
-        path.startswith(("/", "~"))
-        and path.isprintable()
-        and ".." not in path.split("/")
-        and not re.search(":[/~]", path)  # two folders in one text
+        not path
+        or (
+            path.startswith(("/", "~"))
+            and path.isprintable()
+            and ".." not in path.split("/")
+            and not re.search(":[/~]", path)  # two folders in one text
+        )
     ),
 )
 HOST = Rule("a name or an address, such as 127.0.0.1", _matches(r"[\w.-]+|[0-9a-fA-F:.]+(%\w+)?"))

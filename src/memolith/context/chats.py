@@ -101,6 +101,8 @@ class Chats:
         if about is None:
             return make_recap(self.turns(chat, limit=limit), room, show)
         most = config.recap_top_k if limit is None else max(0, limit)
+        if not config.recall:
+            return make_recap(self.turns(chat, limit=most), room, show)
         filters = make_filters(self._store.clock, chat=chat, path=CONVERSATIONS)
         found = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
         best = turns_about(self._turns_by_line(chat), found, most)

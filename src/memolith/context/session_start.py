@@ -71,6 +71,8 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         raise RefusedError(
             f"{start.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
         )
+    if not (config.profile.enabled and config.context.enabled):
+        return SessionContext(text="")
     if not profile.exists:
         return SessionContext(text="", warnings=profile.missing)
     budget, cost = _measure(config.context, start)

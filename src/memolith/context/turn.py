@@ -52,7 +52,7 @@ def turn_context(
         raise RefusedError(
             f"{turn.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
         )
-    reason = skip_reason(turn.message)
+    reason = skip_reason(turn.message) if config.enabled else "context.enabled is off"
     if reason:
         return TurnContext(text="", skipped=reason)
     queries = derive(turn.message)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from memolith.config.sections import ProfileConfig
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
 from memolith.files import layout
 from memolith.files.record_format import (
@@ -93,6 +94,15 @@ def own_words(text: str) -> str:
             hint="Remember only what is new.",
         )
     return own.strip()
+
+
+def check_enabled(config: ProfileConfig) -> None:
+    """Raise RefusedError if the user switched the memory off."""
+    if not config.enabled:
+        raise RefusedError(
+            "This memory is switched off (profile.enabled).",
+            hint="To use it again: memolith config set profile.enabled true",
+        )
 
 
 def check_record(record: Record) -> None:

@@ -31,6 +31,17 @@ ARCHIVES = f"{STATE_FOLDER}/archives.jsonl"
 TOMBSTONES = f"{STATE_FOLDER}/tombstones.jsonl"
 
 
+def index_folder(root: str, path: str) -> str:
+    """The folder of the index: among the files of the memory, or below `index.path`."""
+    if not path:
+        return os.path.join(root, INDEX_FOLDER)
+    from hashlib import blake2b
+
+    real = os.path.realpath(root)
+    name = f"{os.path.basename(real)}-{blake2b(os.fsencode(real), digest_size=8).hexdigest()}"
+    return os.path.join(os.path.realpath(os.path.expanduser(path)), name)
+
+
 def daily_log(day: date) -> str:
     """The daily log of a day.
 

@@ -16,7 +16,7 @@ from memolith.config.sections import Config
 from memolith.embed.choose import choose_word_vectors
 from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
-from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
+from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import make_state_folder
 from memolith.index.choose import open_index
 from memolith.index.place import IndexPlace
@@ -45,7 +45,7 @@ class OpenIndex:
         self.config = config
         self.clock = clock
         self.cache_path = os.path.join(root, EMBEDDINGS)
-        self.place = IndexPlace(os.path.join(root, INDEX_FOLDER))
+        self.place = IndexPlace(index_folder(root, config.index.path))
         self.embedder: Embedder | None = None  # the model that the index was opened for
         self.model = Model(config.embed, self.cache_path)
         self.background = Background(self._embed_in_background)
@@ -67,6 +67,9 @@ class OpenIndex:
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
                 self.model = Model(config.embed, self.cache_path)
+            if config.index.path != before.index.path:
+                self._close()
+                self.place = IndexPlace(index_folder(self._root, config.index.path))
 
     def close(self) -> None:
         """Close index and model: at once, or when the search that still uses them ends."""

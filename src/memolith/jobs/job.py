@@ -11,7 +11,7 @@ from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
-from memolith.files.layout import EMBEDDINGS, INDEX_FOLDER
+from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
 from memolith.files.transaction import Transaction
 from memolith.reports import Change
@@ -153,7 +153,7 @@ class Workplace:
 
 def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
     """Bring an existing index in line with files we changed; returns a warning if that fails."""
-    if os.path.isdir(os.path.join(store.root, INDEX_FOLDER)):
+    if os.path.isdir(index_folder(store.root, store.config.index.path)):
         try:
             finder().sync_now()
         except MemolithError as error:  # the files are the truth, and they are as they should be
@@ -163,5 +163,6 @@ def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]
 
 def purge_index(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
     """Take what was forgotten out of an existing index, also out of its free pages; returns warnings."""
-    derived = (os.path.join(store.root, path) for path in (INDEX_FOLDER, EMBEDDINGS))
+    index = index_folder(store.root, store.config.index.path)
+    derived = (index, os.path.join(store.root, EMBEDDINGS))
     return finder().purge() if any(map(os.path.exists, derived)) else ()
