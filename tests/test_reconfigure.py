@@ -7,13 +7,12 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-import watchfiles
 
 from memolith import Memory
-from memolith.watching import follow_settings, watch
+from memolith.watching import Watch, follow_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,6 +129,18 @@ def test_a_saved_file_is_followed_and_told_once(open_memory: Memory) -> None:
     assert [bool(report.problem) for report in told] == [False, False, True, False]
 
 
+def test_two_watches_of_one_memory_both_report_the_change(open_memory: Memory) -> None:
+    reports: list[list[Reconfiguration]] = [[], []]
+    watches = [follow_settings(open_memory, seen.append, 0.05) for seen in reports]
+    try:
+        replace(Path(open_memory.root, "memolith.toml"), "[trim]\nmax_records = 5\n")
+        until(lambda: all(reports))
+    finally:
+        for watching in watches:
+            watching.close()
+    assert [seen[0].changed for seen in reports] == [("trim.max_records",)] * 2
+
+
 def test_what_waits_for_a_restart_is_told_once(open_memory: Memory) -> None:
     told: list[Reconfiguration] = []
     file = Path(open_memory.root, "memolith.toml")
@@ -163,7 +174,7 @@ def test_a_watch_outlives_a_callback_that_fails_and_says_so(tmp_path: Path) -> N
         if "first" in seen and "second" not in seen:
             raise ZeroDivisionError("no")
 
-    watching = watch([str(tmp_path)], look, 0.05, on_problem=problems.append)
+    watching = Watch(look, folders=[str(tmp_path)], interval=0.05, on_problem=problems.append)
     try:
         until(lambda: (tmp_path / "first").touch() or bool(problems))
         until(lambda: (tmp_path / "second").touch() or "second" in seen)
@@ -172,21 +183,10 @@ def test_a_watch_outlives_a_callback_that_fails_and_says_so(tmp_path: Path) -> N
     assert "ZeroDivisionError" in problems[0]
 
 
-def test_where_the_kernel_watches_nothing_two_changes_within_a_second_are_both_seen(
-    open_memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = watchfiles.watch
-
-    def used_up(*folders: str, **options: Any) -> Any:  # to use them up would harm other tests
-        if options.get("force_polling"):
-            return real(*folders, **options)
-        raise OSError("OS file watch limit reached.")
-
-    monkeypatch.setattr("watchfiles.watch", used_up)
+def test_two_changes_within_a_second_are_both_seen(open_memory: Memory) -> None:
     told: list[Reconfiguration] = []
     file = Path(open_memory.root, "memolith.toml")
-    problems: list[str] = []
-    following = follow_settings(open_memory, told.append, on_problem=problems.append)
+    following = follow_settings(open_memory, told.append)
     try:
         for number in range(5, 9):
             file.write_text(f"[trim]\nmax_records = {number}\n", "utf-8")
@@ -196,15 +196,16 @@ def test_where_the_kernel_watches_nothing_two_changes_within_a_second_are_both_s
         until(lambda: bool(told[-1].problem))
     finally:
         following.close()
-    assert problems == ["Watching failed: OSError: OS file watch limit reached."]
 
 
 def test_a_folder_that_is_replaced_is_still_watched(tmp_path: Path) -> None:
     seen: set[str] = set()
     folder = tmp_path / "folder"
     folder.mkdir()
-    watching = watch(
-        [str(folder)], lambda changed: seen.update(map(os.path.basename, changed)), 0.05
+    watching = Watch(
+        lambda changed: seen.update(map(os.path.basename, changed)),
+        folders=[str(folder)],
+        interval=0.05,
     )
     try:
         until(lambda: (folder / "one").touch() or "one" in seen)
@@ -215,11 +216,12 @@ def test_a_folder_that_is_replaced_is_still_watched(tmp_path: Path) -> None:
         watching.close()
 
 
-def test_after_closing_nothing_is_told_and_no_thread_stays(tmp_path: Path) -> None:
+def test_a_closed_watch_calls_nobody_and_has_no_thread(tmp_path: Path) -> None:
     calls: list[int] = []
     before = set(threading.enumerate())
-    watching = watch([str(tmp_path)], lambda _: calls.append(1), 0.05)
+    watching = Watch(lambda _: calls.append(1), folders=[str(tmp_path)], interval=0.05)
     (thread,) = set(threading.enumerate()) - before
+    (tmp_path / "early").touch()
     until(lambda: bool(calls))
     watching.close()
     until(lambda: not thread.is_alive())
@@ -227,3 +229,21 @@ def test_after_closing_nothing_is_told_and_no_thread_stays(tmp_path: Path) -> No
     (tmp_path / "late").touch()
     time.sleep(0.3)
     assert calls == []
+
+
+def test_a_callback_that_returns_false_is_called_again_without_changes(tmp_path: Path) -> None:
+    calls: list[frozenset[str]] = []
+
+    def look(changed: frozenset[str]) -> bool:
+        calls.append(changed)
+        return len(calls) > 2
+
+    file = str(tmp_path / "deep/one.md")
+    watching = Watch(look, trees=[str(tmp_path)], interval=0.05)
+    try:
+        os.makedirs(os.path.dirname(file))
+        Path(file).touch()
+        until(lambda: len(calls) > 2)
+    finally:
+        watching.close()
+    assert calls[1:] == [frozenset()] * 2

@@ -26,7 +26,7 @@ def server(tmp_path: Path) -> Iterator[Memory]:
     (tmp_path / "memory/deep/er/heron.md").write_text("a heron\n", "utf-8")
     with Memory(tmp_path) as memory:
         memory.search("heron")
-        following = follow_files(memory, debounce=0.05)
+        following = follow_files(memory, interval=0.05)
         try:
             yield memory
         finally:
@@ -101,7 +101,7 @@ def test_what_changes_on_the_disk_is_indexed_without_a_search(
 def test_a_memory_nobody_has_searched_is_left_alone(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("a heron")
-        following = follow_files(memory, debounce=0.05)
+        following = follow_files(memory, interval=0.05)
         (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
         time.sleep(0.5)
         following.close()

@@ -154,7 +154,7 @@ def test_every_line_of_the_log_is_made_of_pairs_and_libraries_only_warn(root: st
     [kept] = [line for line in log.splitlines() if "settings kept as they were" in line]
     assert re.search(r"is not valid TOML: .+\)\. Mend it", kept), kept
     assert 'msg="settings read: as before"' in log
-    assert not re.search(r"level=(?:info|debug) logger=(?:uvicorn|watchfiles|mcp)", log)
+    assert not re.search(r"level=(?:info|debug) logger=(?:uvicorn|mcp)", log)
 
 
 def test_the_token_never_stands_in_the_command_line_or_the_log(root: str) -> None:

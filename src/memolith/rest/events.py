@@ -6,14 +6,12 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
-from memolith import clock
 from memolith.approvals import PROFILE_FILE
 from memolith.files import layout
 from memolith.mcp_server.json_shapes import Json, plain
@@ -21,7 +19,7 @@ from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.rest.answers import V1, RequestError
 from memolith.rest.metrics import Metrics
-from memolith.watching import Watch, watch
+from memolith.watching import Watch
 
 log = logging.getLogger("memolith.rest")
 routes = APIRouter(prefix=V1, tags=["events"])
@@ -41,9 +39,7 @@ class Events:
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._watches: list[Watch] = []
-        # Folders that are not watched yet, with the time since when their changes are to be told.
-        self._unseen: dict[str, int] = {}
+        self._watch: Watch | None = None
 
     def open(self) -> None:
         """From now on news can be told, from any thread."""
@@ -52,23 +48,26 @@ class Events:
     def close(self) -> None:
         """Stop watching."""
         self._loop = None
-        while self._watches:
-            self._watches.pop().close()
+        if self._watch is not None:
+            self._watch.close()
 
     def tell_settings(self, report: Reconfiguration) -> None:
         """Settings were read anew."""
         self._tell("settings", plain(report))
 
-    def tell_files(self, folder: str, changed: frozenset[str]) -> None:
-        """Files changed on the disk, says whoever watches the folder."""
-        unseen = self._unseen_in(folder) if folder in changed else ()
-        paths = sorted({self._own(path) for path in (*changed, *unseen)} - {""})
+    def tell_files(self, changed: frozenset[str]) -> None:
+        """Files changed on the disk."""
+        paths = sorted({self._own(path) for path in changed} - {""})
         if paths:
             self._tell("change", {"paths": paths})
 
     async def listen(self) -> AsyncIterator[bytes]:
         """What happens from now on, as the wire has it; a sign of life when nothing does."""
-        self._begin_watching()
+        if self._watch is None:
+            daily = os.path.join(self._root, layout.DAILY_FOLDER)
+            self._watch = Watch(
+                self.tell_files, folders=[self._root], trees=[daily], on_problem=log.warning
+            )
         waiting: asyncio.Queue[bytes] = asyncio.Queue(_MOST_WAITING)
         self._listeners.add(waiting)
         self._metrics.listeners.set(len(self._listeners))
@@ -89,35 +88,6 @@ class Events:
     def crowded(self) -> bool:
         """Whether there is no room for another listener."""
         return len(self._listeners) >= _MOST_LISTENERS
-
-    def _begin_watching(self) -> None:
-        if self._watches:
-            return
-        daily = os.path.join(self._root, layout.DAILY_FOLDER)
-        now = clock.file_time() - clock.FILE_TICK
-        self._unseen = {self._root: now, daily: now if os.path.isdir(daily) else 0}
-        for folder, deep in ((self._root, False), (daily, True)):
-            self._watches.append(
-                watch(
-                    [folder],
-                    partial(self.tell_files, folder),
-                    recursive=deep,
-                    on_problem=log.warning,
-                )
-            )
-
-    def _unseen_in(self, folder: str) -> Iterator[str]:
-        """What changed in a folder before it was watched; once, for from now on it is."""
-        since = self._unseen.pop(folder, None)
-        if since is None:
-            return
-        for place, below, names in os.walk(folder):
-            if folder == self._root:
-                below.clear()  # the other one is walked for itself
-            for path in (os.path.join(place, name) for name in names):
-                with suppress(OSError):  # gone again
-                    if os.lstat(path).st_mtime_ns >= since:
-                        yield path
 
     def _own(self, path: str) -> str:
         """The path inside the profile if it is a file of the memory, else ""."""

@@ -22,7 +22,7 @@ _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are t
 _MOST_CONNECTIONS = 900
 PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
 # Libraries that tell each of their steps, such as every change of a file.
-_TALKATIVE = ("uvicorn", "watchfiles", "mcp")
+_TALKATIVE = ("uvicorn", "mcp")
 
 
 class LogLine(logging.Formatter):
