@@ -44,7 +44,7 @@ def test_records_of_both_places_are_counted(root: str) -> None:
 
 
 def test_only_notes_are_counted_as_notes_and_an_archive_below_memory_as_archive(root: str) -> None:
-    settings = {"trim.max_records": 1, "trim.slack": 0.0, "trim.archive_path": "memory/old/all.md"}
+    settings = {"trim.max_records": 1, "trim.archive_path": "memory/old/all.md"}
     with Memory(root, settings=settings) as memory:
         for number in range(3):
             memory.remember(f"number {number}")

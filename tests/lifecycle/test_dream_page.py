@@ -49,9 +49,10 @@ def test_facts_of_the_same_day_share_a_block(root: str, stopped_time: StoppedTim
 
 
 def test_the_oldest_facts_make_room_and_nothing_else_does(
-    root: str, stopped_time: StoppedTime
+    root: str, stopped_time: StoppedTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    life = Life(root, stopped_time, dream__max_chars=700, dream__max_per_run=3)
+    monkeypatch.setattr("memolith.jobs.dream.MAX_PROMOTED_CHARS", 700)
+    life = Life(root, stopped_time, dream__max_per_run=3)
     mine = "# Mine\n\n" + "What I wrote by hand stays. " * 100 + "\n"
     life.write("MEMORY.md", mine)
     live(life, TOPICS[:3])
@@ -67,8 +68,11 @@ def test_the_oldest_facts_make_room_and_nothing_else_does(
     assert sum(len(line) + 1 for line in text.removeprefix(mine).splitlines()) <= 700
 
 
-def test_what_made_room_does_not_come_back_by_itself(root: str, stopped_time: StoppedTime) -> None:
-    life = Life(root, stopped_time, dream__max_chars=500, dream__max_per_run=2)
+def test_what_made_room_does_not_come_back_by_itself(
+    root: str, stopped_time: StoppedTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memolith.jobs.dream.MAX_PROMOTED_CHARS", 500)
+    life = Life(root, stopped_time, dream__max_per_run=2)
     live(life, TOPICS[:2])
     life.memory.jobs.dream()
     live(life, TOPICS[2:4])
@@ -99,8 +103,11 @@ def test_prose_over_the_limit_means_no_promotion_and_no_loss(
     assert life.read() == mine
 
 
-def test_what_a_person_adds_to_a_block_is_theirs(root: str, stopped_time: StoppedTime) -> None:
-    life = Life(root, stopped_time, dream__max_chars=400, dream__max_per_run=2)
+def test_what_a_person_adds_to_a_block_is_theirs(
+    root: str, stopped_time: StoppedTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memolith.jobs.dream.MAX_PROMOTED_CHARS", 400)
+    life = Life(root, stopped_time, dream__max_per_run=2)
     live(life, TOPICS[:2])
     life.memory.jobs.dream()
     life.write("MEMORY.md", life.read().replace("<!-- /memolith", "- my own line\n<!-- /memolith"))
