@@ -261,8 +261,8 @@ def test_a_found_folder_is_used_only_after_it_was_approved(place: Place) -> None
     assert (profile.name, profile.found_by) == ("default", "default")
     assert profile.unapproved == str(place.project)
     assert profile.notice == (
-        f"The memory in {place.project} is not approved, so your default memory is used."
-        f" To approve it: memolith trust {place.project}"
+        f"The memory in {place.project} is not approved"
+        f" (to approve it: memolith trust {place.project}), so your default memory is used."
     )
     place.approve(place.project)
     profile = place.resolve()

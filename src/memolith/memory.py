@@ -479,6 +479,17 @@ class Memory:
         return record
 
 
+def allows_secrets(memory: Memory) -> bool:
+    """Whether a caller who asks for secret records is shown them.
+
+    The settings are read again, so that turning it off acts on this very call, before a watcher
+    notices. With settings that cannot be read it is off.
+    """
+    if not memory.config.trust.allow_secret or memory.reconfigure().problem:
+        return False
+    return memory.config.trust.allow_secret
+
+
 def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:
     """The memory of a store whose profile and settings are loaded already."""
     memory = Memory.__new__(Memory)

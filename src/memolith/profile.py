@@ -48,8 +48,8 @@ class Profile:
         if not self.unapproved:
             return ""
         return (
-            f"The memory in {self.unapproved} is not approved, so your default memory is used."
-            f" To approve it: {_trust_command(self.unapproved)}"
+            f"The memory in {self.unapproved} is not approved"
+            f" (to approve it: {_trust_command(self.unapproved)}), so your default memory is used."
         )
 
     @property

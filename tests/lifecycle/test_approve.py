@@ -120,6 +120,8 @@ def test_an_unknown_record_is_an_error_and_an_unknown_channel_nothing(memory: Me
     assert memory.jobs.approve(channel="nowhere").status == "skipped"
     with pytest.raises(RefusedError):
         memory.jobs.approve()
+    with pytest.raises(RefusedError, match="not a sensitivity"):
+        memory.jobs.approve(memory.records()[0].id, sensitivity="open")  # type: ignore[arg-type]
 
 
 def test_a_channel_is_forgotten_everywhere(memory: Memory, web: Memory) -> None:

@@ -133,3 +133,18 @@ def test_no_tool_lowers_a_mark_or_raises_trust(guarded: Memory) -> None:
     assert not [text for text in shown if "canary" in text]
     channels = [one.provenance.channel for one in guarded.records() if one.id == held.id]
     assert channels == ["approved:web"]
+
+
+@pytest.mark.parametrize("now", ["[trust]\nallow_secret = false\n", "", "not TOML ["])
+def test_secrets_that_are_forbidden_again_are_hidden_from_the_next_call(
+    root: str, guarded: Memory, now: str
+) -> None:
+    settings = Path(root, "memolith.toml")
+    settings.write_text("[trust]\nallow_secret = true\n")
+    with Memory(root, channel="mcp") as memory:
+        talk = Talk(MemoryServer(memory), "legacy")
+        assert canary(6) in talk("memory_get", path="MEMORY.md", include_secret=True).text
+        settings.write_text(now)
+        said = talk("memory_get", path="MEMORY.md", include_secret=True)
+        assert said.failed
+        assert "canary" not in said.text

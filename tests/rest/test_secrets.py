@@ -236,3 +236,20 @@ def test_no_route_lowers_a_mark_or_raises_trust(root: str) -> None:
         assert "Only the user" in undone.text
     assert {one.text for one in user.records(include_past=True)} == {held.text}
     assert user.records()[0].provenance.channel == "approved:web"
+
+
+@pytest.mark.parametrize("now", ["[trust]\nallow_secret = false\n", "", "not TOML ["])
+def test_secrets_that_are_forbidden_again_are_hidden_from_the_next_request(
+    root: str, now: str
+) -> None:
+    with Memory(root) as user:
+        user.remember("The door code is 4711", sensitivity="secret")
+    settings = Path(root, "memolith.toml")
+    settings.write_text("[trust]\nallow_secret = true\n")
+    with Memory(root, channel="rest") as memory, calling(memory) as client:
+        asked = {"include_secret": True}
+        assert "4711" in client.get("/api/v1/records", params=asked).text
+        settings.write_text(now)
+        refused = client.get("/api/v1/records", params=asked)
+        assert refused.status_code == 403
+        assert "4711" not in refused.text

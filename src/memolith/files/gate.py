@@ -119,11 +119,7 @@ def check_record(record: Record) -> None:
             limit=MAX_RECORD_BYTES,
             hint="Keep the essence, or split it.",
         )
-    if record.sensitivity not in SENSITIVITIES:
-        raise RefusedError(
-            f"{record.sensitivity!r} is no sensitivity.",
-            hint=f"Use one of {', '.join(SENSITIVITIES)}.",
-        )
+    check_sensitivity(record.sensitivity)
     _check_spelling(record, size)
     for keyword in record.keywords:
         if _is_blank(keyword) or not _size(keyword):
@@ -132,6 +128,14 @@ def check_record(record: Record) -> None:
         raise RefusedError("The confidence must lie between 0 and 1.")
     check_name("category", record.category)
     check_name("session", record.session)
+
+
+def check_sensitivity(mark: object) -> None:
+    """Refuse a mark that does not exist."""
+    if mark not in SENSITIVITIES:
+        raise RefusedError(
+            f"{mark!r} is not a sensitivity.", hint=f"Use one of {', '.join(SENSITIVITIES)}."
+        )
 
 
 def mark_after(old: Record, mark: Sensitivity | None, *, by_user: bool) -> Sensitivity:

@@ -314,6 +314,8 @@ class Jobs:
         """
         gate.check_is_text(record_id=record_id, channel=channel)
         self._check_user("approve text, or lower its mark")
+        if sensitivity is not None:
+            gate.check_sensitivity(sensitivity)
         if bool(record_id) == bool(channel):
             raise RefusedError("Name one record or one channel.", hint="memolith approve ID")
         config = self._place.config

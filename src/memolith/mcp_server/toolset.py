@@ -13,7 +13,7 @@ from memolith.mcp_server.finding_tools import FINDING_TOOLS
 from memolith.mcp_server.job_tools import JOB_TOOLS
 from memolith.mcp_server.tool import PRIVATE_KINDS, Answer, Call, Tool
 from memolith.mcp_server.writing_tools import WRITING_TOOLS
-from memolith.memory import Memory
+from memolith.memory import Memory, allows_secrets
 from memolith.types import Progress, SessionKind
 
 TOOLS: Mapping[str, Tool] = {
@@ -60,6 +60,11 @@ def run(memory: Memory, tool: Tool, given: Mapping[str, object], progress: Progr
     """Run a call of a tool that is offered."""
     config = memory.config.mcp
     arguments = Arguments(tool, given)
+    if arguments.flag("include_secret") and not allows_secrets(memory):
+        raise ArgumentError(
+            "This server shows no secret records any more.",
+            hint="The user may allow it: memolith config set trust.allow_secret true",
+        )
     kind = _kind(config.session_kind, arguments.text("session_kind"))
     if kind == "group" and not tool.for_groups:
         raise ArgumentError(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from memolith.memory import Memory
+from memolith.memory import Memory, allows_secrets
 from memolith.rest.answers import RequestError, not_json
 
 
@@ -32,7 +32,7 @@ JsonBody = Annotated[object, Depends(_json_of)]
 
 def secrets(memory: Memory, asked: bool) -> bool:
     """Whether secret records are shown: the call must ask, and the user must have allowed it."""
-    if asked and not memory.config.trust.allow_secret:
+    if asked and not allows_secrets(memory):
         raise RequestError(
             403,
             "secrets",

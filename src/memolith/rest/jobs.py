@@ -17,6 +17,7 @@ from memolith.mcp_server.json_shapes import (
     plain,
     scan_json,
 )
+from memolith.memory import allows_secrets
 from memolith.reports import JobReport
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
@@ -93,7 +94,7 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
         body.turns,
         session=body.session,
         dry_run=body.dry_run,
-        include_secret=memory.config.trust.allow_secret,
+        include_secret=allows_secrets(memory),
     )
     return Answer(plain(report))
 
