@@ -62,12 +62,57 @@ def test_the_user_writes_records_of_any_channel(memory: Memory, clock: Clock, cl
     assert edited(memory, line(clock, claimed), "cli") == line(clock, claimed)
 
 
-def test_an_agent_moves_what_the_user_said_and_changes_no_word_of_it(memory: Memory) -> None:
+def test_another_caller_moves_records_of_the_user_as_they_are(memory: Memory) -> None:
     said = [encode_line(memory.remember(text)) for text in ("Ana owns a key", "Ben owns a boat")]
     turned = b"".join(reversed(said)).decode()
     assert edited(memory, turned, "rest") == turned
+
+
+@pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-11-15.md"])
+def test_another_caller_makes_a_new_version_of_a_record_of_the_user(
+    memory: Memory, path: str
+) -> None:
+    old = memory.remember("The concert starts at sevn", keywords=("music",))
+    memory.remember("Tea at four")
+    rest = memory.via("rest")
+    file = rest.files.read(path)
+    report = rest.files.write(path, file.content.replace("sevn", "seven"), file.version)
+    assert f"a new version of {old.id}" in report.warnings[0]
+    assert memory.files.read(path).version == report.version
+    new, _ = sorted(memory.records(), key=lambda record: record.text, reverse=True)
+    assert new.text == "The concert starts at seven"
+    assert (new.supersedes, new.provenance.channel, new.keywords) == (old.id, "rest", ("music",))
+    log = Path(memory.root, "memory/2026-11-15.md").read_bytes()
+    assert (encode_line(old) in log, encode_line(new) in log) == (True, True)
+    text = Path(memory.root, "MEMORY.md").read_bytes()
+    assert (encode_line(old) in text, encode_line(new) in text) == (path != "MEMORY.md", True)
+
+
+def test_the_only_copy_of_an_old_version_stays(memory: Memory) -> None:
+    old = memory.remember("The concert starts at sevn")
+    Path(memory.root, "memory/2026-11-15.md").unlink()
+    text = encode_line(old).decode()
+    assert encode_line(old).decode() in edited(memory, text.replace("sevn", "seven"), "rest")
+    assert [record.text for record in memory.records()] == ["The concert starts at seven"]
+
+
+def test_a_new_version_made_in_an_old_log_is_a_record_of_today(memory: Memory) -> None:
+    old = memory.remember("The concert starts at sevn")
+    log = Path(memory.root, "memory/2026-01-01.md")
+    log.write_bytes(encode_line(old))
+    rest = memory.via("rest")
+    file = rest.files.read("memory/2026-01-01.md")
+    rest.files.write(file.path, file.content.replace("sevn", "seven"), file.version)
+    assert log.read_bytes() == encode_line(old)
+    assert [record.text for record in memory.records()] == ["The concert starts at seven"]
+
+
+def test_another_caller_changes_only_the_text_of_a_record_of_the_user(memory: Memory) -> None:
+    old = encode_line(memory.remember("The PIN is 4711", sensitivity="operational")).decode()
     with pytest.raises(RefusedError, match="says it came from the user"):
-        edited(memory, turned.replace("a boat", "a yacht"), "rest")
+        edited(memory, old.replace("operational", "public"), "rest")
+    with pytest.raises(RefusedError, match="says it came from the user"):
+        edited(memory, old.replace("operational", "public").replace("4711", "4712"), "rest")
 
 
 def test_an_agent_does_not_raise_a_record_from_outside_to_the_users(memory: Memory) -> None:

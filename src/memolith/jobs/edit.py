@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from hashlib import sha256
 
@@ -17,14 +18,17 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.files.journal import Journal
+from memolith.files.ledger import every_file
 from memolith.files.passages import marked_in, secret_lines
-from memolith.files.record_format import with_values
+from memolith.files.record_format import encode_line, with_values
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
 from memolith.reports import EditReport, FileText
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
-from memolith.visibility import Patterns, raises_trust, trust_in_file
+from memolith.types import Record
+from memolith.visibility import Patterns, raises_trust, trust, trust_in_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +42,13 @@ class Edit:
     path: str
     content: str
     version: str
-    by_user: bool
+    channel: str
     external: Patterns  # the setting `trust.external`
+
+    @property
+    def by_user(self) -> bool:
+        """Whether the editor is the user's own."""
+        return trust(self.channel) == "user"
 
 
 def daily_logs(profile: Profile) -> tuple[str, ...]:
@@ -75,8 +84,9 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
     )
 
 
-def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int) -> EditReport:
+def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: int) -> EditReport:
     """Check the version, bring hidden secrets back, save a backup, replace."""
+    now = journal.clock.now()
     check_path(edit.path)
     folder = transaction.folder
     stamp = folder.stamp(edit.path)
@@ -87,16 +97,29 @@ def write_file(transaction: Transaction, edit: Edit, *, now: datetime, keep: int
     after = _with_secrets(before, hidden, Document.parse(edit.path, _encoded(edit)))
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
+    versions: dict[int, Record] = {} if edit.by_user else _new_versions(before, after, edit, now)
+    homes = (layout.daily_log(journal.clock.day_of(now)), journal.primary)
+    after = _with_versions(folder, before, after, versions, home=edit.path in homes)
     _check_records(transaction, before, after, edit)
     after, warnings = _with_keys_marked(before, after)
     backup = ""
     if data is not None:
         backup = save_backup(folder, {edit.path: data}, reason="edit", now=now)
     transaction.replace(edit.path, after.data, stamp)
+    for new in versions.values():
+        gate.check_record(new)
+        gate.admit_forgotten(transaction, new, by_user=False)
+    for home in homes if versions else ():
+        if home != edit.path:
+            lines = b"".join(map(encode_line, versions.values()))
+            transaction.append(home, lines, template=home if home == journal.primary else "")
     transaction.commit()
     prune_backups(folder, keep)
     return EditReport(
-        path=edit.path, version=version_of(after.data), backup=backup, warnings=warnings
+        path=edit.path,
+        version=version_of(after.data),
+        backup=backup,
+        warnings=(*map(_version_warning, versions.values()), *warnings),
     )
 
 
@@ -193,6 +216,59 @@ def _with_secrets(before: Document, hidden: set[int], after: Document) -> Docume
         for line in after.lines
     )
     return Document.parse(after.path, data)
+
+
+def _new_versions(
+    before: Document, after: Document, edit: Edit, now: datetime
+) -> dict[int, Record]:
+    """The records that replace the user's own, by line: somebody else has changed nothing but the text."""
+    known = {record.id: record for _, record in before.records()}
+    found: dict[int, Record] = {}
+    for line, record in after.records():
+        old = known.get(record.id)
+        if old is None or old.text == record.text:
+            continue
+        if replace(record, text=old.text, citation=old.citation) != old:
+            continue
+        if trust_in_file(old.provenance.channel) == "user":
+            provenance = replace(old.provenance, channel=edit.channel)
+            new = replace(record, id=gate.new_id(), created=now, provenance=provenance)
+            found[line.number] = gate.mark_keys(replace(new, supersedes=old.id, citation=None))
+    return found
+
+
+def _with_versions(
+    folder: Folder, before: Document, after: Document, versions: Mapping[int, Record], *, home: bool
+) -> Document:
+    """The document with the new versions if it is their home, and old ones that no other file has.
+
+    Logs are history, so an old version stays there in any case.
+    """
+    if not versions:
+        return after
+    lines = {record.id: line.data for line, record in before.records()}
+    others = [path for path in every_file(folder) if path != after.path]
+    elsewhere = (
+        b""
+        if layout.is_daily_log(after.path)
+        else b"\n".join(folder.read(path) or b"" for path in others)
+    )
+    data = b""
+    for line in after.lines:
+        new = versions.get(line.number)
+        if new is None:
+            data += line.data
+            continue
+        old_id = new.supersedes or ""
+        if not home or old_id.encode() not in elsewhere:
+            data += lines[old_id].rstrip(b"\r\n") + b"\n"
+        data += encode_line(new) * home
+    return Document.parse(after.path, data)
+
+
+def _version_warning(new: Record) -> str:
+    secret = " Saved as secret, because it holds a key." * (new.sensitivity == "secret")
+    return f"Saved as {new.id}, a new version of {new.supersedes}.{secret}"
 
 
 def _check_records(transaction: Transaction, before: Document, after: Document, edit: Edit) -> None:

@@ -14,7 +14,6 @@ from memolith.jobs.job import index_changes
 from memolith.jobs.restore import restore
 from memolith.reports import Backup, EditReport, FileText, RestoreReport
 from memolith.store import Store
-from memolith.visibility import trust
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -44,19 +43,20 @@ class Files:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
 
         The old content is saved as a backup, and placeholder lines become their secret records again.
+        If a caller other than the user changes the text of a record of the user's, that text becomes
+        a new version of it.
         """
         gate.check_is_text(path=path, content=content, version=version)
-        config = self._store.config.store
         edit = Edit(
             path=path,
             content=content,
             version=version,
-            by_user=trust(self._channel) == "user",
+            channel=self._channel,
             external=self._store.config.trust.external,
         )
         with self._store.writing() as transaction:
-            now = self._store.clock.now()
-            report = write_file(transaction, edit, now=now, keep=config.backups_kept)
+            keep = self._store.config.store.backups_kept
+            report = write_file(transaction, edit, self._store.journal, keep=keep)
         behind = index_changes(self._store, self._finder)
         return replace(report, warnings=(*report.warnings, *behind))
 
