@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 from typing import TYPE_CHECKING
 
-from memolith.files import atomic_write, intent, steps, transaction
+from memolith.files import atomic_write, steps, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def _no_lock() -> None:
 
 
 def _no_intent() -> None:
-    _replace(intent.LockState, "with_intent", lambda state, _steps: state.after())
+    _replace(steps.LockState, "with_intent", lambda state, _steps: state.after())
 
 
 def _no_sync_of_folders() -> None:

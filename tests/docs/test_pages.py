@@ -14,10 +14,10 @@ from memolith.cli.commands import COMMANDS
 from memolith.files.backup import _parse_manifest
 from memolith.files.chat_log import encode_turn, parse_turn
 from memolith.files.document import Document
-from memolith.files.intent import LockState
 from memolith.files.ledger import digest
 from memolith.files.notes import encode_record, parse_note
 from memolith.files.record_format import encode_line, parse_line
+from memolith.files.steps import LockState
 from memolith.types import CATEGORIES
 from tests.docs.examples import blocks
 

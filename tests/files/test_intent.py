@@ -16,9 +16,8 @@ from memolith import Memory
 from memolith.clock import boot_id
 from memolith.errors import FileChangedError, FileFormatError, MemolithError
 from memolith.files.folder import Folder
-from memolith.files.intent import LockState
 from memolith.files.record_format import encode_line
-from memolith.files.steps import Append, Remove, Replace, Step, step_from_json
+from memolith.files.steps import Append, LockState, Remove, Replace, Step, step_from_json
 from memolith.files.transaction import Transaction
 from tests.files.samples import make_record
 

@@ -20,10 +20,9 @@ from memolith.config.sections import StoreConfig
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, close_quietly, storage_error
-from memolith.files.intent import LockState
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
-from memolith.files.steps import Append, Fold, Known, Remove, Replace, Step
+from memolith.files.steps import Append, Fold, Known, LockState, Remove, Replace, Step
 from memolith.files.tail import mend
 from memolith.types import Stamp
 

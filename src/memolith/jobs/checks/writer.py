@@ -12,9 +12,9 @@ from memolith.errors import MemolithError
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups
 from memolith.files.folder import Folder, storage_error
-from memolith.files.intent import LockState
 from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
+from memolith.files.steps import LockState
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import Subject
