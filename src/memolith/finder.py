@@ -20,13 +20,14 @@ from memolith.ingest.sources import as_doubtful, text_digest
 from memolith.ingest.status import index_status
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.interfaces import IndexReplacedError
-from memolith.reports import IndexStatus, SyncReport, told_of_refused
+from memolith.reports import IndexStatus, SyncReport
 from memolith.search.candidates import Situation
 from memolith.search.filters import explain_names, explain_path
 from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan, unread
 from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
+from memolith.text.wording import refused_chunks
 from memolith.types import Filters, Progress, SearchResult
 
 Answer = Callable[[Filters, int], SearchResult]
@@ -292,4 +293,4 @@ class Finder:
             if self._open.model.problem:
                 yield f"{self._open.model.problem} Text is found by words only for now."
             if refused := self._open.open().refused():
-                yield f"{told_of_refused(refused)}."
+                yield f"{refused_chunks(refused)}."

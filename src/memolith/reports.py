@@ -6,32 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memolith.types import CheckStatus, JobStatus
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrimReport:
-    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
-
-    In a dry run and with `jobs.review = "ask"` it took out nothing yet: `proposed` records would go.
-    """
-
-    before: int
-    kept: int
-    archived: int
-    proposed: int = 0
-    archive: str = ""
-    backup: str = ""
-    job: str = ""  # its id, by which it is undone, applied or declined
-    skipped: str = ""
+from memolith.types import CheckStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """Which record was forgotten, and the files it stood in.
+    """Which record was forgotten, and the files it was in.
 
-    `current_again` is the record that it had superseded, which now holds once more; `warnings` tell
-    what could not be looked at, and where the same words still stand.
+    `current_again` is the record that it had superseded, which is current again; `warnings` name
+    what could not be read, and where the same words still are.
     """
 
     record_id: str
@@ -41,38 +24,8 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelReport:
-    """The records, by id, and how many turns came in by one channel; forgotten, or only counted."""
-
-    channel: str
-    records: tuple[str, ...]
-    turns: int = 0
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileText:
-    """A whole file to be edited; its version must be shown to write it back."""
-
-    path: str
-    content: str
-    version: str = ""  # SHA-256 of the file; "" when there is none
-    hidden: int = 0  # secret records, each shown as a line that stands for it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditReport:
-    """What replacing a file came to; no backup if nothing was different."""
-
-    path: str
-    version: str
-    backup: str = ""
-    warnings: tuple[str, ...] = ()  # keys in the open; why the index is not in line with it yet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reconfiguration:
-    """What reading the settings anew changed; a problem means that the previous ones still hold."""
+    """What a reload of the settings changed; with a problem, the previous ones are still in effect."""
 
     changed: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()  # also changed, but in effect only after a restart
@@ -87,148 +40,6 @@ class Backup:
     created: datetime
     reason: str
     files: Mapping[str, str] = field(default_factory=dict, hash=False)  # path → SHA-256
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreReport:
-    """Which files a restore brought back, and the backup that it took of the files before."""
-
-    backup: str
-    files: tuple[str, ...]
-    replaced_saved_as: str
-    appended: int = 0  # records and turns newer than the backup, which follow behind it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
-    """Neighbouring lines of a file, and what takes their place; either may be empty."""
-
-    line: int  # how many lines of the old file stand above it
-    removed: bytes
-    inserted: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What a job does to one file, in a form that can be shown, applied and undone."""
-
-    path: str
-    created: bool  # the file is new
-    before: Snapped
-    after: Snapped
-    hunks: tuple[Hunk, ...]
-    kept: tuple[bytes, ...]  # marks of the lines above, between and below the hunks: their places
-
-
-@dataclass(frozen=True, slots=True)
-class Snapped:
-    """The size and SHA-256 of a file's bytes: whether they still begin a file can be told."""
-
-    size: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobReport:
-    """What a job did, or would do; kept in the profile once it has changed something."""
-
-    id: str  # empty unless it is kept
-    job: str
-    status: JobStatus
-    created: datetime
-    reason: str = ""  # why it was skipped, failed or not applied
-    lines: tuple[str, ...] = ()  # the plan, for people
-    counts: Mapping[str, int] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
-    warnings: tuple[str, ...] = ()
-    backup: str = ""
-    seconds: float = 0.0
-    settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files it changes."""
-        return tuple(change.path for change in self.changes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DreamExplanation:
-    """What dreaming thinks of one statement; `reason` says why it is not promoted."""
-
-    key: str
-    citation: str
-    snippet: str
-    promotes: bool
-    reason: str
-    score: float
-    signals: Mapping[str, float]  # each from 0 to 1
-    weights: Mapping[str, float]
-    boost: float  # what light and REM sleep add
-    recalls: int  # times it answered a question, at most once a day for each
-    shown: int
-    used: int
-    questions: int
-    days: tuple[str, ...]
-    tags: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DreamStatus:
-    """What dreaming knows and would do now."""
-
-    tracking: bool
-    tracked: int
-    noted_since: int  # events that the next dream folds in
-    last_dream: str  # as the diary says, or empty
-    promoted: int
-    promoted_chars: int
-    next: tuple[DreamExplanation, ...]  # what a dream would promote now, best first
-    waiting: tuple[DreamExplanation, ...]  # the best of those that it would not
-    undone: tuple[DreamExplanation, ...] = ()  # what somebody undid or declined
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flushed:
-    """One thing that was saved of a chat; it has no id in a dry run."""
-
-    text: str
-    category: str
-    id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlushReport:
-    """What was saved of a chat before it was lost; what was known already, and what was refused."""
-
-    saved: tuple[Flushed, ...]
-    known: int
-    refused: tuple[str, ...] = ()  # why
-    dry_run: bool = False
-    warnings: tuple[str, ...] = ()  # what of the chat could not be read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrityFinding:
-    """One thing the integrity scan found, and a command that deals with it."""
-
-    id: str  # the same in every scan
-    kind: str  # contradiction, duplicate, stale, broken-citation or open-secret
-    message: str
-    hint: str
-    citations: tuple[str, ...]
-    records: tuple[str, ...] = ()
-    missing: str = ""  # what is cited and not there, whoever cites it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanReport:
-    """What the integrity scan found; it changes nothing."""
-
-    findings: tuple[IntegrityFinding, ...]
-    records: int
-    files: int
-    warnings: tuple[str, ...] = ()  # what was not compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,11 +80,11 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexStatus:
-    """How the index stands to the files; looking at it changes neither."""
+    """The state of the index compared with the files; reading it changes nothing."""
 
     folder: str
     exists: bool
-    damaged: bool = False  # then nothing else is known of it; the next search makes it anew
+    damaged: bool = False  # then nothing else is known; the next search rebuilds it
     files: int = 0  # indexed
     chunks: int = 0
     without_vector: int = 0  # chunks that are found by words only for now
@@ -287,15 +98,6 @@ class IndexStatus:
     def current(self) -> bool:
         """Whether a sync would find nothing to do."""
         return self.exists and not self.damaged and not self.changed and not self.without_vector
-
-
-def told_of_refused(chunks: int) -> str:
-    """What is said of chunks that the model gave no vector for."""
-    are = "chunk is" if chunks == 1 else "chunks are"
-    return (
-        f"{chunks:,} {are} found by words only: the model refused the text, or gave"
-        " a vector of another size. To ask it again: memolith reindex"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

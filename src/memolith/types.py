@@ -273,15 +273,6 @@ class SessionHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relationships:
-    """Experiences and preferences in groups: by category, session and name; the largest first."""
-
-    by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
-    by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
-    by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StageTrace:
     """What one stage of the pipeline did: citations in its order, with their scores."""
 

@@ -18,7 +18,7 @@ from tests.jobs.damage import findings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memolith.reports import JobReport
+    from memolith.jobs.reports import JobReport
 
 
 def test_who_stands_at_the_port_of_the_server_is_said(

@@ -14,8 +14,8 @@ from memolith import Memory
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document
 from memolith.files.record_format import encode_line
+from memolith.jobs.reports import TrimReport
 from memolith.jobs.trim import plan_trim, trim_report
-from memolith.reports import TrimReport
 from memolith.types import policy
 from tests.files.samples import make_record
 

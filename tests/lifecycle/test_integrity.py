@@ -15,7 +15,7 @@ from tests.lifecycle.dreams import tree
 from tests.pace import cpu_seconds
 
 if TYPE_CHECKING:
-    from memolith.reports import IntegrityFinding
+    from memolith.jobs.reports import IntegrityFinding
     from tests.conftest import StoppedTime
 
 

@@ -9,9 +9,9 @@ from memolith.cli.jobs import print_report
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, UsageError
 from memolith.config.setting import Value
+from memolith.jobs.reports import DreamExplanation
 from memolith.mcp_server.json_shapes import dream_explanation_json, dream_status_json
 from memolith.memory import Memory
-from memolith.reports import DreamExplanation
 from memolith.text.cleaning import one_line
 from memolith.text.cut import cut
 from memolith.text.wording import counted

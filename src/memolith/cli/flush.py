@@ -13,7 +13,7 @@ from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory, warn_of_unapproved
 from memolith.cli.transcript import read_transcript
 from memolith.cli.usage import Arguments
-from memolith.reports import FlushReport
+from memolith.jobs.reports import FlushReport
 from memolith.text.wording import counted
 
 HELP = """\

@@ -7,8 +7,8 @@ import argparse
 from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments
-from memolith.reports import IndexStatus, told_of_refused
-from memolith.text.wording import counted
+from memolith.reports import IndexStatus
+from memolith.text.wording import counted, refused_chunks
 
 HELP = (
     "Show how the index stands to the files: what it holds, which model made its vectors, and what"
@@ -66,7 +66,7 @@ def _show(args: Arguments, status: IndexStatus) -> None:
         count = counted(status.without_vector, "chunk")
         output.say(f"  {count} not embedded yet: found by words only")
     if status.refused:
-        output.say(f"  {told_of_refused(status.refused)}")
+        output.say(f"  {refused_chunks(status.refused)}")
     if status.changed and not status.damaged:
         output.say(f"  {counted(status.changed, 'file')} changed since the last sync")
     elif status.exists and not status.damaged:

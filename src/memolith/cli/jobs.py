@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from memolith.cli import output
 from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
+from memolith.jobs.reports import JobReport
 from memolith.mcp_server.json_shapes import job_json, jobs_json
 from memolith.memory import Memory
-from memolith.reports import JobReport
 
 HELP = """\
 Jobs tidy the memory. Each is kept with its changes: list them (also without an action), show one, see its

@@ -9,9 +9,9 @@ from memolith.cli import output
 from memolith.cli.jobs import print_report
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments
+from memolith.jobs.reports import JobReport
 from memolith.mcp_server.json_shapes import job_json
 from memolith.memory import Memory
-from memolith.reports import JobReport
 
 HELP = """\
 Run the jobs that are switched on (compact.enabled, dream.enabled, experiences.enabled) when they are

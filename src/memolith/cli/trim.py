@@ -8,8 +8,8 @@ from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, whole_number
 from memolith.config.setting import Value
+from memolith.jobs.reports import TrimReport
 from memolith.memory import Memory
-from memolith.reports import TrimReport
 from memolith.text.wording import counted
 
 HELP = """\

@@ -26,7 +26,8 @@ from memolith.ingest.model import Model
 from memolith.ingest.sources import Days, Sources
 from memolith.ingest.sync import sync
 from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
-from memolith.reports import SyncReport, told_of_refused
+from memolith.reports import SyncReport
+from memolith.text.wording import refused_chunks
 from memolith.types import Progress
 
 T = TypeVar("T")
@@ -179,7 +180,7 @@ class OpenIndex:
         # The background also indexes its vectors: until then words alone find those chunks.
         if not (index.without_vector(1) or self.background.is_at_work):
             refused = index.refused() if self.model.is_slow else 0
-            return (f"{told_of_refused(refused)}.",) if refused else ()
+            return (f"{refused_chunks(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
         self.background.start()
         why = f" {self.background.problem}" if self.background.problem else ""

@@ -28,24 +28,25 @@ from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.known_texts import Known
 from memolith.jobs.relationships import relationships, stored_experiences
-from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended, trim
-from memolith.jobs.schedule import Run, last_runs, note_run
-from memolith.jobs.told_before import told_before
-from memolith.jobs.validation import validated
-from memolith.llm.choose import choose_summariser
-from memolith.llm.prompt_files import load_prompt
-from memolith.reports import (
+from memolith.jobs.reports import (
     ChannelReport,
     DreamExplanation,
     DreamStatus,
     Flushed,
     FlushReport,
     JobReport,
+    Relationships,
     ScanReport,
 )
+from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended, trim
+from memolith.jobs.schedule import Run, last_runs, note_run
+from memolith.jobs.told_before import told_before
+from memolith.jobs.validation import validated
+from memolith.llm.choose import choose_summariser
+from memolith.llm.prompt_files import load_prompt
 from memolith.search.filters import make_filters
 from memolith.store import Store
-from memolith.types import Progress, Record, Relationships, SearchResult, Sensitivity
+from memolith.types import Progress, Record, SearchResult, Sensitivity
 from memolith.visibility import channel_name, trust, visible
 
 if TYPE_CHECKING:  # it loads NumPy

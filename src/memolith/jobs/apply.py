@@ -24,8 +24,8 @@ from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, ne
 from memolith.jobs.left_over import TakenBack, kept_told
 from memolith.jobs.outdated import check_holds
 from memolith.jobs.planned_with import command_to_plan_anew, planned_with
+from memolith.jobs.reports import Change, JobReport
 from memolith.jobs.undone import note_undone
-from memolith.reports import Change, JobReport
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]

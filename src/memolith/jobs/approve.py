@@ -12,7 +12,7 @@ from memolith.files.notes import readable_note
 from memolith.files.record_format import with_values
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
-from memolith.reports import Change
+from memolith.jobs.reports import Change
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity

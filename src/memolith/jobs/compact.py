@@ -21,6 +21,7 @@ from memolith.jobs.compact_worth import TRUSTED_FIRST
 from memolith.jobs.covered import covered_by, covers_line
 from memolith.jobs.heads import heads
 from memolith.jobs.job import Draft, Reader, Snapshot
+from memolith.jobs.reports import Change
 from memolith.jobs.summary_record import (
     leaves_of,
     long_statements,
@@ -34,7 +35,6 @@ from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.checking import USELESS_ANSWERS, Checked, NotAsked, checked_summary
 from memolith.llm.rule_based import RuleBased, are_rules, units
 from memolith.llm.told_of_model import model_counts, refusals
-from memolith.reports import Change
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted

@@ -9,7 +9,7 @@ from memolith.files.document import Document
 from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.passages import secret_lines
 from memolith.jobs.changes import split_lines
-from memolith.reports import Change
+from memolith.jobs.reports import Change
 from memolith.text.wording import HIDDEN
 
 

@@ -30,9 +30,9 @@ from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.reports import Change
 from memolith.jobs.statements import Statement, statements
 from memolith.jobs.undone import UNDONE, undone_by
-from memolith.reports import Change
 from memolith.text.summary_text import read_summary
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room

@@ -23,8 +23,8 @@ from memolith.files.ledger import every_file
 from memolith.files.passages import marked_in, secret_lines
 from memolith.files.record_format import encode_line, with_values
 from memolith.files.transaction import Transaction
+from memolith.jobs.reports import EditReport, FileText
 from memolith.profile import Profile
-from memolith.reports import EditReport, FileText
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record

@@ -29,8 +29,8 @@ from memolith.jobs.experience.unique import Stored
 from memolith.jobs.experience.value import value
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.kept import waiting_proposal
+from memolith.jobs.reports import Change
 from memolith.jobs.undone import UNDONE, covered_names, undone_by
-from memolith.reports import Change
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.text.wording import counted

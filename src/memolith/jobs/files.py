@@ -11,8 +11,9 @@ from memolith.files.backup import backups
 from memolith.files.folder import Folder
 from memolith.jobs.edit import Edit, daily_logs, read_file, write_file
 from memolith.jobs.job import index_changes
+from memolith.jobs.reports import EditReport, FileText, RestoreReport
 from memolith.jobs.restore import restore
-from memolith.reports import Backup, EditReport, FileText, RestoreReport
+from memolith.reports import Backup
 from memolith.store import Store
 
 if TYPE_CHECKING:  # it loads NumPy

@@ -22,8 +22,8 @@ from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
 from memolith.jobs.contradictions import contradictions
 from memolith.jobs.dreaming import fold as recalls
+from memolith.jobs.reports import IntegrityFinding, ScanReport
 from memolith.jobs.statements import Statement, statements
-from memolith.reports import IntegrityFinding, ScanReport
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key

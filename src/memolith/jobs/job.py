@@ -14,7 +14,7 @@ from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
 from memolith.files.transaction import Transaction
-from memolith.reports import Change
+from memolith.jobs.reports import Change
 from memolith.store import Store
 from memolith.types import Progress, Stamp
 

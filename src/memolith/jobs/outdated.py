@@ -22,9 +22,9 @@ from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.planned_with import config_planned_with
+from memolith.jobs.reports import JobReport
 from memolith.jobs.summary_record import still_open, still_true
 from memolith.jobs.trim import plan_trim
-from memolith.reports import JobReport
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line

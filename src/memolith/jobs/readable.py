@@ -12,7 +12,7 @@ from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.record_format import RecordFormatError, parse_line
 from memolith.jobs.changes import split_lines
 from memolith.jobs.diffs import is_secret_line
-from memolith.reports import Change
+from memolith.jobs.reports import Change
 from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record
 

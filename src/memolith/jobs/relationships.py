@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memolith.files.document import Document
 from memolith.files.layout import EXPERIENCES
+from memolith.jobs.reports import Relationships
 from memolith.text.entities import small_words
 from memolith.text.known_names import KnownNames
-from memolith.types import Record, Relationships
+from memolith.types import Record
 
 # Besides experiences: what says how somebody is, likes things or has decided.
 _TELLING = ("preference", "user-preference", "learned", "decision")

@@ -11,7 +11,7 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.transaction import Transaction
 from memolith.jobs.kept import kept_jobs
-from memolith.reports import RestoreReport
+from memolith.jobs.reports import RestoreReport
 
 
 def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) -> RestoreReport:

@@ -18,8 +18,8 @@ from memolith.jobs.changes import only_appends
 from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
 from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
 from memolith.jobs.outdated import check_holds
+from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
-from memolith.reports import JobReport
 from memolith.store import Store
 
 # How often a job plans because somebody edited a file while its texts were written; the last time, what was

@@ -13,10 +13,10 @@ from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs.api import Jobs
 from memolith.jobs.overfull import is_left, is_over
+from memolith.jobs.reports import JobReport
 from memolith.jobs.run import unforeseen
 from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.jobs.worker import run_in_process
-from memolith.reports import JobReport
 from memolith.types import Stamp
 
 log = logging.getLogger("memolith.jobs")

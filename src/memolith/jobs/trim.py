@@ -10,7 +10,7 @@ from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
-from memolith.reports import JobReport, TrimReport
+from memolith.jobs.reports import JobReport, TrimReport
 from memolith.types import policy
 
 

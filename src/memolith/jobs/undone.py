@@ -13,7 +13,7 @@ from memolith.files.transaction import Transaction
 from memolith.jobs.changes import split_lines
 from memolith.jobs.covered import short
 from memolith.jobs.heads import heads
-from memolith.reports import Hunk, JobReport
+from memolith.jobs.reports import Hunk, JobReport
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
 _MOST = 200_000  # of each job, the newest

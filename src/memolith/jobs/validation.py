@@ -14,7 +14,7 @@ from memolith.jobs.changes import undone
 from memolith.jobs.integrity import scan_places
 from memolith.jobs.job import Workplace
 from memolith.jobs.kept import decode_report, encode_report, job_path
-from memolith.reports import IntegrityFinding, JobReport
+from memolith.jobs.reports import IntegrityFinding, JobReport
 
 
 def validated(place: Workplace, report: JobReport) -> JobReport:

@@ -7,12 +7,12 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from memolith.files.gate import MOST_LEVELS
+from memolith.jobs.reports import Relationships
 from memolith.types import (
     Citation,
     Hit,
     Recap,
     Record,
-    Relationships,
     SearchResult,
     SessionContext,
     SessionHit,
@@ -23,15 +23,15 @@ from memolith.types import (
 from memolith.visibility import label_of
 
 if TYPE_CHECKING:
-    from memolith.jobs.schedule import Run
-    from memolith.reports import (
+    from memolith.jobs.reports import (
         DreamExplanation,
         DreamStatus,
-        ForgetReport,
         IntegrityFinding,
         JobReport,
         ScanReport,
     )
+    from memolith.jobs.schedule import Run
+    from memolith.reports import ForgetReport
 
 Json = dict[str, object]
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from memolith.jobs.api import Jobs
+from memolith.jobs.reports import JobReport
 from memolith.jobs.worker import run_in_process
 from memolith.mcp_server.json_shapes import (
     dream_explanation_json,
@@ -18,7 +19,6 @@ from memolith.mcp_server.json_shapes import (
     scan_json,
 )
 from memolith.memory import allows_secrets
-from memolith.reports import JobReport
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.job_schemas import (

@@ -12,3 +12,12 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     ('1 record', '1,200 records', '2 entries')
     """
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def refused_chunks(chunks: int) -> str:
+    """A sentence about chunks that the model gave no vector for."""
+    are = "chunk is" if chunks == 1 else "chunks are"
+    return (
+        f"{chunks:,} {are} found by words only: the model refused the text, or gave"
+        " a vector of another size. To ask it again: memolith reindex"
+    )

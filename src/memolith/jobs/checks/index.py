@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
-from memolith.reports import Check, IndexStatus, told_of_refused
-from memolith.text.wording import counted
+from memolith.reports import Check, IndexStatus
+from memolith.text.wording import counted, refused_chunks
 
 
 def check_index(look: Callable[[], IndexStatus]) -> Callable[[Subject], list[Check]]:
@@ -39,7 +39,7 @@ def _findings(status: IndexStatus) -> list[Check]:
             "The next search embeds them, or now: memolith sync",
         )
     if status.refused:
-        found.add("info", f"{told_of_refused(status.refused)}.")
+        found.add("info", f"{refused_chunks(status.refused)}.")
     if status.changed:
         found.add(
             "info",

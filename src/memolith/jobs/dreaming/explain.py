@@ -14,8 +14,8 @@ from memolith.jobs.dreaming.deep import Judgement, Night, judge, judge_all, take
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled
+from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.jobs.statements import Statement
-from memolith.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
 
 _HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"

@@ -16,7 +16,7 @@ from memolith.files.dream_files import (
 )
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import Judgement
-from memolith.reports import Change
+from memolith.jobs.reports import Change
 from memolith.text.promoted_line import Promoted
 
 # Markers and heading of a block.

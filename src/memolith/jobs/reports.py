@@ -1,0 +1,207 @@
+"""What jobs and edits did, or propose to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memolith.types import JobStatus, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimReport:
+    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
+
+    In a dry run and with `jobs.review = "ask"` it took out nothing yet: `proposed` records would go.
+    """
+
+    before: int
+    kept: int
+    archived: int
+    proposed: int = 0
+    archive: str = ""
+    backup: str = ""
+    job: str = ""  # its id, by which it is undone, applied or declined
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelReport:
+    """The records, by id, and how many turns came in by one channel; forgotten, or only counted."""
+
+    channel: str
+    records: tuple[str, ...]
+    turns: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A whole file to edit; writing it back needs its version."""
+
+    path: str
+    content: str
+    version: str = ""  # SHA-256 of the file; "" when there is none
+    hidden: int = 0  # secret records, each shown as a placeholder line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditReport:
+    """The result of replacing a file; without a backup if nothing changed."""
+
+    path: str
+    version: str
+    backup: str = ""
+    warnings: tuple[str, ...] = ()  # exposed keys; why the index is stale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """Which files a restore brought back, and the backup that it took of the files before."""
+
+    backup: str
+    files: tuple[str, ...]
+    replaced_saved_as: str
+    appended: int = 0  # records and turns newer than the backup, appended after it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Neighbouring lines of a file, and what takes their place; either may be empty."""
+
+    line: int  # how many lines of the old file are above it
+    removed: bytes
+    inserted: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a job does to one file, in a form that can be shown, applied and undone."""
+
+    path: str
+    created: bool  # the file is new
+    before: Snapped
+    after: Snapped
+    hunks: tuple[Hunk, ...]
+    kept: tuple[bytes, ...]  # marks of the lines above, between and below the hunks: their places
+
+
+@dataclass(frozen=True, slots=True)
+class Snapped:
+    """The size and SHA-256 of a file's bytes: shows whether a file still begins with them."""
+
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """What a job did, or would do; kept in the profile once it has changed something."""
+
+    id: str  # empty unless it is kept
+    job: str
+    status: JobStatus
+    created: datetime
+    reason: str = ""  # why it was skipped, failed or not applied
+    lines: tuple[str, ...] = ()  # the plan, for people
+    counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    warnings: tuple[str, ...] = ()
+    backup: str = ""
+    seconds: float = 0.0
+    settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files it changes."""
+        return tuple(change.path for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamExplanation:
+    """What dreaming thinks of one statement; `reason` says why it is not promoted."""
+
+    key: str
+    citation: str
+    snippet: str
+    promotes: bool
+    reason: str
+    score: float
+    signals: Mapping[str, float]  # each from 0 to 1
+    weights: Mapping[str, float]
+    boost: float  # what light and REM sleep add
+    recalls: int  # times it answered a question, at most once a day for each
+    shown: int
+    used: int
+    questions: int
+    days: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamStatus:
+    """What dreaming knows and would do now."""
+
+    tracking: bool
+    tracked: int
+    noted_since: int  # events that the next dream folds in
+    last_dream: str  # as the diary says, or empty
+    promoted: int
+    promoted_chars: int
+    next: tuple[DreamExplanation, ...]  # what a dream would promote now, best first
+    waiting: tuple[DreamExplanation, ...]  # the best of those that it would not
+    undone: tuple[DreamExplanation, ...] = ()  # what somebody undid or declined
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """One thing that was saved of a chat; it has no id in a dry run."""
+
+    text: str
+    category: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushReport:
+    """What was saved of a chat before it was lost; what was known already, and what was refused."""
+
+    saved: tuple[Flushed, ...]
+    known: int
+    refused: tuple[str, ...] = ()  # why
+    dry_run: bool = False
+    warnings: tuple[str, ...] = ()  # what of the chat could not be read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrityFinding:
+    """One thing the integrity scan found, and a command that deals with it."""
+
+    id: str  # the same in every scan
+    kind: str  # contradiction, duplicate, stale, broken-citation or open-secret
+    message: str
+    hint: str
+    citations: tuple[str, ...]
+    records: tuple[str, ...] = ()
+    missing: str = ""  # what is cited and not there, whoever cites it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanReport:
+    """What the integrity scan found; it changes nothing."""
+
+    findings: tuple[IntegrityFinding, ...]
+    records: int
+    files: int
+    warnings: tuple[str, ...] = ()  # what was not compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationships:
+    """Experiences and preferences in groups: by category, session and name; the largest first."""
+
+    by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
