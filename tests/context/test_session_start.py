@@ -133,6 +133,16 @@ def test_what_came_from_outside_is_held_and_counted(tmp_path: Path) -> None:
     assert "1 text from email held back, because trust.external names" in start.warnings[0]
 
 
+def test_what_came_from_outside_takes_no_room_from_ones_own(tmp_path: Path) -> None:
+    memory_at(tmp_path).remember("Ana owns the release key")
+    outside = memory_at(tmp_path, channel="email")
+    for number in range(100):
+        outside.remember(f"Offer {number} of the month waits for you {'now ' * 100}")
+    start = memory_at(tmp_path).session_start(max_chars=2000)
+    assert "release key" in start.text
+    assert start.held == 100
+
+
 def test_what_no_longer_holds_is_left_out(tmp_path: Path) -> None:
     memory = memory_at(tmp_path, NOW - timedelta(days=10))
     old = memory.remember("Ana has the key", category="fact")

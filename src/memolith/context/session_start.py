@@ -43,7 +43,7 @@ _RULE = "\n\n---\n\n"
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
 _BYTES = {"memory": 2.5, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
-_FEWEST_BYTES = 16_384
+_FEWEST_BYTES, _MAX_BYTES = 16_384, 1_048_576
 _CAPS = {"summary": 8_000}
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
@@ -274,7 +274,17 @@ class _Reader:
     def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
         most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))
         try:
-            return read_window(self._folder, path, most, self._seen)
+            window = read_window(self._folder, path, most, self._seen)
+            # Records that are held back take no room from others: more of the file is read for them.
+            while window.unread and self._is_mostly_external(window) and most < _MAX_BYTES:
+                most *= 4
+                window = read_window(self._folder, path, most, self._seen)
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out. {error.hint}".rstrip())
             return Window()
+        return window
+
+    def _is_mostly_external(self, window: Window) -> bool:
+        channels = [record.provenance.channel for record in window.records]
+        external = [trust_in_file(name, self._external) == "external" for name in channels]
+        return 2 * sum(external) > len(external)
