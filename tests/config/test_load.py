@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.config.load import open_profile, settings_from_flags
+from memolith.config.load import OTHER_VARIABLES, open_profile, settings_from_flags
 from memolith.config.sections import DEFAULTS, SETTINGS, value_of
 from memolith.config.setting import Setting
 from memolith.errors import ConfigError, ProfileError
@@ -272,6 +274,56 @@ def test_a_file_found_in_a_project_folder_may_not_set_everything(desk: Desk) -> 
     assert desk.load(MEMOLITH_ROOT=str(desk.project)).config.llm.model == "mine"
 
 
+TRUSTED = [name for name, setting in SETTINGS.items() if setting.trusted_only]
+
+
+def test_what_would_widen_something_is_for_the_user_alone() -> None:
+    sections = {"llm", "embed", "trust", "mcp", "index"}
+    assert {name for name in SETTINGS if name.split(".")[0] in sections} <= {*TRUSTED}
+    assert {"serve.host", "serve.port", "serve.allow"} <= {*TRUSTED}
+    assert SETTINGS["store.backups_kept"].trusted_to_lower
+
+
+@pytest.mark.parametrize("name", TRUSTED)
+def test_the_file_of_an_approved_folder_sets_nothing_that_is_the_users(
+    desk: Desk, name: str
+) -> None:
+    section, key = name.split(".")
+    value = another_value(SETTINGS[name])
+    text = json.dumps(value) if not isinstance(value, bool) else str(value).lower()
+    desk.profile_file.write_text(f"[{section}]\n{key} = {text}\n")
+    assert value_of(desk.load().config, name) != SETTINGS[name].default  # the root was named
+    desk.approve()
+    assert f"{name} may not be set by a file found in a project folder" in desk.problem()
+
+
+def test_the_file_of_an_approved_folder_keeps_more_backups_and_not_fewer(desk: Desk) -> None:
+    desk.profile_file.write_text("[store]\nbackups_kept = 101\n")
+    desk.approve()
+    assert desk.load().config.store.backups_kept == 101
+    desk.profile_file.write_text("[store]\nbackups_kept = 99\n")
+    assert "store.backups_kept may not be set" in desk.problem()
+
+
+OLD = [
+    "llm.key", "embed.key", "serve.hosts", "serve.origins", "mcp.allow_secret", "dream.cron",
+    "serve.allow_secret", "experiences.cron",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_setting_of_the_past_is_an_error_that_says_what_replaced_it(
+    desk: Desk, name: str
+) -> None:
+    section, key = name.split(".")
+    problem = desk.problem_in_file(f"[{section}]\n{key} = 'x'\n")
+    assert problem.startswith(f"{name} is not a setting any more (FILE)\n")
+    _, hint = problem.split("\n")
+    named = re.findall(r"[a-z_]+\.[a-z_]+|MEMOLITH_[A-Z_]+", hint)
+    assert named
+    assert all(one in SETTINGS or one in OTHER_VARIABLES for one in named)
+
+
 def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
     desk.profile_file.write_text("[trim]\nmax_records = 5\narchive_path = 'old.md'\n")
     desk.approve()
@@ -326,7 +378,7 @@ def test_in_a_deleted_folder_the_profile_must_be_named(
 def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from memolith.config.load import open_profile; open_profile()\n"
+        "from memolith.config.load import OTHER_VARIABLES, open_profile; open_profile()\n"
         "print(*set(sys.modules) - before)"
     )
     run = subprocess.run(

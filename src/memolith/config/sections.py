@@ -262,7 +262,7 @@ class McpConfig:
     )
     session_kind: str = setting(
         "main", "Who is in that session; in a `group`, tools for private sessions are refused.",
-        one_of("main", "dm", "heartbeat", "group"),
+        one_of("main", "dm", "heartbeat", "group"), trusted_only=True,
     )
 
 @dataclass(frozen=True)
