@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memolith.files import layout
-from memolith.files.byte_marks import is_utf16
 from memolith.files.chat_log import encode_turn
 from memolith.files.chunking import CHUNK_BYTES, chunk_file, file_date
+from memolith.files.document import is_utf16
 from memolith.files.notes import encode_record
 from memolith.files.record_format import encode_line
 from memolith.jobs.statements import statements

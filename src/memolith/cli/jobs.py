@@ -101,13 +101,13 @@ def print_diff(report: JobReport, memory: Memory) -> None:
     if not report.changes:
         return
     from memolith.files.folder import Folder
-    from memolith.files.passages import marked_in
+    from memolith.files.passages import ledger_for
     from memolith.jobs.diffs import changed_lines
     from memolith.jobs.readable import readable_diff
 
     with Folder(memory.root) as folder:
-        marked = marked_in(folder, changed_lines(report.changes))
-    for line in readable_diff(report.changes, marked):
+        ledger = ledger_for(folder, changed_lines(report.changes))
+    for line in readable_diff(report.changes, ledger):
         output.say(line)
 
 

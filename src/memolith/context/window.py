@@ -10,12 +10,12 @@ import os
 from collections.abc import Collection, Iterator
 from itertools import islice, takewhile
 
-from memolith.files.byte_marks import BOM, is_utf16, not_utf8
-from memolith.files.document import Document
+from memolith.files.document import Document, is_utf16, not_utf8
 from memolith.files.folder import Folder, close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.ledger import secret_ids
 from memolith.files.record_format import (
+    BOM,
     RecordFormatError,
     claims_to_be_record,
     json_part,

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from memolith.files.damage import Damage
+from memolith.errors import FileFormatError
 from memolith.files.record_format import (
     RecordFormatError,
     claims_to_be_record,
     json_part,
     parse_line,
 )
+from memolith.text.cleaning import shown_path
 from memolith.types import Citation, Record
 
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FENCE = re.compile(rb"^[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE)
+
+
+def is_utf16(data: bytes) -> bool:
+    """Whether a file begins as UTF-16 or UTF-32 does, with a mark or without.
+
+    No line of it can be read, so nobody knows which of them are secret. Zeros alone are what a power
+    cut leaves.
+    """
+    first = data[:4]
+    every_second_is_zero = b"\0\0" in (first[::2], first[1::2])
+    return data.startswith(UTF16_MARKS) or (every_second_is_zero and any(first))
+
+
+def not_utf8(path: str, consequence: str) -> FileFormatError:
+    """The error for a file that some editor has saved as UTF-16."""
+    return FileFormatError(
+        f"{shown_path(path)} is not UTF-8 (it looks like UTF-16), so {consequence}.",
+        path=path,
+        line=1,
+        hint="Save the file as UTF-8 in your editor and try again.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line that looks like a record and is not one."""
+
+    path: str
+    line: int
+    reason: str
 
 
 def fenced_lines(data: bytes) -> frozenset[int]:
@@ -140,3 +172,26 @@ class Document:
     def _is_unfinished(self, line: Line) -> bool:
         """A last line without newline may be a write that is happening right now: not yet a line."""
         return line.number == len(self.lines) and not line.data.endswith(b"\n")
+
+
+def damage_warnings(damages: Iterable[Damage]) -> tuple[str, ...]:
+    """One sentence for each file; `doctor` gives the reasons, which may quote the line.
+
+    >>> damage_warnings([Damage("MEMORY.md", 7, "x")])
+    ('MEMORY.md line 7 is damaged, so it is left out.',)
+    >>> damage_warnings([Damage("MEMORY.md", 7, "x"), Damage("MEMORY.md", 9, "y")])
+    ('2 lines of MEMORY.md are damaged, so they are left out; the first is line 7.',)
+    """
+    lines_of: dict[str, list[int]] = {}
+    for damage in damages:
+        lines_of.setdefault(damage.path, []).append(damage.line)
+    return tuple(
+        f"{describe_damage(path, len(lines), lines[0])}." for path, lines in lines_of.items()
+    )
+
+
+def describe_damage(path: str, lines: int, first: int) -> str:
+    """How many lines of a file are damaged, as a sentence without its full stop."""
+    if lines == 1:
+        return f"{shown_path(path)} line {first} is damaged, so it is left out"
+    return f"{lines:,} lines of {shown_path(path)} are damaged, so they are left out; the first is line {first}"

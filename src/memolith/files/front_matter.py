@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
-from memolith.files.byte_marks import BOM
-from memolith.files.record_format import RecordFormatError, encode_json
+from memolith.files.record_format import BOM, RecordFormatError, encode_json
 from memolith.types import SENSITIVITIES
+
+if TYPE_CHECKING:  # slow to load
+    from yaml import SafeLoader
 
 HeaderValue = str | float | tuple[str, ...] | Mapping[str, object]
 
@@ -21,6 +25,16 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 _SENSITIVITY = re.compile(rb"""\bsensitivity["']?[ \t]*:[ \t]*["']?([a-z-]*)""")
+_SCALARS = (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]{1,300}", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?[0-9]{1,300}(?:\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})",
+        "-+0123456789",
+    ),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+)
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
@@ -70,13 +84,12 @@ def parse_header(header: bytes) -> dict[str, object]:
     """The header's keys and values; raises RecordFormatError for what is not a plain mapping."""
     import yaml  # only notes need it
 
-    from memolith.files.yaml_loader import PlainLoader
-
+    loader = _plain_loader()
     try:
         text = header.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, PlainLoader)):
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, loader)):
             raise RecordFormatError("the front matter uses YAML aliases")
-        content = yaml.load(text, PlainLoader)  # noqa: S506 — PlainLoader is a safe loader
+        content = yaml.load(text, loader)  # noqa: S506 — made of a safe loader
     except UnicodeDecodeError as error:
         raise RecordFormatError("the front matter is not UTF-8") from error
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
@@ -85,6 +98,22 @@ def parse_header(header: bytes) -> dict[str, object]:
     if not isinstance(content, dict):
         raise RecordFormatError("the front matter is not a mapping")
     return {str(key): value for key, value in content.items()}
+
+
+@cache
+def _plain_loader() -> type[SafeLoader]:
+    """A safe loader with the scalars of YAML 1.2; everything else stays text.
+
+    The stock loader reads `NO` as False, `12:30:00` as 45000 and turns dates into objects.
+    """
+    import yaml
+
+    base: type[SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # without libyaml
+    loader: type[SafeLoader] = type("_PlainLoader", (base,), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in _SCALARS:
+        whole = re.compile(f"(?:{pattern})\\Z")
+        loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", whole, list(first))
+    return loader
 
 
 def _value(value: HeaderValue) -> str:

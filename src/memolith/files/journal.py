@@ -9,9 +9,7 @@ from datetime import datetime
 
 from memolith.clock import Clock
 from memolith.files import layout
-from memolith.files.byte_marks import is_utf16, not_utf8
-from memolith.files.damage import Damage
-from memolith.files.document import Document
+from memolith.files.document import Damage, Document, is_utf16, not_utf8
 from memolith.files.folder import Folder
 from memolith.files.gate import NOT_YET
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line

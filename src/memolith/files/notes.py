@@ -10,8 +10,7 @@ from datetime import date, datetime
 from memolith.clock import Clock
 from memolith.errors import RefusedError
 from memolith.files import layout
-from memolith.files.damage import Damage
-from memolith.files.document import Document, Line
+from memolith.files.document import Damage, Document, Line
 from memolith.files.folder import Folder
 from memolith.files.front_matter import (
     HeaderValue,

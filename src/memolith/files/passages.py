@@ -6,10 +6,9 @@ import os
 import re
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import Roots
-from memolith.files.document import Document, Line
+from memolith.files.document import Document, Line, is_utf16, not_utf8
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
@@ -100,7 +99,7 @@ def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set
     if is_secret_note(document):
         return {line.number for line in chosen}
     shown = Document(document.path, chosen)
-    return _secret_among(shown, marked_in(folder, shown))
+    return _secret_among(shown, ledger_for(folder, shown))
 
 
 def _stand_in(line: Line) -> str:
@@ -171,7 +170,7 @@ def is_secret_note(document: Document) -> bool:
     return is_broken_secret(document.data)
 
 
-def marked_in(folder: Folder, document: Document) -> Ledger:
+def ledger_for(folder: Folder, document: Document) -> Ledger:
     """The ledger of all files, if the document has records or copies of them: prose needs none."""
     if any(_record(line) or sources_of(line.data) for line in document.lines):
         return Ledger.of(folder)

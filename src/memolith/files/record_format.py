@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from json.encoder import encode_basestring as _quoted
 
 from memolith.errors import MemolithError
-from memolith.files.byte_marks import BOM
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record
 
+BOM = b"\xef\xbb\xbf"  # UTF-8, as some editors of Windows begin it
 PREFIX = b"- {"
 # A formatter may rewrite the bullet of a list item, indent or quote it, or make a task of it. A byte
 # order mark gets into the middle when files are joined.

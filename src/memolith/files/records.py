@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memolith.errors import RecordNotFoundError
 from memolith.files import layout
-from memolith.files.damage import Damage, damage_warnings
+from memolith.files.document import Damage, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.ledger import Ledger, find_record, memory_files, records_with

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
-from memolith.files import damage
-from memolith.files.byte_marks import is_utf16, not_utf8
 from memolith.files.chat_log import parse_turn
+from memolith.files.document import describe_damage, is_utf16, not_utf8
 from memolith.files.record_format import claims_to_be_record
 from memolith.ingest.preparing import MOST_CHARS
 from memolith.text.cleaning import shown_path
@@ -83,7 +82,7 @@ class Flaws:
                 " than a to z are not found. Save the file as UTF-8 in your editor."
             )
         if self.damaged:
-            yield f"{damage.told_of(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
+            yield f"{describe_damage(path, self.damaged, self.first_damaged)}; {_DOCTOR}."
         if self.long:
             more = f", and {self.long - 1:,} more texts of it are as long" if self.long > 1 else ""
             yield (

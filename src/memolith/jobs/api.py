@@ -13,7 +13,7 @@ from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.layout import EXPERIENCES
 from memolith.files.ledger import Ledger, Tombstone, digest, find_record, tombstones
-from memolith.files.passages import marked_in
+from memolith.files.passages import ledger_for
 from memolith.jobs import apply, approve, diffs, kept
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
@@ -298,8 +298,8 @@ class Jobs:
         """
         made = self.show(job_id).changes
         with self._place.reading() as folder:
-            marked = marked_in(folder, diffs.changed_lines(made))
-        return diffs.diff(made, include_secret=include_secret, marked=marked)
+            ledger = ledger_for(folder, diffs.changed_lines(made))
+        return diffs.diff(made, include_secret=include_secret, ledger=ledger)
 
     def approve(
         self,

@@ -14,14 +14,14 @@ from memolith.text.wording import HIDDEN
 
 
 def diff(
-    changes: Iterable[Change], *, include_secret: bool = False, marked: Ledger = NO_MARKS
+    changes: Iterable[Change], *, include_secret: bool = False, ledger: Ledger = NO_MARKS
 ) -> str:
     """The changes as a unified diff without context; a line stands for each secret record.
 
-    What people read comes first, archives last. `marked` is the ledger of the files they are in.
+    What people read comes first, archives last. `ledger` is that of the files they are in.
     """
     return "".join(
-        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, marked) else line
+        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, ledger) else line
         for change in sorted(changes, key=lambda one: one.path.startswith(layout.ARCHIVE_FOLDER))
         for line in _diff_lines(change)
     )
@@ -34,15 +34,15 @@ def changed_lines(changes: Iterable[Change]) -> Document:
     return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
 
 
-def _is_secret_row(row: str, marked: Ledger) -> bool:
-    return is_secret_line(row[1:].encode(errors="surrogateescape"), marked)
+def _is_secret_row(row: str, ledger: Ledger) -> bool:
+    return is_secret_line(row[1:].encode(errors="surrogateescape"), ledger)
 
 
-def is_secret_line(line: bytes, marked: Ledger) -> bool:
+def is_secret_line(line: bytes, ledger: Ledger) -> bool:
     """Whether a line is a secret record, or tells one of these again; prose of people is neither."""
     document = Document.parse("", line)
     is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)
-    return is_ours and bool(secret_lines(document, marked))
+    return is_ours and bool(secret_lines(document, ledger))
 
 
 def _diff_lines(change: Change) -> Iterator[str]:

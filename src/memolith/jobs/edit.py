@@ -15,12 +15,11 @@ from memolith.errors import (
 )
 from memolith.files import gate, layout
 from memolith.files.backup import prune_backups, save_backup
-from memolith.files.byte_marks import is_utf16, not_utf8
-from memolith.files.document import Document
+from memolith.files.document import Document, is_utf16, not_utf8
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.ledger import every_file
-from memolith.files.passages import marked_in, secret_lines
+from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, with_values
 from memolith.files.transaction import Transaction
 from memolith.jobs.reports import EditReport, FileText
@@ -183,7 +182,7 @@ def _stand_in(line: bytes) -> bytes:
 
 
 def _secret_lines(folder: Folder, document: Document) -> set[int]:
-    return secret_lines(document, marked_in(folder, document))
+    return secret_lines(document, ledger_for(folder, document))
 
 
 def _with_secrets(before: Document, hidden: set[int], after: Document) -> Document:

@@ -20,10 +20,10 @@ _MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
 _LONGEST = 110
 
 
-def readable_diff(changes: Iterable[Change], marked: Ledger = NO_MARKS) -> Iterator[str]:
+def readable_diff(changes: Iterable[Change], ledger: Ledger = NO_MARKS) -> Iterator[str]:
     """The lines to print; what people read comes first, archives last.
 
-    `marked` are ids of records that other files mark secret.
+    `ledger` is that of the files they are in.
     """
     for change in sorted(changes, key=_is_archive):
         if _is_archive(change):
@@ -35,31 +35,31 @@ def readable_diff(changes: Iterable[Change], marked: Ledger = NO_MARKS) -> Itera
             continue
         yield f"{change.path}:"
         for hunk in change.hunks:
-            gone = [row for line in split_lines(hunk.removed) for row in _rows(line, marked)]
+            gone = [row for line in split_lines(hunk.removed) for row in _rows(line, ledger)]
             yield from (f"- {row}" for row in gone[:_MOST_LINES])
             if len(gone) > _MOST_LINES:
                 yield f"- … and {counted(len(gone) - _MOST_LINES, 'line')} more"
             for line in split_lines(hunk.inserted):
-                yield from (f"+ {row}" for row in _rows(line, marked))
+                yield from (f"+ {row}" for row in _rows(line, ledger))
 
 
 def _is_archive(change: Change) -> bool:
     return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
 
 
-def _rows(line: bytes, marked: Ledger) -> Iterator[str]:
+def _rows(line: bytes, ledger: Ledger) -> Iterator[str]:
     """A line as it is read: of a record its day, category and text; of a summary what is not secret by now."""
     record = _record(line)
     is_summary = record is not None and record.category == "compaction"
     is_hidden = record is not None and (
-        record.sensitivity == "secret" or record.id in marked.secret
+        record.sensitivity == "secret" or record.id in ledger.secret
     )
-    if is_hidden or (not is_summary and is_secret_line(line, marked)):
+    if is_hidden or (not is_summary and is_secret_line(line, ledger)):
         yield HIDDEN
     elif record is None:
         yield line.decode(errors="backslashreplace").rstrip("\r\n")
     else:
-        first, *more = marked.without_secrets(record).text.split("\n")
+        first, *more = ledger.without_secrets(record).text.split("\n")
         yield _cut(f"{record.created.date().isoformat()} {record.category}: {first}")
         yield from (_cut(f"  {row}") for row in more)
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from memolith import __version__
 from memolith.files import layout
-from memolith.files.byte_marks import is_utf16
-from memolith.files.damage import Damage, damage_warnings
-from memolith.files.document import Document
+from memolith.files.document import Damage, Document, damage_warnings, is_utf16
 from memolith.files.folder import Folder
 from memolith.files.ledger import archives
 from memolith.files.notes import notes

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memolith.files.byte_marks import BOM
 from memolith.files.document import Document, Line
 from memolith.files.layout import is_file_of_ours
 from memolith.files.ledger import Tombstone, digest
-from memolith.files.record_format import PREFIX, claims_to_be_record
+from memolith.files.record_format import BOM, PREFIX, claims_to_be_record
 from memolith.files.tail import is_torn
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.near_copies import NearCopies

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from memolith.files.byte_marks import BOM
 from memolith.files.document import Document
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.passages import secret_lines
-from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.record_format import BOM, RecordFormatError, parse_line
 from memolith.jobs.recall_state import RecallState
 from memolith.text.pieces import claim_key, pieces
 
