@@ -10,7 +10,7 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.main import main
-from memolith.files.gate import MOST_LEVELS
+from memolith.files.gate import MAX_LEVELS
 from memolith.mcp_server.server import MemoryServer
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling
@@ -42,9 +42,9 @@ def test_every_surface_shows_it_as_deep_as_it_may_be(
     with Memory(root, channel="mcp", settings={"mcp.tools": "all"}) as memory:
         said = Talk(MemoryServer(memory), "legacy")("memory", action="list")
         assert not said.failed
-        assert levels(said.values["records"][0]["metadata"]) == MOST_LEVELS
+        assert levels(said.values["records"][0]["metadata"]) == MAX_LEVELS
     with Memory(root, channel="rest") as memory, calling(memory) as client:
         listed = client.get("/api/v1/records").json()
-        assert levels(listed["records"][0]["metadata"]) == MOST_LEVELS
+        assert levels(listed["records"][0]["metadata"]) == MAX_LEVELS
     assert main(["list", "--json", "--root", root]) == 0
-    assert levels(json.loads(capsys.readouterr().out)["records"][0]["metadata"]) == MOST_LEVELS
+    assert levels(json.loads(capsys.readouterr().out)["records"][0]["metadata"]) == MAX_LEVELS

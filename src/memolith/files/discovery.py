@@ -16,7 +16,7 @@ from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import (
     COPY_LINKED,
-    DEEPEST,
+    MAX_DEPTH,
     SECOND_NAME,
     Folder,
     change_stamp_of,
@@ -167,7 +167,7 @@ def discover(folder: Folder, *, is_profile: bool = True) -> tuple[dict[str, Stam
             place = path if is_profile else os.path.join(folder.root, path)
             warnings.append(storage_error(error, place or folder.root).message)
             continue
-        if (path or not is_profile) and path.count("/") < DEEPEST:
+        if (path or not is_profile) and path.count("/") < MAX_DEPTH:
             waiting += below
     if not is_profile:
         files.pop(layout.CONVERSATIONS, None)

@@ -17,8 +17,8 @@ from memolith.errors import FileFormatError, PathOutsideProfileError, StorageErr
 from memolith.text.cleaning import shown_path
 from memolith.types import Stamp
 
-_MOST_HANDLES = 64
-DEEPEST = 50  # nobody nests notes deeper; a loop of mounts would
+_MAX_HANDLES = 64
+MAX_DEPTH = 50  # of folders: notes are not nested deeper, a loop of mounts is
 _PIECE = 1 << 24
 _NO_NAMES = frozenset({"", ".", ".."})
 LINK = "is a symbolic link, which is not followed."
@@ -47,7 +47,7 @@ _REASONS = {
     ),
     errno.EPERM: ("operation not permitted", "Check owner and attributes of the file (lsattr)."),
     errno.EISDIR: ("it is a folder where a file should be", "Move that folder away."),
-    errno.ENOTDIR: ("a file stands where a folder should be", "Move that file away."),
+    errno.ENOTDIR: ("it is a file where a folder should be", "Move that file away."),
     errno.ENOTEMPTY: ("it is a folder where a file should be", "Move that folder away."),
     errno.ENXIO: ("it is not an ordinary file", "Move it away."),
     errno.EIO: ("the disk reported an error", "Check the disk; nothing was acknowledged."),
@@ -88,12 +88,6 @@ class Folder:
         while self._below:
             close_quietly(self._below.popitem()[1])
 
-    def close_below(self) -> None:
-        """Close the handles of the folders below: they may be others by the time they are needed."""
-        if len(self._below) > 1:
-            for path in [path for path in self._below if path]:
-                close_quietly(self._below.pop(path))
-
     def leave_out_closed(self) -> Mapping[str, str]:
         """From now on, a file with a second name, or one below `memory/` that may not be read, is as if missing.
 
@@ -120,7 +114,7 @@ class Folder:
         self._closed[path] = f"{reason} {ours.hint}"
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
-        """Open an ordinary file below the folder; raises OSError, or our error for anything else.
+        """Open an ordinary file below the folder; raises OSError, or our error if it is not one.
 
         A file with a second name (a hard link) is refused with EMLINK: somebody may have linked a foreign
         file into the profile.
@@ -157,7 +151,7 @@ class Folder:
             if below is None:
                 below = _open_folder(part, fd, walked)
             self._below[walked] = fd = below  # last in the dict: used last
-        while len(self._below) > _MOST_HANDLES:
+        while len(self._below) > _MAX_HANDLES:
             close_quietly(self._below.pop(next(path for path in self._below if path)))
         return fd, name
 
@@ -184,7 +178,7 @@ class Folder:
         except FileNotFoundError:
             return False
         except OSError:
-            pass  # whoever opens it says what is wrong
+            pass  # opening it says what is wrong
         return True
 
     def stamp(self, path: str) -> Stamp | None:
@@ -222,7 +216,7 @@ class Folder:
                     below.append(entry)
                 elif name.endswith(suffix):
                     yield entry
-            if deep and folder.count("/") < DEEPEST:
+            if deep and folder.count("/") < MAX_DEPTH:
                 waiting += reversed(below)
 
     @contextmanager
@@ -255,7 +249,7 @@ def _open_folder(name: str, above: int, path: str) -> int:
 
 
 def close_quietly(fd: int) -> None:
-    """Close a handle. Whatever the system says, it is gone, and what matters was synced before."""
+    """Close a handle. It is closed even if the system reports an error; data was synced before."""
     try:  # noqa: SIM105 - `suppress` takes as long as closing, and a search closes some thirty
         os.close(fd)
     except OSError:
@@ -308,8 +302,9 @@ def stamp_of(found: os.stat_result) -> Stamp:
 
 
 def change_stamp_of(found: os.stat_result) -> Stamp:
-    """The same by the later of a file's two times: who writes and puts the old time back cannot put
-    back the other one. For those who only look; a rename or a new mode changes it too.
+    """The same by the later of mtime and ctime: a program that sets mtime back cannot set ctime back.
+
+    For readers only: a rename or a new mode changes ctime too.
     """
     return (found.st_ino, found.st_size, max(found.st_mtime_ns, found.st_ctime_ns))
 
@@ -339,7 +334,7 @@ def let_in(root: str, path: str) -> str:
 def _sync_folder(path: str) -> None:
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # a folder we may not sync is not ours to worry about
+        with suppress(OSError):  # it may belong to somebody else
             os.fsync(fd)
     finally:
         close_quietly(fd)
@@ -358,7 +353,7 @@ def _make_root(root: str) -> int:
             if syncs():
                 _sync_folder(os.path.dirname(path))
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError as error:  # what is above it is there, so it is not that
+    except FileNotFoundError as error:  # although the folder above exists
         raise StorageError(
             f"Cannot make {root}: no folder can be made there.",
             path=root,

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 NOT_YET = datetime.min.replace(tzinfo=UTC)  # of a draft: its time is taken under the lock
 MAX_RECORD_BYTES = 65_536
 _MAX_NAME = 200
-_LARGEST = 10**15
-MOST_LEVELS = 32  # of metadata: objects and lists inside of each other
+_MAX_NUMBER = 10**15
+MAX_LEVELS = 32  # of nested objects and lists in metadata
 # A text of this size fits into a line even if every byte has to be spelled with six.
 _SURELY_SHORT = MAX_LINE_BYTES // 7
 
@@ -61,7 +61,7 @@ def keywords_for(successor: Record, old: Record) -> tuple[str, ...]:
 
 
 def whole_characters(text: str) -> str:
-    """The text with halves of a character (surrogates) that stand side by side joined.
+    """The text with each pair of surrogates joined to the character it means.
 
     JSON cannot tell such a pair from the character it spells, so a record keeps the character.
     """
@@ -71,26 +71,24 @@ def whole_characters(text: str) -> str:
 
 
 def unknown_for_halves(text: str) -> str:
-    """The text with the sign for an unknown character for each half: what was cut in the middle of one."""
+    """The text with U+FFFD for each lone surrogate: it was cut in the middle of a character."""
     if text.isascii():
         return text
     return whole_characters(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def own_words(text: str) -> str:
-    """The text without what memory itself had handed out; refused if nothing else is in it.
+    """The text without quotations from memory itself; refused if nothing else is in it.
 
-    An agent that saves what it was handed would fill the memory with copies of itself.
+    An agent that saves what it recalled would fill the memory with copies of itself.
     """
-    if SOURCE_ENDS not in text and FENCE_BEGINS not in text:
-        return text
-
-    own = without_recalled(text)
+    has_marks = SOURCE_ENDS in text or FENCE_BEGINS in text
+    own = without_recalled(text) if has_marks else text
     if own == text:
         return text
     if not own.strip():
         raise RefusedError(
-            "This is what memory itself had handed out, so it was not remembered again.",
+            "This is a quotation from memory itself, so it was not remembered again.",
             hint="Remember only what is new.",
         )
     return own.strip()
@@ -124,8 +122,7 @@ def check_record(record: Record) -> None:
     for keyword in record.keywords:
         if _is_blank(keyword) or not _size(keyword):
             raise RefusedError("A keyword is empty.", hint="Leave it out, or give a word.")
-    if not 0 <= record.provenance.confidence <= 1:
-        raise RefusedError("The confidence must lie between 0 and 1.")
+    checked_confidence(record.provenance.confidence)
     check_name("category", record.category)
     check_name("session", record.session)
 
@@ -174,7 +171,7 @@ def _is_blank(text: str) -> bool:
 
 
 def _size(text: str) -> int:
-    """Its bytes in UTF-8; what cannot be written so is refused, for other programs could not read it."""
+    """The size in UTF-8; raises RefusedError for a text that UTF-8 cannot spell."""
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
@@ -216,11 +213,11 @@ def check_metadata(metadata: object) -> None:
 
 
 def check_is_number(**values: object) -> None:
-    """Raise RefusedError for what is no whole number, by the name of its argument."""
+    """Raise RefusedError for a value that is not a whole number, by the name of its argument."""
     for name, value in values.items():
         if not isinstance(value, int) or isinstance(value, bool):
             raise RefusedError(f"{name} is not a whole number but {value!r:.60}.")
-        if abs(value) > _LARGEST:
+        if abs(value) > _MAX_NUMBER:
             raise RefusedError(f"{name} is larger than any number that makes sense.")
 
 
@@ -281,7 +278,7 @@ def check_turn(user: str, assistant: str, chat: str, platform: str) -> None:
 
 
 def _check_spelling(record: Record, size: int) -> None:
-    """Refuse what would be written but could not be read back as it was given."""
+    """Refuse a record that could not be read back as it was given."""
     if not record.keywords and not record.metadata and size < _SURELY_SHORT:
         return
     try:
@@ -299,7 +296,7 @@ def _check_spelling(record: Record, size: int) -> None:
         )
     if read is not None and _is_too_deep(read.metadata):
         raise RefusedError(
-            f"The metadata has more than {MOST_LEVELS} objects and lists inside of each other.",
+            f"The metadata has more than {MAX_LEVELS} levels of objects and lists.",
             hint="Make it flatter, or keep it as one text.",
         )
     if read is None or (read.keywords, read.metadata) != (record.keywords, record.metadata):
@@ -310,25 +307,19 @@ def _check_spelling(record: Record, size: int) -> None:
 
 
 def _is_too_deep(metadata: Mapping[str, object]) -> bool:
-    """Level by level: to go down into each would need a stack as deep as what is looked at."""
-    level: list[object] = [metadata]
-    for _ in range(MOST_LEVELS):
-        inner = [one for value in level for one in _held_by(value)]
-        level = [value for value in inner if isinstance(value, dict | list)]
+    """Level by level: recursion would need a stack as deep as the metadata."""
+    level: list[dict[str, object] | list[object]] = [dict(metadata)]
+    for _ in range(MAX_LEVELS):
+        values = [item.values() if isinstance(item, dict) else item for item in level]
+        level = [value for some in values for value in some if isinstance(value, dict | list)]
     return bool(level)
-
-
-def _held_by(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def whole_moment(moment: datetime) -> datetime:
     """A moment in UTC and whole milliseconds, as records keep it."""
     if not isinstance(moment, datetime):
         raise RefusedError(
-            f"This is no moment: {moment!r:.60}.", hint="Give a datetime, best with a time zone."
+            f"Not a datetime: {moment!r:.60}.", hint="Give one, best with a time zone."
         )
     try:
         moment = moment.astimezone(UTC)
@@ -340,27 +331,27 @@ def whole_moment(moment: datetime) -> datetime:
 
 
 def later_moment(moment: datetime, now: datetime) -> datetime:
-    """When a record expires; what would be over already is refused, for nobody would ever see it."""
-    kept = whole_moment(moment)
-    if kept <= now:
+    """When a record expires; the past is refused, because nobody would ever see the record."""
+    rounded = whole_moment(moment)
+    if rounded <= now:
         raise RefusedError(
             f"It would have expired already: {moment.isoformat(timespec='seconds')} lies in the past.",
             hint="Leave the expiry out, or give a later moment.",
         )
-    return kept
+    return rounded
 
 
 def past_moment(moment: datetime, now: datetime) -> datetime:
     """When a record was learned; the future is refused."""
-    kept = whole_moment(moment)
-    if kept > now:
+    rounded = whole_moment(moment)
+    if rounded > now:
         raise RefusedError(
             f"The timestamp {moment.isoformat(timespec='seconds')} lies in the future.",
             hint="Leave it out, or give a moment of the past.",
         )
-    if kept - NOT_YET < timedelta(days=2):  # in some zones its day is before the calendar
+    if rounded - NOT_YET < timedelta(days=2):  # in some zones its day is before the calendar
         raise RefusedError(f"{moment!r} is beyond the calendar.", hint="Give a later date.")
-    return kept
+    return rounded
 
 
 def checked_confidence(confidence: Any) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from memolith.files.gate import MOST_LEVELS
+from memolith.files.gate import MAX_LEVELS
 from memolith.jobs.reports import Relationships
 from memolith.types import (
     Citation,
@@ -48,7 +48,7 @@ def record_json(record: Record) -> Json:
         "channel": record.provenance.channel,
         "confidence": float(record.provenance.confidence),
         "keywords": list(record.keywords),
-        "metadata": _to_a_depth(dict(record.metadata), MOST_LEVELS),
+        "metadata": _to_a_depth(dict(record.metadata), MAX_LEVELS),
         "supersedes": record.supersedes,
         "expires": record.expires and iso(record.expires),
         "citation": record.citation and str(record.citation),
