@@ -9,9 +9,8 @@ from functools import lru_cache
 
 from memolith.types import Hit, Record, Sensitivity, SessionKind, Trust
 
-Patterns = tuple[
-    str, ...
-]  # of channels and of paths in extra folders; the setting `trust.external`
+# The setting `trust.external`: channels, and paths in extra folders; `*` matches any text.
+Patterns = tuple[str, ...]
 
 # Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
 # user's: pages that an agent read are saved under that name too.
@@ -87,11 +86,6 @@ def allowed_platform(platform: str, channel: str, external: Patterns = ()) -> st
     return channel if raises_trust(platform, channel, external) else platform
 
 
-def trust_of(hit: Hit) -> Trust:
-    """How far a hit is trusted."""
-    return "external" if hit.external else trust_in_file(hit.channel, role=hit.role)
-
-
 def trust_label(channel: str, external: Patterns) -> str:
     """The trust as it is shown with a quotation; what came from outside names its channel."""
     known = trust_in_file(channel, external)
@@ -103,12 +97,13 @@ def label_of(hit: Hit) -> str:
     path = hit.citation.path
     if path.startswith(_ELSEWHERE) and "/" in path:
         return f"{'external' if hit.external else 'file'}: {path.partition('/')[0][:40]}"
-    known = trust_of(hit)
-    return f"external: {channel_name(hit.channel)[:40]}" if known == "external" else known
+    if hit.external:
+        return f"external: {channel_name(hit.channel)[:40]}"
+    return trust_in_file(hit.channel, role=hit.role)
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
-    """Whether a session of this kind is handed something: no secret, and a group only what is public."""
+    """Whether a session of this kind gets text with this mark: never a secret; a group, only public text."""
     return sensitivity == "public" if kind == "group" else sensitivity != "secret"
 
 
@@ -120,23 +115,14 @@ def may_stand_for(known: Record, record: Record) -> bool:
 
 
 def visible(record: Record, *, include_secret: bool) -> bool:
-    """Whether this record may be shown to whoever asks."""
+    """Whether a record may be shown to a caller, who may ask for secrets too."""
     return include_secret or may_see(record.sensitivity)
-
-
-def shown_and_hidden(
-    records: Iterable[Record], *, include_secret: bool
-) -> tuple[list[Record], int]:
-    """The records that may be shown, and how many may not."""
-    everything = list(records)
-    shown = [record for record in everything if visible(record, include_secret=include_secret)]
-    return shown, len(everything) - len(shown)
 
 
 def current(
     records: Iterable[Record], now: datetime, replaced: Iterable[str] = ()
 ) -> Iterator[Record]:
-    """The records that still hold: not expired, and no newer one has taken their place.
+    """The records that are neither expired nor superseded.
 
     `replaced` are ids whose successor is not among the records, but in the archive.
     """

@@ -14,7 +14,7 @@ from memolith.memory import Memory
 from memolith.text.summary_line import handle
 from memolith.text.wording import counted
 from memolith.types import Record, Records
-from memolith.visibility import shown_and_hidden
+from memolith.visibility import visible
 
 HELP = "Show records and notes, newest first: where each stands, its category, its id, its text."
 EXAMPLE = """\
@@ -54,7 +54,9 @@ def run(args: Arguments) -> int:
             include_past=args.past,
         )
         elsewhere = _elsewhere(memory, args, found)
-        shown, hidden = shown_and_hidden(reversed(found), include_secret=args.include_secret)
+        secret = args.include_secret
+        shown = [record for record in reversed(found) if visible(record, include_secret=secret)]
+        hidden = len(found) - len(shown)
         page = _as_told(memory, args, shown[args.offset : args.offset + args.limit])
     if args.json:
         output.say_json(
