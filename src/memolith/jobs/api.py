@@ -365,8 +365,10 @@ class Jobs:
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
-        if self.show(job_id).job == approve.NAME:  # which would lower a mark, if it had raised one
-            self._check_user("take back an approval")
+        gate.check_is_text(job_id=job_id)
+        with self._place.reading() as folder:
+            if kept.find_job(folder, job_id, "done").job == approve.NAME:
+                self._check_user("take back an approval")  # which may have raised a mark
         return self._synced(apply.undo_job(self._place, job_id))
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
