@@ -34,7 +34,7 @@ def test_idle_memories_share_the_model_and_hold_few_descriptors(tmp_path: Path) 
         before = descriptors()
         memories = [open_memory(tmp_path / str(number)) for number in range(COUNT)]
         assert descriptors() - before <= MAX_DESCRIPTORS * COUNT
-        models = {id(memory._engine.finder()._open.embedder) for memory in (first, *memories)}
+        models = {id(memory._engine.finder().index.embedder) for memory in (first, *memories)}
         assert len(models) == 1
         for memory in memories:
             memory.close()

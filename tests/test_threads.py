@@ -78,7 +78,7 @@ def test_who_gave_up_on_a_search_closes_without_waiting_for_it(
         thread.join()
     finder = memory._engine.opened
     assert finder is not None
-    assert finder._open._index is None, "the late search closed what it had opened"
+    assert finder.index._index is None, "the late search closed what it had opened"
     assert memory.search("release").hits
 
 

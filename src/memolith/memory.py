@@ -455,7 +455,7 @@ class Memory:
         from memolith.jobs.doctor import examine
 
         # The model has a check of its own.
-        index = (lambda: self._engine.finder().status(ask_model=False)), self.index.rebuild
+        index = (lambda: self._engine.finder().index.status(ask_model=False)), self.index.rebuild
         loaded = self._store.loaded
         return examine(self.profile, loaded, fix=fix, copy_linked=copy_linked, index=index)
 

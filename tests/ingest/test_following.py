@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith import finder as finder_module
+from memolith.ingest import open_index
 from memolith.watching import follow_files
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def server(tmp_path: Path) -> Iterator[Memory]:
 def indexed(memory: Memory) -> set[str]:
     """What the index holds, asked without looking at a single file."""
     finder = memory._engine.finder()
-    with finder._open._guard:
-        return set(finder._open.open().files())
+    with finder.index._guard:
+        return set(finder.index.open().files())
 
 
 def wait_until(memory: Memory, expected: set[str]) -> None:
@@ -135,9 +135,9 @@ def test_right_after_a_search_nothing_is_indexed_ahead(
         memory.search("heron")
         finder = memory._engine.finder()
         (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
-        monkeypatch.setattr(finder_module, "_CLOSE_SECONDS", 3600.0)
-        assert not finder.keep_up()  # the next search is near, and syncs itself
+        monkeypatch.setattr(open_index, "_CLOSE_SECONDS", 3600.0)
+        assert not finder.index.keep_up()  # the next search is near, and syncs itself
         assert "memory/grebe.md" not in indexed(memory)
-        monkeypatch.setattr(finder_module, "_CLOSE_SECONDS", 0.0)
-        assert finder.keep_up()
+        monkeypatch.setattr(open_index, "_CLOSE_SECONDS", 0.0)
+        assert finder.index.keep_up()
         assert "memory/grebe.md" in indexed(memory)

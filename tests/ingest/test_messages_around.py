@@ -82,7 +82,7 @@ class Noticing:
 def test_the_turn_before_is_embedded_again_when_the_next_comes(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     embedder = Noticing()
-    memory._engine.finder()._open.open_embedder = lambda: embedder
+    memory._engine.finder().index.open_embedder = lambda: embedder
     memory.chats.log("Which one?", "The second.", chat="a")
     memory.chats.log("Something else", "Fine.", chat="b")
     memory.index.sync()
@@ -100,13 +100,13 @@ def test_the_turn_before_is_embedded_again_when_the_next_comes(tmp_path: Path) -
 def test_another_model_embeds_turns_with_those_around_them_too(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         first = Noticing()
-        memory._engine.finder()._open.open_embedder = lambda: first
+        memory._engine.finder().index.open_embedder = lambda: first
         memory.chats.log("Which one?", "The second.")
         memory.chats.log("So the blue bicycle", "Yes.")
         memory.index.sync()
     with Memory(tmp_path) as memory:
         embedder = Noticing("another")
-        memory._engine.finder()._open.open_embedder = lambda: embedder
+        memory._engine.finder().index.open_embedder = lambda: embedder
         memory.index.sync()
     assert "Which one?\nThe second.\nSo the blue bicycle" in embedder.seen
 

@@ -14,7 +14,7 @@ from memolith.errors import IndexUnavailableError, JobNotFoundError, StorageErro
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
-from memolith.finder import Finder
+from memolith.ingest.open_index import OpenIndex
 from memolith.jobs import contradictions, validation
 from memolith.jobs.scheduler import maintain
 from memolith.types import Record
@@ -152,11 +152,11 @@ def test_a_proposal_that_is_applied_is_validated_too(grown: Memory) -> None:
 def test_an_index_that_cannot_be_brought_in_line_does_not_make_a_job_fail(
     grown: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Finder) -> None:
+    def broken(_: OpenIndex) -> None:
         raise IndexUnavailableError("The index is damaged.", path=".memolith/index")
 
     grown.index.sync()
-    monkeypatch.setattr(Finder, "sync_now", broken)
+    monkeypatch.setattr(OpenIndex, "sync_now", broken)
     report = grown.jobs.compact()
     assert report.status == "done"
     assert report.warnings == ("The index is damaged. The next search brings the index in line.",)

@@ -106,7 +106,7 @@ def test_a_search_that_takes_too_long_is_not_told_as_nothing_found(
     assert "warnings" not in client.post(PATH, json=body).json()
     monkeypatch.setenv("MEMOLITH_CHAT__TIMEOUT_SECONDS", "0.001")
     server_memory.reconfigure()
-    with server_memory._engine.finder()._open._guard:
+    with server_memory._engine.finder().index._guard:
         content = client.post(PATH, json=body).json()
     assert (content["ok"], content["count"], content["entries"]) == (True, 0, [])
     assert "took longer than 0.001 seconds" in content["warnings"][0]

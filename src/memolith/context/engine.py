@@ -61,14 +61,14 @@ class Engine:
             return self._recaller
 
     def ask(
-        self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T]
+        self, question: str, filter_sets: Sequence[Filters], limit: int, work: Callable[[Answer], T]
     ) -> T:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
         profile = self._store.profile
         if not profile.exists:
             nothing = SearchResult(hits=(), warnings=profile.missing)
             return work(lambda *_: nothing)
-        return self.finder().ask(question, kinds, most, work)
+        return self.finder().ask(question, filter_sets, limit, work)
 
     def configure(self) -> None:
         """Use the settings of the store as they are now."""
@@ -93,18 +93,18 @@ class IndexCommands:
         """Bring the index in line with the files; `progress` is called with files done and in all."""
         gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
-        return self._engine.finder().sync(progress)
+        return self._engine.finder().index.sync(progress)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
         gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
-        return self._engine.finder().rebuild(progress)
+        return self._engine.finder().index.rebuild(progress)
 
     def status(self) -> IndexStatus:
         """How far the index is behind the files; nothing is made or changed."""
         self._store.existing().close()
-        return self._engine.finder().status()
+        return self._engine.finder().index.status()
 
     def keep_up(self) -> bool:
         """Index what has changed on the disk, for a watcher; before the first search, nothing.
@@ -112,7 +112,7 @@ class IndexCommands:
         False if searches come so close that each indexes for itself: better try again later.
         """
         finder = self._engine.opened
-        return finder is None or finder.keep_up()
+        return finder is None or finder.index.keep_up()
 
     def warm(self) -> None:
         """Open the index and the model in the background, so that the first answer is quick.

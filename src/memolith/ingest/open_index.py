@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -14,6 +14,7 @@ from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.embed.choose import choose_word_vectors
+from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
@@ -23,10 +24,11 @@ from memolith.index.place import IndexPlace
 from memolith.ingest.background import Background
 from memolith.ingest.embedding import embed_waiting
 from memolith.ingest.model import Model
-from memolith.ingest.sources import Days, Sources
+from memolith.ingest.sources import Days, Sources, as_doubtful
+from memolith.ingest.status import index_status
 from memolith.ingest.sync import sync
 from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
-from memolith.reports import SyncReport
+from memolith.reports import IndexStatus, SyncReport
 from memolith.text.wording import refused_chunks
 from memolith.types import Progress
 
@@ -34,6 +36,10 @@ T = TypeVar("T")
 
 # close() waits at most this long for a running search; a late search must not hold up its caller.
 _MAX_CLOSE_SECONDS = 0.3
+# After a change of model, a search embeds old chunks for at most this long before it answers.
+_MAX_EMBEDDING_SECONDS = 1.0
+# For this long after a search, changed files are not indexed ahead: the next search syncs itself.
+_CLOSE_SECONDS = 1.0
 # Work begins again when the index was replaced meanwhile: at least this often, and for this long.
 _MIN_ATTEMPTS = 5
 _RETRY_SECONDS = 10.0
@@ -45,21 +51,17 @@ class OpenIndex:
     def __init__(self, root: str, config: Config, clock: Clock) -> None:
         self.config = config
         self.clock = clock
-        self.cache_path = os.path.join(root, EMBEDDINGS)
+        self._cache_path = os.path.join(root, EMBEDDINGS)
         self.place = IndexPlace(index_folder(root, config.index.path))
         self.embedder: Embedder | None = None  # the model that the index was opened for
-        self.model = Model(config.embed, self.cache_path)
+        self.model = Model(config.embed, self._cache_path)
         self.background = Background(self._embed_in_background)
         self._root = root
         self._guard = threading.RLock()
         self._index: Index | None = None
         self._word_vectors: WordVectors | None = None
         self._closing = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the index is open now."""
-        return self._index is not None
+        self._last_question = -math.inf
 
     def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""
@@ -67,7 +69,7 @@ class OpenIndex:
             before, self.config, self.clock = self.config, config, clock
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
-                self.model = Model(config.embed, self.cache_path)
+                self.model = Model(config.embed, self._cache_path)
             if config.index.path != before.index.path:
                 self._close()
                 self.place = IndexPlace(index_folder(self._root, config.index.path))
@@ -147,7 +149,118 @@ class OpenIndex:
         with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
             yield roots
 
-    def sync(
+    def sync(self, progress: Progress | None = None) -> SyncReport:
+        """Bring the index in line with the files."""
+        with self.exclusive():
+            report = self.retry(lambda: self._sync(progress))
+            return replace(report, warnings=(*report.warnings, *self._unfinished()))
+
+    def rebuild(self, progress: Progress | None = None) -> SyncReport:
+        """Delete the index and make it again from the files."""
+        with self.exclusive():
+            self.retry(lambda: self.open().clear())
+            return self.sync(progress)
+
+    def sync_now(self) -> None:
+        """Index files that we changed; like a search, it does not wait long for vectors."""
+        with self.exclusive():
+            self.retry(lambda: self._sync(None, _MAX_EMBEDDING_SECONDS))
+
+    def sync_for_search(self) -> tuple[str, ...]:
+        """Index what changed; returns warnings. An index that cannot be written is searched as it is."""
+        self._last_question = clocks.monotonic()
+        try:
+            return self._sync(None, _MAX_EMBEDDING_SECONDS).warnings
+        except IndexReplacedError:
+            raise
+        except IndexUnavailableError as error:
+            if not self.open().stats().chunks:
+                raise
+            return (f"{error.message} What changed since then is not found yet.",)
+
+    def read_again(self, paths: Collection[str]) -> bool:
+        """Mark files as stale that differ from the index although their stamps are the same.
+
+        False if that would change nothing: they were marked before, or the index cannot be written.
+        """
+        index = self.open()
+        known = index.files()
+        doubtful = [path for path in paths if path not in known or known[path].digest]
+        try:
+            index.replace_files([as_doubtful(known, path) for path in doubtful if path in known])
+        except IndexReplacedError:
+            raise
+        except IndexUnavailableError:
+            return False
+        return bool(doubtful)
+
+    def keep_up(self) -> bool:
+        """Index files that changed, if the index is open; never fails.
+
+        False right after a search: the next one may be near and syncs itself. Try again later.
+        """
+        if clocks.monotonic() - self._last_question < _CLOSE_SECONDS:
+            return False
+        with self.exclusive(), suppress(MemolithError):
+            if self._index is not None:
+                self.sync_now()
+        return True
+
+    def status(self, *, ask_model: bool = True) -> IndexStatus:
+        """How many files the index has to catch up with, and whether the model answers."""
+
+        def compare() -> IndexStatus:
+            with self.roots() as roots:
+                return index_status(roots, self.place.folder)
+
+        with self.exclusive():
+            status = self.retry(compare)
+            asks = ask_model and self.config.search.meaning
+            if not (problem := self.model.ask() if asks else ""):
+                return status
+            warning = f"{problem} Search goes by words only."
+            return replace(status, warnings=(*status.warnings, warning))
+
+    def purge(self) -> tuple[str, ...]:
+        """Remove what was forgotten from the index and from cached vectors; returns warnings.
+
+        A failure is not an error: the files no longer have it, so the user could not forget it again.
+        """
+        warnings = []
+        for work in (self._purge_index, self._purge_cache):
+            try:
+                work()
+            except MemolithError as error:
+                warnings.append(
+                    f"{error.message} It may still hold words of the record. {error.hint}"
+                    " Then rebuild the index: memolith reindex"
+                )
+        return tuple(warnings)
+
+    def _purge_index(self) -> None:
+        with self.exclusive():
+            try:
+                self.sync_now()
+                self.retry(lambda: self.open().purge())
+            except IndexUnavailableError:  # another process uses it, but nothing of it may stay
+                self.retry(lambda: self.open().clear())
+
+    def _purge_cache(self) -> None:
+        if os.path.lexists(self._cache_path):
+            from memolith.index.vector_cache import forget_all
+
+            forget_all(self._cache_path)
+
+    def _unfinished(self) -> Iterator[str]:
+        """Warnings about what a sync could not do."""
+        yield from self.place.told()
+        if self.config.search.meaning:
+            if self.model.problem:
+                yield f"{self.model.problem} Text is found by words only for now."
+            if refused := self.open().refused():
+                yield f"{refused_chunks(refused)}."
+
+    def _sync(
         self, progress: Progress | None = None, embedding_seconds: float = math.inf
     ) -> SyncReport:
         """Index what has changed; with a limit, as a search does, which does not wait for a slow model."""

@@ -155,7 +155,7 @@ def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]
     """Bring an existing index in line with files we changed; returns a warning if that fails."""
     if os.path.isdir(index_folder(store.root, store.config.index.path)):
         try:
-            finder().sync_now()
+            finder().index.sync_now()
         except MemolithError as error:  # the files are the truth, and they are as they should be
             return (f"{error.message} The next search brings the index in line.",)
     return ()
@@ -165,4 +165,4 @@ def purge_index(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
     """Take what was forgotten out of an existing index, also out of its free pages; returns warnings."""
     index = index_folder(store.root, store.config.index.path)
     derived = (index, os.path.join(store.root, EMBEDDINGS))
-    return finder().purge() if any(map(os.path.exists, derived)) else ()
+    return finder().index.purge() if any(map(os.path.exists, derived)) else ()
