@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -59,25 +60,30 @@ class Running:
     url: str
     process: subprocess.Popen[str]
     client: httpx2.Client
+    log: IO[str]  # what it wrote to stderr
 
 
 @contextmanager
 def running(root: str, *options: str) -> Iterator[Running]:
     """Start `memolith serve` on any free port; it must end by itself when told to."""
     words = [PROGRAM, "serve", "--root", root, "--port", "0", "--json", *options]
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    # A pipe that nobody reads would fill with the log of requests and stop the server.
+    with (
+        tempfile.TemporaryFile("w+") as log,
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
         assert process.stdout is not None
         try:
             line = process.stdout.readline()
             if not line:
-                raise AssertionError(process.communicate()[1])
+                process.wait(300)
+                log.seek(0)
+                raise AssertionError(log.read())
             said = json.loads(line)
             token = Path(said["token_file"]).read_text("ascii").strip()
             headers = {"Authorization": f"Bearer {token}"}
             with httpx2.Client(base_url=said["url"], headers=headers, timeout=300) as client:
-                yield Running(url=said["url"], process=process, client=client)
+                yield Running(url=said["url"], process=process, client=client, log=log)
         finally:
             process.terminate()
             process.wait(300)
