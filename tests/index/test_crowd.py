@@ -17,7 +17,7 @@ from tests.index.crowd_worker import WRITERS
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECONDS = size(10, 60)
+SECONDS = size(5, 60)
 SEARCHERS = 4
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DAMAGES = size(114, 513)  # six of each kind, or 27
 RECORDS = size(180, 10_000)
 SEED = 20261115
-SECONDS_BETWEEN = 0.35
+SECONDS_BETWEEN = 0.15
 # An index of 10,000 records takes seconds to make: there the next damage comes when the readers have
 # healed the last one, and each of their searches may take as much CPU.
 HEALED_SECONDS = 5
