@@ -168,7 +168,7 @@ def test_the_state_of_a_profile_is_no_place_to_search(tmp_path: Path) -> None:
         assert ".memolith" in memory.index.sync().warnings[0]
 
 
-@pytest.mark.parametrize("folder", ["notes", "~/../other", "/srv/..", "~/a:/b", "/a\0"])
+@pytest.mark.parametrize("folder", ["notes", "~/../other", "/srv/..", "~/a:/b", "/a\0", ""])
 def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, folder: str) -> None:
     with pytest.raises(ConfigError, match="full path"):
         opened(tmp_path, folder)

@@ -36,76 +36,41 @@ from memolith.config.setting import (
 class ProfileConfig:
     """The profile as a whole."""
 
-    timezone: str = setting(
-        "", "Time zone that decides which day it is; empty means the system's.", ZONE,
-    )
-    enabled: bool = setting(
-        True, "Off: nothing is written, searched or handed to an agent; the files stay as they are.",
-    )
-    primary: str = setting(
-        "MEMORY.md", "Which of the two places new records go to; both are always read.",
-        one_of("MEMORY.md", "memory/MEMORY.md"),
-    )
+    timezone: str = setting("", "Time zone that decides which day it is; empty means the system's.", ZONE)
+    enabled: bool = setting(True, "Off: nothing is written, searched or handed to an agent; the files stay as they are.")
+    primary: str = setting("MEMORY.md", "Which of the two places new records go to; both are always read.", one_of("MEMORY.md", "memory/MEMORY.md"))
 
 @dataclass(frozen=True)
 class StoreConfig:
     """How records reach the disk."""
 
-    lock_timeout_seconds: float = setting(
-        10.0, "How long to wait for another writer before giving up.", between(0, 3600),
-    )
-    backups_kept: int = setting(
-        100, "How many backups to keep; the oldest are deleted.", at_least(1),
-        trusted_to_lower=True,
-    )
+    lock_timeout_seconds: float = setting(10.0, "How long to wait for another writer before giving up.", between(0, 3600))
+    backups_kept: int = setting(100, "How many backups to keep; the oldest are deleted.", at_least(1), trusted_to_lower=True)
 
 @dataclass(frozen=True)
 class TrimConfig:
     """The rolling window over MEMORY.md. Daily logs are never trimmed."""
 
-    max_records: int = setting(
-        0, "Most records MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0),
-    )
-    max_chars: int = setting(
-        0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.",
-        at_least(0),
-    )
-    archive_path: str = setting(
-        ".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE,
-    )
+    max_records: int = setting(0, "Most records MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0))
+    max_chars: int = setting(0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0))
+    archive_path: str = setting(".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE)
 
 @dataclass(frozen=True)
 class JobsConfig:
     """Jobs that tidy a memory: how they run, and which reports are kept."""
 
-    review: str = setting(
-        "auto",
-        "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.",
-        one_of("auto", "ask"),
-    )
+    review: str = setting("auto", "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.", one_of("auto", "ask"))
 
 @dataclass(frozen=True)
 class CompactConfig:
     """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
 
     enabled: bool = setting(False, "Whether old records are compacted on schedule.")
-    cron: str = setting(
-        "0 3 * * *", "When the jobs that are enabled run (dreams and experiences too), in your time zone.", CRON
-    )
-    every_hours: float = setting(
-        0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0),
-    )
-    max_records: int = setting(
-        200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.",
-        at_least(0),
-    )
-    max_chars: int = setting(
-        32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.",
-        at_least(0),
-    )
-    min_age_days: float = setting(
-        7.0, "Records younger than this are never compacted.", at_least(0),
-    )
+    cron: str = setting("0 3 * * *", "When the jobs that are enabled run (dreams and experiences too), in your time zone.", CRON)
+    every_hours: float = setting(0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0))
+    max_records: int = setting(200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.", at_least(0))
+    max_chars: int = setting(32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.", at_least(0))
+    min_age_days: float = setting(7.0, "Records younger than this are never compacted.", at_least(0))
 
 @dataclass(frozen=True)
 class LongMemoryConfig:
@@ -117,11 +82,7 @@ class LongMemoryConfig:
 class LlmConfig:
     """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
 
-    url: str = setting(
-        "",
-        "Address of an OpenAI-compatible API, such as http://localhost:11434/v1; empty = rules.",
-        ENDPOINT, trusted_only=True,
-    )
+    url: str = setting("", "Address of an OpenAI-compatible API, such as http://localhost:11434/v1; empty = rules.", ENDPOINT, trusted_only=True)
     model: str = setting("default", "The name of the model.", trusted_only=True)
 
 @dataclass(frozen=True)
@@ -129,22 +90,12 @@ class ChatConfig:
     """The conversation history."""
 
     enabled: bool = setting(True, "Whether chat turns are kept at all.")
-    recall: bool = setting(
-        True, "Whether a recap about a question is searched for; off, it is the newest turns.",
-    )
-    max_entries: int = setting(
-        100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1),
-    )
-    max_chars_per_entry: int = setting(
-        2000, "Longer messages are cut here and marked as cut.", at_least(20),
-    )
-    max_total_chars: int = setting(
-        8000, "Longest recap of a chat; the oldest turns are left out first.", at_least(100),
-    )
+    recall: bool = setting(True, "Whether a recap about a question is searched for; off, it is the newest turns.")
+    max_entries: int = setting(100, "Turns kept per chat; the oldest of that chat leave first.", at_least(1))
+    max_chars_per_entry: int = setting(2000, "Longer messages are cut here and marked as cut.", at_least(20))
+    max_total_chars: int = setting(8000, "Longest recap of a chat; the oldest turns are left out first.", at_least(100))
     recap_top_k: int = setting(3, "How many turns a recap about a question holds.", between(1, 100))
-    timeout_seconds: float = setting(
-        15.0, "How long a recap waits for the turns that answer a question.", between(0.001, 600),
-    )
+    timeout_seconds: float = setting(15.0, "How long a recap waits for the turns that answer a question.", between(0.001, 600))
 
 @dataclass(frozen=True)
 class SearchConfig:
@@ -152,158 +103,78 @@ class SearchConfig:
 
     words: bool = setting(True, "Whether to search by words (BM25).")
     meaning: bool = setting(True, "Whether to search by meaning (vectors).")
-    rrf_k: int = setting(
-        60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000),
-    )
-    synonyms_path: str = setting(
-        "", "A file of your own synonyms inside the profile; see search-language.md.", INSIDE,
-    )
+    rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
+    synonyms_path: str = setting("", "A file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
-    half_life_days: float = setting(
-        30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1),
-    )
+    half_life_days: float = setting(30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
-    mmr_lambda: float = setting(
-        0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1),
-    )
+    mmr_lambda: float = setting(0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1))
 
 @dataclass(frozen=True)
 class IndexConfig:
     """What is searched besides the profile."""
 
-    path: str = setting(
-        "", "A folder for the index, which gets one of its own there; empty: in `.memolith/`.",
-        FOLDER, trusted_only=True,
-    )
-    extra_paths: tuple[str, ...] = setting(
-        (), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER,
-        trusted_only=True,
-    )
+    path: str = setting("", "A folder for the index, which gets one of its own there; empty: in `.memolith/`.", FOLDER, trusted_only=True)
+    extra_paths: tuple[str, ...] = setting((), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER, trusted_only=True)
 
 @dataclass(frozen=True)
 class EmbedConfig:
     """The model that searches by meaning. The default one comes along and sends nothing anywhere."""
 
-    kind: str = setting(
-        "default",
-        "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked. All that use a memory need the same: another embeds everything again.",
-        one_of("default", "openai", "ollama"), trusted_only=True,
-    )
-    url: str = setting(
-        "", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.",
-        ENDPOINT, trusted_only=True,
-    )
-    model: str = setting(
-        "", "The server's name for the model, such as nomic-embed-text.", trusted_only=True,
-    )
-    timeout_seconds: float = setting(
-        20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True,
-    )
-    retries: int = setting(
-        2, "How often a server that is busy or away is asked again.", between(0, 10),
-        trusted_only=True,
-    )
+    kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
+    url: str = setting("", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.", ENDPOINT, trusted_only=True)
+    model: str = setting("", "The server's name for the model, such as nomic-embed-text.", trusted_only=True)
+    timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
+    retries: int = setting(2, "How often a server that is busy or away is asked again.", between(0, 10), trusted_only=True)
 
 @dataclass(frozen=True)
 class ContextConfig:
     """What an agent is handed at the start of a session and before an answer."""
 
     enabled: bool = setting(True, "Whether an agent is handed anything without asking.")
-    max_chars: int = setting(
-        32000, "Longest text for the start of a session.", between(500, 1000000),
-    )
+    max_chars: int = setting(32000, "Longest text for the start of a session.", between(500, 1000000))
     long_memory: bool = setting(True, "Whether LONGMEMORY.md is part of the start of a session.")
-    citations: str = setting(
-        "auto",
-        "Whether quotations for an agent name file and lines: `on`, `off`, or `auto`, not in groups.",
-        one_of("auto", "on", "off"),
-    )
-    turn_tokens: int = setting(
-        2000, "Budget for the memories that are handed over before an answer.", at_least(50),
-    )
-    max_results: int = setting(
-        20, "How many memories are looked at before an answer.", between(1, 100),
-    )
-    experiences: int = setting(
-        3, "How many past experiences are handed over before an answer; 0 = none.", between(0, 20),
-    )
-    deadline_seconds: float = setting(
-        1.5, "After this time an answer goes on with what was found so far.", between(0.01, 60),
-    )
-    cache_seconds: float = setting(
-        30.0, "How long an answer is fresh; then it is renewed in the background.",
-        between(0, 3600),
-    )
-    cache_entries: int = setting(
-        256, "How many answers are kept in memory; 0 keeps none.", between(0, 100000),
-    )
+    citations: str = setting("auto", "Whether quotations for an agent name file and lines: `on`, `off`, or `auto`, not in groups.", one_of("auto", "on", "off"))
+    turn_tokens: int = setting(2000, "Budget for the memories that are handed over before an answer.", at_least(50))
+    max_results: int = setting(20, "How many memories are looked at before an answer.", between(1, 100))
+    experiences: int = setting(3, "How many past experiences are handed over before an answer; 0 = none.", between(0, 20))
+    deadline_seconds: float = setting(1.5, "After this time an answer goes on with what was found so far.", between(0.01, 60))
+    cache_seconds: float = setting(30.0, "How long an answer is fresh; then it is renewed in the background.", between(0, 3600))
+    cache_entries: int = setting(256, "How many answers are kept in memory; 0 keeps none.", between(0, 100000))
 
 @dataclass(frozen=True)
 class TrustConfig:
     """Whose text is an agent's own, and whose came from outside."""
 
-    external: tuple[str, ...] = setting(
-        EXTERNAL_CHANNELS,
-        "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN,
-        trusted_only=True,
-    )
-    allow_secret: bool = setting(
-        False, "Whether an agent or a program that asks for secret records gets them.",
-        trusted_only=True,
-    )
+    external: tuple[str, ...] = setting(EXTERNAL_CHANNELS, "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN, trusted_only=True)
+    allow_secret: bool = setting(False, "Whether an agent or a program that asks for secret records gets them.", trusted_only=True)
 
 @dataclass(frozen=True)
 class McpConfig:
     """The MCP server, which agents talk to."""
 
-    tools: str = setting(
-        "core", "Which tools it offers: `core`, `all`, or names with commas between them.", TOOLS,
-        trusted_only=True,
-    )
-    session_kind: str = setting(
-        "main", "Who is in that session; in a `group`, tools for private sessions are refused.",
-        one_of("main", "dm", "heartbeat", "group"), trusted_only=True,
-    )
+    tools: str = setting("core", "Which tools it offers: `core`, `all`, or names with commas between them.", TOOLS, trusted_only=True)
+    session_kind: str = setting("main", "Who is in that session; in a `group`, tools for private sessions are refused.", one_of("main", "dm", "heartbeat", "group"), trusted_only=True)
 
 @dataclass(frozen=True)
 class ServeConfig:
     """The server of `memolith serve`."""
 
-    host: str = setting(
-        "127.0.0.1",
-        "Address to listen on; one that is not this machine's own opens the memory to the network.",
-        HOST, trusted_only=True, restart=True,
-    )
-    port: int = setting(
-        8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True,
-        restart=True,
-    )
-    allow: tuple[str, ...] = setting(
-        (), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).",
-        ALLOWED, trusted_only=True,
-    )
-    timeout_seconds: float = setting(
-        30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600),
-    )
-    requests_per_second: float = setting(
-        500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0),
-    )
+    host: str = setting("127.0.0.1", "Address to listen on; one that is not this machine's own opens the memory to the network.", HOST, trusted_only=True, restart=True)
+    port: int = setting(8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True, restart=True)
+    allow: tuple[str, ...] = setting((), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).", ALLOWED, trusted_only=True)
+    timeout_seconds: float = setting(30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600))
+    requests_per_second: float = setting(500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0))
 
 @dataclass(frozen=True)
 class DreamConfig:
     """Recall tracking and dreaming."""
 
     enabled: bool = setting(False, "Whether dreams run on schedule.")
-    track: bool = setting(
-        True, "Whether it is noted which hits were shown and used; dreaming learns from that.",
-    )
+    track: bool = setting(True, "Whether it is noted which hits were shown and used; dreaming learns from that.")
     min_score: float = setting(0.3, "Lowest score of a statement to be promoted.", between(0, 1))
-    min_recalls: int = setting(
-        2, "How often a statement must have answered; a question counts once a day.", at_least(1),
-    )
-    min_queries: int = setting(
-        1, "How many questions it must have answered, or on how many days.", at_least(1),
-    )
+    min_recalls: int = setting(2, "How often a statement must have answered; a question counts once a day.", at_least(1))
+    min_queries: int = setting(1, "How many questions it must have answered, or on how many days.", at_least(1))
     max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
 
 @dataclass(frozen=True)
@@ -311,14 +182,8 @@ class ExperiencesConfig:
     """The experience store."""
 
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
-    uniqueness: float = setting(
-        0.85,
-        "An experience as similar as this to a stored one is added only if it contains another fact.",
-        between(0, 1),
-    )
-    max_count: int = setting(
-        5000, "Most experiences; the least valuable go to the archive.", at_least(1),
-    )
+    uniqueness: float = setting(0.85, "An experience as similar as this to a stored one is added only if it contains another fact.", between(0, 1))
+    max_count: int = setting(5000, "Most experiences; the least valuable go to the archive.", at_least(1))
 
 
 # fmt: on

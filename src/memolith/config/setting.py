@@ -106,7 +106,7 @@ class Setting:
         return type(value) is self.kind
 
     def _obeys_rule(self, value: Any) -> bool:
-        if self.rule is None:
+        if self.rule is None or value == self.default:
             return True
         return all(map(self.rule.check, value if self.kind is tuple else [value]))
 
@@ -191,8 +191,6 @@ def toml_value(value: Value) -> str:
 
 
 def _is_zone(name: str) -> bool:
-    if not name:
-        return True
     from zoneinfo import ZoneInfo  # only users who set a zone pay for this import
 
     try:
@@ -203,8 +201,6 @@ def _is_zone(name: str) -> bool:
 
 
 def _is_cron(text: str) -> bool:
-    if text == "0 3 * * *":
-        return True  # the default, without the import
     from datetime import UTC, datetime
 
     from cronsim import CronSim, CronSimError
@@ -218,8 +214,6 @@ def _is_cron(text: str) -> bool:
 
 def _is_endpoint(text: str) -> bool:
     """Text of a memory may leave this machine only encrypted."""
-    if not text:
-        return True
     from urllib.parse import urlsplit
 
     try:
@@ -279,20 +273,14 @@ ENDPOINT = Rule(
 ARCHIVE = Rule(
     "a .md file inside the profile (relative, without .. or ~) that has no other use", _is_archive
 )
-INSIDE = Rule(
-    'a file inside the profile (relative, without .. or ~), or "" for none',
-    lambda path: not path or _is_inside(path),
-)
+INSIDE = Rule('a file inside the profile (relative, without .. or ~), or "" for none', _is_inside)
 FOLDER = Rule(
     "a folder by its full path or from ~, without ..",
     lambda path: (
-        not path
-        or (
-            path.startswith(("/", "~"))
-            and path.isprintable()
-            and ".." not in path.split("/")
-            and not re.search(":[/~]", path)  # two folders in one text
-        )
+        path.startswith(("/", "~"))
+        and path.isprintable()
+        and ".." not in path.split("/")
+        and not re.search(":[/~]", path)  # two folders in one text
     ),
 )
 HOST = Rule("a name or an address, such as 127.0.0.1", _matches(r"[\w.-]+|[0-9a-fA-F:.]+(%\w+)?"))
