@@ -211,4 +211,5 @@ class AsyncMemory(_Awaited):
     status = _in_thread(Memory.status)
     supersede = _in_thread(Memory.supersede)
     supersede_by = _in_thread(Memory.supersede_by)
+    update = _in_thread(Memory.update)
     used = _in_thread(Memory.used)

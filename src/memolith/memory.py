@@ -14,7 +14,7 @@ from memolith.config.load import open_profile
 from memolith.config.sections import Config
 from memolith.config.setting import Value
 from memolith.context.engine import Engine, IndexCommands
-from memolith.errors import ConfigError, MemolithError
+from memolith.errors import MemolithError
 from memolith.files import gate
 from memolith.profile import Profile
 from memolith.store import Store
@@ -161,7 +161,7 @@ class Memory:
         A `timestamp` of the past says when it was learned: then it goes to the log of that day.
 
         The same text in the same category and session is not written twice: the existing record
-        comes back, with `reused` set.
+        comes back, with `reused` set; keywords and metadata that it did not have are added to it.
         """
         draft = self._store.draft(
             text,
@@ -175,7 +175,7 @@ class Memory:
             confidence=confidence,
             timestamp=timestamp,
         )
-        return self._trimmed(*self._store.append(draft))
+        return self._merged(self._trimmed(*self._store.append(draft)), draft)
 
     def supersede(
         self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
@@ -186,6 +186,33 @@ class Memory:
         """
         draft = self._store.draft(text, self._channel)
         return self._trimmed(*self._store.supersede(record_id, draft, sensitivity))
+
+    def update(
+        self,
+        record_id: str,
+        *,
+        text: str | None = None,
+        keywords: Sequence[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+        sensitivity: Sensitivity | None = None,
+    ) -> Record:
+        """Change a record or note; what is not given stays, and what stood there is kept.
+
+        A record with a new text is a newer record, which supersedes this one. Everything else is
+        rewritten where it is, with a backup. Only the user may lower a sensitivity.
+        """
+        from memolith.jobs.update import update
+
+        changed = update(
+            self._store,
+            record_id,
+            self._channel,
+            text=text,
+            keywords=keywords,
+            metadata=metadata,
+            sensitivity=sensitivity,
+        )
+        return self._trimmed(*changed)
 
     def supersede_by(self, record_id: str, newer_id: str) -> Record:
         """Let an existing record take the place of an older one; `reused` is set if it already has."""
@@ -223,7 +250,7 @@ class Memory:
             confidence=confidence,
             timestamp=timestamp,
         )
-        return self._store.save_note(draft, title)
+        return self._merged(self._store.save_note(draft, title), draft)
 
     def records(  # noqa: PLR0913 - each names one thing a record must satisfy
         self,
@@ -239,11 +266,11 @@ class Memory:
     ) -> Records:
         """Every record of MEMORY.md and every note, oldest first; `warnings` says what was damaged.
 
-        With `metadata`, those that have each of its values. With `limit`, the newest ones, at most this many, without the newest `offset`. Left out unless
-        asked for: secret records, also as lines of summaries, and past ones (expired or superseded).
+        With `metadata`, those that have each of its values. With `limit`, the newest ones, at most this
+        many, without the newest `offset`. Left out unless asked for: secret records, also as lines of summaries, and past ones (expired or superseded).
         """
-        gate.check_is_number_or_none(limit=limit)
-        gate.check_is_number(offset=offset)
+        from memolith.files.records import newest
+
         found = self._store.records(
             category=category,
             session=session,
@@ -252,11 +279,7 @@ class Memory:
             include_secret=include_secret,
             include_past=include_past,
         )
-        if limit is None and offset <= 0:
-            return found
-        end = max(0, len(found) - max(0, offset))
-        start = 0 if limit is None else max(0, end - max(0, limit))
-        return Records(found[start:end], found.warnings)
+        return newest(found, limit, offset)
 
     def get_record(self, record_id: str, *, include_secret: bool = False) -> Record:
         """The record or note with this id, which may be shortened to its first characters.
@@ -331,7 +354,7 @@ class Memory:
         was at the end of that day; with `keyword` or `metadata` only records and notes that have them
         are found; `explain` adds what every stage did. `warnings` says what was degraded.
         """
-        from memolith.search.filters import explain_empty, make_filters
+        from memolith.search.filters import make_filters
 
         gate.check_question(text, limit)
         if not self.profile.exists:
@@ -349,12 +372,7 @@ class Memory:
             include_secret=include_secret,
             as_of=as_of,
         )
-        finder = self._engine.finder()
-        result = finder.search(text, max(0, limit), filters, explain=explain)
-        if not result.hits:
-            result = finder.explain_nothing(explain_empty(result, filters), filters)
-        self._store.note_shown(result.hits, text, "search")
-        return result
+        return self._engine.search(text, limit, filters, explain=explain)
 
     def recall(
         self,
@@ -396,8 +414,6 @@ class Memory:
         """
         from memolith.context.session_start import Start, session_start
 
-        gate.check_is_text(session=session, kind=kind)
-        gate.check_is_number_or_none(max_chars=max_chars, max_tokens=max_tokens)
         start = Start(
             session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook
         )
@@ -423,10 +439,6 @@ class Memory:
         from memolith.context.turn import Turn
         from memolith.search.filters import make_filters
 
-        gate.check_is_text(message=message, session=session, kind=kind)
-        gate.check_is_text_or_none(chat=chat)
-        gate.check_is_number_or_none(max_tokens=max_tokens, limit=limit)
-        gate.check_seconds(deadline_seconds=deadline_seconds)
         turn = Turn(
             message=message,
             session=session,
@@ -461,14 +473,14 @@ class Memory:
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""
-        from memolith.reports import Reconfiguration
+        return self._engine.reconfigure()
 
-        try:
-            changed, restart = self._store.reload_settings()
-        except ConfigError as error:
-            return Reconfiguration(problem=str(error))
-        self._engine.configure()
-        return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
+    def _merged(self, record: Record, draft: Record) -> Record:
+        if not record.reused or not (draft.keywords or draft.metadata):
+            return record
+        from memolith.jobs.update import merge_words
+
+        return merge_words(self._store, record, draft)
 
     def _trimmed(self, record: Record, is_over_limit: bool) -> Record:
         if is_over_limit:
@@ -477,17 +489,6 @@ class Memory:
             with suppress(MemolithError):  # the record is on disk, and the next append tries again
                 trim(self._store)
         return record
-
-
-def allows_secrets(memory: Memory) -> bool:
-    """Whether a caller who asks for secret records is shown them.
-
-    The settings are read again, so that turning it off acts on this very call, before a watcher
-    notices. With settings that cannot be read it is off.
-    """
-    if not memory.config.trust.allow_secret or memory.reconfigure().problem:
-        return False
-    return memory.config.trust.allow_secret
 
 
 def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:

@@ -69,6 +69,7 @@ JSON_LINES = {
     "sync": ["sync"],
     "reindex": ["reindex"],
     "index status": ["index", "status"],
+    "update": ["update", "ID", "--keyword", "release"],
     "list": ["list"],
     "get": ["get", "MEMORY.md"],
     "log": ["log", "--user", "x"],

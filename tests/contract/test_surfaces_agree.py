@@ -51,6 +51,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "status": ("status", ADMIN, "/api/v1/status"),
     "supersede": ("supersede", "remember_this", "/api/v1/records/{record_id}/supersede"),
     "supersede_by": ("supersede", ADMIN, "— who settles a finding has the command line"),
+    "update": ("update", "— remember_this supersedes", "/api/v1/records/{record_id}"),
     "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),
     "via": ("— it has its channel", "— it has its channel", "— it has its channel"),
     "chats.log": ("log", "— a host logs turns, not its model", "/api/v1/turns"),

@@ -61,6 +61,10 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "POST /api/v1/records/{record_id}/supersede": [
         {"url": "/api/v1/records/<record>/supersede", "json": {"text": "Changed"}}
     ],
+    "PATCH /api/v1/records/{record_id}": [
+        {"url": "/api/v1/records/<record>", "json": body}
+        for body in ({"keywords": ["new"]}, {"metadata": {}}, {"sensitivity": "public"})
+    ],
     "DELETE /api/v1/records/{record_id}": [{"url": "/api/v1/records/<record>"}],
     "POST /api/v1/search": [
         {"json": {"text": text, "explain": True, "limit": 100}}

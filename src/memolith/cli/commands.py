@@ -46,6 +46,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "correct": {
         "supersede": "replace a record by a newer one",
+        "update": "change the text, keywords or metadata of a record or note",
         "forget": "remove a record for good",
         "approve": "let in what is held back, or lower a mark",
         "scan": "look for contradictions, copies and open secrets",

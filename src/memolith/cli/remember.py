@@ -53,14 +53,16 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def say_remembered(record: Record, memory: Memory, *, as_json: bool) -> None:
+def say_remembered(
+    record: Record, memory: Memory, *, as_json: bool, done: str = "Remembered"
+) -> None:
     """Print where a record was written, or where it already stood."""
     if as_json:
         from memolith.mcp_server.json_shapes import written_json
 
         output.say_json({**written_json(record), "files": _files(record, memory)})
         return
-    done = "Already remembered" if record.reused else "Remembered"
+    done = f"Already {done.lower()}" if record.reused else done
     output.say(output.bold(done), f"  {record.citation}")
     for warning in record.warnings:
         output.note(f"warning: {warning}")

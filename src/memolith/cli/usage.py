@@ -24,7 +24,7 @@ GLOBAL_OPTIONS = (
 VALUE_OPTIONS = frozenset(
     """--about --as-of --assistant --by --category --channel --chat --confidence --deadline --expires --from
     --host --keyword --kind --known --limit --lines --log-level --max-chars --max-records --max-tokens
-    --meta --offset --path --platform --port --sensitivity --session --since --timestamp --title
+    --meta --offset --path --platform --port --sensitivity --session --since --text --timestamp --title
     --tools --until --user""".split()
 )
 _MOST_DIGITS = 18

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memolith.errors import MemolithError
+from memolith.errors import ConfigError, MemolithError
 from memolith.files import gate
 from memolith.store import Store
 from memolith.types import Filters, Progress, SearchResult
@@ -16,7 +16,7 @@ from memolith.types import Filters, Progress, SearchResult
 if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.finder import Finder
-    from memolith.reports import IndexStatus, SyncReport
+    from memolith.reports import IndexStatus, Reconfiguration, SyncReport
 
 T = TypeVar("T")
 Answer = Callable[[Filters, int], SearchResult]
@@ -70,11 +70,29 @@ class Engine:
             return work(lambda *_: nothing)
         return self.finder().ask(question, filter_sets, limit, work)
 
-    def configure(self) -> None:
-        """Use the settings of the store as they are now."""
+    def search(self, text: str, limit: int, filters: Filters, *, explain: bool) -> SearchResult:
+        """Ask the finder and log what it shows; a result without hits says why it has none."""
+        from memolith.search.filters import explain_empty
+
+        finder = self.finder()
+        result = finder.search(text, max(0, limit), filters, explain=explain)
+        if not result.hits:
+            result = finder.explain_nothing(explain_empty(result, filters), filters)
+        self._store.note_shown(result.hits, text, "search")
+        return result
+
+    def reconfigure(self) -> Reconfiguration:
+        """Read the settings again and use them; broken ones leave everything as it was."""
+        from memolith.reports import Reconfiguration
+
+        try:
+            changed, restart = self._store.reload_settings()
+        except ConfigError as error:
+            return Reconfiguration(problem=str(error))
         if self.opened is not None:
             self.opened.configure(self._store.config, self._store.clock)
         self._recaller = None  # its answers were those of the settings before
+        return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
     def close(self) -> None:
         """Close index and model; the next search opens them again."""

@@ -16,7 +16,7 @@ from memolith.context.sharing import Chosen, Piece, choose
 from memolith.context.taken_back import TakenBack
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError, RefusedError
-from memolith.files import layout
+from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.profile import Profile
@@ -63,6 +63,11 @@ class Start:
     max_chars: int | None = None
     max_tokens: int | None = None
     hook: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise RefusedError for a value of another type."""
+        gate.check_is_text(session=self.session, kind=self.kind)
+        gate.check_is_number_or_none(max_chars=self.max_chars, max_tokens=self.max_tokens)
 
 
 def session_start(profile: Profile, clock: Clock, config: Config, start: Start) -> SessionContext:

@@ -13,6 +13,7 @@ from memolith.context.retold import SecretOn, without_retold
 from memolith.context.searching import Ask, Searches
 from memolith.context.skipping import skip_reason
 from memolith.errors import RefusedError
+from memolith.files import gate
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import held_back
 from memolith.types import SESSION_KINDS, Citation, Filters, Hit, SessionKind, TurnContext
@@ -34,6 +35,13 @@ class Turn:
     max_tokens: int | None = None
     limit: int | None = None
     deadline_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise RefusedError for a value of another type."""
+        gate.check_is_text(message=self.message, session=self.session, kind=self.kind)
+        gate.check_is_text_or_none(chat=self.chat)
+        gate.check_is_number_or_none(max_tokens=self.max_tokens, limit=self.limit)
+        gate.check_seconds(deadline_seconds=self.deadline_seconds)
 
 
 def turn_context(

@@ -35,6 +35,7 @@ _SCALARS = (
     ),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
 )
+_KEY = re.compile(rb"""["']?([A-Za-z_][\w-]*)["']?[ \t]*:""")
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
@@ -57,6 +58,30 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
         if is_whole and line.rstrip(b"\r ") == _FENCE:
             return b"\n".join(lines[:number]), data[end:]
     return None
+
+
+def with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | None = None) -> bytes:
+    """A note with other values of some keys, and another text if one is given; the rest stays.
+
+    >>> with_header(b"---\\nid: 1\\nkeywords:\\n  - tea\\n---\\nTea\\n", {"keywords": ("a", "b")})
+    b'---\\nid: 1\\nkeywords: [a, b]\\n---\\nTea\\n'
+    """
+    parts = split_note(data)
+    if parts is None:
+        return data
+    header, body = parts
+    names = {name.encode() for name in values}
+    kept, is_kept = [], True
+    for line in header.split(b"\n") if header else []:
+        key = _KEY.match(line)
+        if key is not None:  # other lines go with the key above them
+            is_kept = key[1].lower() not in names
+        if is_kept:
+            kept.append(line)
+    new = [f"{name}: {_value(value)}".encode() for name, value in values.items()]
+    fence = data.partition(b"\n")[0]
+    body = body if text is None else f"\n{text}\n".encode()
+    return b"\n".join([fence, *kept, *new, _FENCE, body])
 
 
 def why_no_note(data: bytes) -> str:

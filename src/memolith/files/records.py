@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from memolith.errors import RecordNotFoundError
-from memolith.files import layout
+from memolith.files import gate, layout
 from memolith.files.document import Damage, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
@@ -43,6 +43,15 @@ def read_records(
     shown = _shown(read, ledger, include_secret=include_secret)
     shown.sort(key=lambda record: record.created)
     return Records(shown, (*closed.values(), *damage_warnings(damages)))
+
+
+def newest(found: Records, limit: int | None, offset: int) -> Records:
+    """The newest of these records, at most `limit`, without the newest `offset`; oldest first."""
+    gate.check_is_number_or_none(limit=limit)
+    gate.check_is_number(offset=offset)
+    end = max(0, len(found) - max(0, offset))
+    start = 0 if limit is None else max(0, end - max(0, limit))
+    return Records(found[start:end], found.warnings)
 
 
 def has_words(record: Record, keyword: str | None, metadata: Mapping[str, object] | None) -> bool:

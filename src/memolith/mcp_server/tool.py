@@ -81,3 +81,14 @@ def read_text(name: str) -> str:
     source = resources.files("memolith.mcp_server").joinpath("tool_texts", f"{name}.md")
     paragraphs = source.read_text(encoding="utf-8").strip().split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def allows_secrets(memory: Memory) -> bool:
+    """Whether a caller who asks for secret records is shown them.
+
+    The settings are read again, so that turning it off acts on this very call, before a watcher
+    notices. With settings that cannot be read it is off.
+    """
+    if not memory.config.trust.allow_secret or memory.reconfigure().problem:
+        return False
+    return memory.config.trust.allow_secret

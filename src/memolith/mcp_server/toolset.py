@@ -11,9 +11,9 @@ from memolith.mcp_server.arguments import ArgumentError, Arguments
 from memolith.mcp_server.context_tools import CONTEXT_TOOLS
 from memolith.mcp_server.finding_tools import FINDING_TOOLS
 from memolith.mcp_server.job_tools import JOB_TOOLS
-from memolith.mcp_server.tool import PRIVATE_KINDS, Answer, Call, Tool
+from memolith.mcp_server.tool import PRIVATE_KINDS, Answer, Call, Tool, allows_secrets
 from memolith.mcp_server.writing_tools import WRITING_TOOLS
-from memolith.memory import Memory, allows_secrets
+from memolith.memory import Memory
 from memolith.types import Progress, SessionKind
 
 TOOLS: Mapping[str, Tool] = {

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from memolith.memory import Memory, allows_secrets
+from memolith.mcp_server.tool import allows_secrets
+from memolith.memory import Memory
 from memolith.rest.answers import RequestError, not_json
 
 

@@ -18,7 +18,7 @@ from memolith.mcp_server.json_shapes import (
     plain,
     scan_json,
 )
-from memolith.memory import allows_secrets
+from memolith.mcp_server.tool import allows_secrets
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.job_schemas import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -15,6 +16,7 @@ from memolith.rest.requests import (
     RecordsQuery,
     RememberRequest,
     SupersedeRequest,
+    UpdateRequest,
 )
 from memolith.rest.schemas import ForgottenAnswer, RecordAnswer, RecordsAnswer, WrittenAnswer
 from memolith.types import Record
@@ -94,6 +96,22 @@ def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answ
     return _written(memory.supersede(record_id, body.text, sensitivity=body.sensitivity))
 
 
+@routes.patch("/records/{record_id}", response_model=WrittenAnswer)
+def update(record_id: str, body: UpdateRequest, memory: TheMemory) -> Answer:
+    """Change a record or note; a new text of a record is a new version, which supersedes this one."""
+    record = memory.update(
+        record_id,
+        text=body.text,
+        keywords=body.keywords,
+        metadata=body.metadata,
+        sensitivity=body.sensitivity,
+    )
+    if record.sensitivity == "secret":  # the caller did not ask to see it
+        given = (body.text or "", tuple(body.keywords or ()), body.metadata or {})
+        record = replace(record, text=given[0], keywords=given[1], metadata=given[2])
+    return _written(record, 200)
+
+
 @routes.delete("/records/{record_id}", response_model=ForgottenAnswer)
 def forget(record_id: str, memory: TheMemory) -> Answer:
     """Remove a record from every file, archive, backup and the index. This cannot be undone."""
@@ -101,10 +119,10 @@ def forget(record_id: str, memory: TheMemory) -> Answer:
     return Answer(forgotten_json(report))
 
 
-def _written(record: Record) -> Answer:
+def _written(record: Record, status: int = 201) -> Answer:
     content = record_json(record)
     if record.supersedes and record.sensitivity == "secret":
         # Taken over from the secret record before it, which this caller did not ask to see.
-        content["keywords"] = []
+        content |= {"keywords": [], "metadata": {}}
     answer = {"record": content, "reused": record.reused, "warnings": list(record.warnings)}
-    return Answer(answer, 200 if record.reused else 201)
+    return Answer(answer, 200 if record.reused else status)

@@ -92,6 +92,15 @@ class SupersedeRequest(Request):
     sensitivity: Sensitivity | None = None
 
 
+class UpdateRequest(Request):
+    """New values of a record or note; what is left out stays."""
+
+    text: str | None = Field(None, min_length=1)
+    keywords: list[str] | None = None
+    metadata: dict[str, object] | None = None
+    sensitivity: Sensitivity | None = None
+
+
 class Parameters(BaseModel):
     """What may stand behind the question mark of an address: exactly these names."""
 

@@ -1,0 +1,214 @@
+"""Change a record or note: a new text replaces a record, everything else is rewritten with a backup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memolith.errors import RefusedError
+from memolith.files import gate
+from memolith.files.backup import prune_backups, save_backup
+from memolith.files.document import Document
+from memolith.files.folder import Folder
+from memolith.files.front_matter import HeaderValue, split_note, with_header
+from memolith.files.ledger import Ledger, every_file, find_newest, find_record
+from memolith.files.notes import is_note_path, readable_note
+from memolith.files.record_format import with_values
+from memolith.files.transaction import Transaction
+from memolith.store import Store
+from memolith.types import Record, Sensitivity
+from memolith.visibility import raises_trust, trust
+
+
+def update(  # noqa: PLR0913 - each names one field of the record
+    store: Store,
+    record_id: str,
+    channel: str,
+    *,
+    text: str | None,
+    keywords: Sequence[str] | None,
+    metadata: Mapping[str, object] | None,
+    sensitivity: Sensitivity | None,
+) -> tuple[Record, bool]:
+    """Give a record or note new values; returns it and whether MEMORY.md may be over its limits."""
+    gate.check_is_text(id=record_id)
+    gate.check_is_text_or_none(text=text, sensitivity=sensitivity)
+    gate.check_metadata(metadata)
+    words = None if keywords is None else gate.keyword_list(keywords)
+    if (text, words, metadata, sensitivity) == (None, None, None, None):
+        raise RefusedError(
+            "There is nothing to change.", hint="Give a text, keywords, metadata or a sensitivity."
+        )
+    by_user = trust(channel) == "user"
+    draft = None if text is None else store.draft(text.replace("\r\n", "\n").strip(), channel)
+
+    def changed(folder: Folder) -> tuple[Record, Record]:
+        old = Ledger.of(folder).strictest(find_newest(folder, record_id))
+        raised = sensitivity if by_user or sensitivity == "secret" else None
+        mark = gate.mark_after(old, raised, by_user=by_user)
+        return old, replace(
+            old,
+            text=draft.text if draft else old.text,
+            provenance=replace(old.provenance, sensitivity=mark),
+            keywords=old.keywords if words is None else words,
+            metadata=old.metadata if metadata is None else metadata,
+        )
+
+    def successor(folder: Folder) -> Record:
+        old, new = changed(folder)
+        if draft is None or new == old:
+            return old
+        is_over = old.expires is not None and old.expires <= store.clock.now()
+        is_published = old.sensitivity == "secret" != new.sensitivity  # its words stay secret
+        return replace(
+            new,
+            id=draft.id,
+            created=draft.created,
+            provenance=replace(new.provenance, channel=channel),
+            keywords=() if is_published and words is None else new.keywords,
+            metadata={} if is_published and metadata is None else new.metadata,
+            supersedes=old.id,
+            expires=None if is_over else old.expires,
+            citation=None,
+        )
+
+    with store.existing() as folder:
+        old, _ = changed(folder)
+    if draft is not None and draft.text != old.text and not _is_note(old):
+        return store.append(draft, successor)
+    with store.changing() as transaction:
+        old, new = changed(transaction.folder)
+        if raises_trust(old.provenance.channel, channel, store.config.trust.external):
+            new = replace(new, provenance=replace(new.provenance, channel=channel))
+        if new.text != old.text:
+            gate.admit_forgotten(transaction, new, by_user=by_user)
+        return _rewritten(store, transaction, old, new), False
+
+
+def merge_words(store: Store, known: Record, draft: Record) -> Record:
+    """A record that was saved again, with the keywords and metadata that it did not have.
+
+    A channel from outside adds nothing to our own records; what an agent adds to the user's makes the
+    record the agent's.
+    """
+    folded = set(map(str.casefold, known.keywords))
+    keywords = tuple(word for word in draft.keywords if word.casefold() not in folded)
+    metadata = {
+        name: value
+        for name, value in draft.metadata.items()
+        if name not in known.metadata or known.metadata[name] != value
+    }
+    if not keywords and not metadata:
+        return known
+    added = "; ".join(
+        f"{kind} {', '.join(words)}"
+        for kind, words in (("keywords", keywords), ("metadata", metadata))
+        if words
+    )
+    external, channel = store.config.trust.external, draft.provenance.channel
+    raises = raises_trust(known.provenance.channel, channel, external)
+    if raises and trust(channel, external) == "external":
+        warning = f"Not added to {known.citation}, which is not from outside: {added}."
+        return replace(known, warnings=(*known.warnings, warning))
+    with store.changing() as transaction:
+        old = find_record(transaction.folder, known.id)
+        provenance = replace(old.provenance, channel=channel) if raises else old.provenance
+        new = replace(
+            old,
+            provenance=provenance,
+            keywords=(*old.keywords, *keywords),
+            metadata={**old.metadata, **metadata},
+        )
+        merged = _rewritten(store, transaction, old, new)
+    warning = f"Merged into {known.citation}, which says the same (id {known.id}): {added}."
+    return replace(merged, reused=True, warnings=(*known.warnings, *merged.warnings, warning))
+
+
+def _rewritten(store: Store, transaction: Transaction, old: Record, new: Record) -> Record:
+    if new == old:
+        return replace(old, reused=True)
+    gate.check_record(new)
+    new = gate.mark_keys(new)
+    return rewrite(store, transaction, old, new, reason="update")
+
+
+def rewrite(
+    store: Store, transaction: Transaction, old: Record, new: Record, *, reason: str
+) -> Record:
+    """Write into every copy of a record in what it differs from the old one; the rest stays."""
+    folder, before = transaction.folder, dict[str, bytes]()
+    for path in every_file(folder):
+        stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
+        data = folder.read(path) or b""
+        is_here = old.citation is not None and path == old.citation.path
+        if is_here or old.id.encode() in data:
+            changed = _changed(path, data, old, new)
+            if changed != data:
+                before[path] = data
+                transaction.replace(path, changed, stamp)
+    save_backup(folder, before, reason=reason, now=store.clock.now())
+    transaction.commit()
+    prune_backups(folder, store.config.store.backups_kept)
+    return new
+
+
+def _changed(path: str, data: bytes, old: Record, new: Record) -> bytes:
+    document = Document.parse(path, data)
+    ours = {line.number for line, record in document.records() if record.id == old.id}
+    if ours:
+        return b"".join(
+            _changed_line(line.data, old, new) if line.number in ours else line.data
+            for line in document.lines
+        )
+    if old.citation is None or old.citation.path != path or split_note(data) is None:
+        return data
+    return _changed_note(path, data, old, new)
+
+
+def _changed_line(line: bytes, old: Record, new: Record) -> bytes:
+    provenance = {
+        "sourceChannel": new.provenance.channel,
+        "sensitivity": new.sensitivity,
+    }
+    values: dict[str, object] = {}
+    if new.provenance != old.provenance:
+        values["provenance"] = provenance
+    if new.keywords != old.keywords:
+        values["keywords"] = list(new.keywords)
+    if new.supersedes != old.supersedes:
+        values["supersedes"] = new.supersedes
+    if new.metadata != old.metadata:
+        line = with_values(line, metadata=None)  # or the old keys would stay
+        values["metadata"] = dict(new.metadata)
+    return with_values(line, **values)
+
+
+def _changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
+    header: dict[str, HeaderValue] = {}
+    if new.provenance.channel != old.provenance.channel:
+        header["channel"] = new.provenance.channel
+    if new.sensitivity != old.sensitivity:
+        header["sensitivity"] = new.sensitivity
+    if new.keywords != old.keywords:
+        header["keywords"] = new.keywords
+    if new.metadata != old.metadata:
+        header["metadata"] = new.metadata
+    if new.supersedes != old.supersedes:
+        header["supersedes"] = new.supersedes or ""
+    changed = with_header(data, header, None if new.text == old.text else new.text)
+    read = readable_note(path, changed)
+    mark = new.sensitivity if "sensitivity" in header else None
+    if (
+        read is None
+        or replace(read, provenance=new.provenance) != new
+        or (mark not in (None, read.sensitivity))
+    ):
+        raise RefusedError(
+            f"{path} cannot be changed so: its front matter would not say it.",
+            hint=f"Edit the file by hand, or replace it: memolith supersede {old.id} TEXT",
+        )
+    return changed
+
+
+def _is_note(record: Record) -> bool:
+    return record.citation is not None and is_note_path(record.citation.path)
