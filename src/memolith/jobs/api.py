@@ -366,10 +366,11 @@ class Jobs:
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
         gate.check_is_text(job_id=job_id)
-        with self._place.reading() as folder:
-            if kept.find_job(folder, job_id, "done").job == approve.NAME:
-                self._check_user("take back an approval")  # which may have raised a mark
-        return self._synced(apply.undo_job(self._place, job_id))
+        return self._synced(apply.undo_job(self._place, job_id, self._check_undo))
+
+    def _check_undo(self, report: JobReport) -> None:
+        if report.job == approve.NAME:  # which may have raised a mark
+            self._check_user("take back an approval")
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
         return self._synced(run_job(self._place, job, dry_run=dry_run))

@@ -166,15 +166,17 @@ def decline_proposal(place: Workplace, job_id: str) -> JobReport:
     return replace(report, status="declined")
 
 
-def undo_job(place: Workplace, job_id: str) -> JobReport:
+def undo_job(place: Workplace, job_id: str, check: Callable[[JobReport], None]) -> JobReport:
     """Take back what a job changed, byte for byte; what was written since stays, and is told.
 
+    `check` raises if the caller may not undo this job.
     The report that is kept has all changes, the one that is returned those whose files it put back.
     """
     with place.reading() as folder, _alone(folder), place.writing() as transaction:
         report = find_job(folder, job_id, "done")
         if report.status != "done":
             raise _wrong_state(report, "only a job that was done can be undone")
+        check(report)
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
         files = _files_before(report, now)
