@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_028, 17),
+    "(top)": (1_973, 17),
     "cli": (3_884, 55),
-    "config": (700, 4),
+    "config": (721, 5),
     "context": (1_738, 21),
     "embed": (592, 9),
     "files": (3_876, 25),
     "index": (2_823, 26),
     "ingest": (1_215, 15),
-    "jobs": (9_253, 81),
+    "jobs": (9_293, 81),
     "llm": (758, 10),
     "mcp_server": (2_056, 22),
     "rest": (2_321, 32),
-    "search": (1_691, 25),
+    "search": (1_702, 25),
     "text": (4_078, 49),
 }
-CEILING_OF_ALL = (37_193, 381)
+CEILING_OF_ALL = (37_037, 381)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

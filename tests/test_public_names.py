@@ -12,6 +12,7 @@ import pytest
 
 import memolith
 from memolith import AsyncMemory, Memory, errors, reports
+from memolith.jobs import reports as job_reports
 from memolith.types import SENSITIVITIES
 from tests.files.samples import make_record
 
@@ -75,7 +76,7 @@ PUBLIC_METHODS = [
 def test_the_types_of_a_method_can_be_read(method: Callable[..., object]) -> None:
     parameters = [name for name in inspect.signature(method).parameters if name != "self"]
     # Reports are imported when one is made, so a signature names them without loading them.
-    hints = get_type_hints(method, localns=vars(reports))
+    hints = get_type_hints(method, localns={**vars(reports), **vars(job_reports)})
     assert set(hints) == {*parameters, "return"}
 
 

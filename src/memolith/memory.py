@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from memolith.context.chats import Chats
     from memolith.jobs.api import Jobs
     from memolith.jobs.files import Files
-    from memolith.reports import DoctorReport, ForgetReport, Reconfiguration, Status
+    from memolith.jobs.reports import DoctorReport, ForgetReport, Status
+    from memolith.reports import Reconfiguration
 
 
 class Memory:

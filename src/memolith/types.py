@@ -90,33 +90,23 @@ class Records(tuple[Record, ...]):
         return made
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryPolicy:
     """What a category means to the jobs that tidy up."""
 
-    __slots__ = ("protected", "repeats")
-
-    def __init__(self, *, protected: bool = False, repeats: bool = False) -> None:
-        """`protected`: trimmed and compacted last. `repeats`: the same words on another day are
-        news, not a duplicate.
-        """
-        self.protected = protected
-        self.repeats = repeats
+    protected: bool = False  # trimmed and compacted last
+    repeats: bool = False  # the same words on another day are news, not a duplicate
 
 
-# The set of categories is open: an unknown one gets the plain policy.
+_PROTECTED = CategoryPolicy(protected=True)
+_REPEATS = CategoryPolicy(repeats=True)
+# The set of categories is open: an unknown one gets the policy of a note.
 CATEGORIES: Mapping[str, CategoryPolicy] = {
     "note": CategoryPolicy(),
-    "fact": CategoryPolicy(protected=True),
-    "preference": CategoryPolicy(protected=True),
-    "user-preference": CategoryPolicy(protected=True),
-    "decision": CategoryPolicy(protected=True),
-    "learned": CategoryPolicy(protected=True),
-    "experience": CategoryPolicy(protected=True),
-    "summary": CategoryPolicy(protected=True),
+    **dict.fromkeys(("fact", "preference", "user-preference", "decision", "learned"), _PROTECTED),
+    **dict.fromkeys(("experience", "summary"), _PROTECTED),
     "compaction": CategoryPolicy(protected=True, repeats=True),
-    "event": CategoryPolicy(repeats=True),
-    "turn-summary": CategoryPolicy(repeats=True),
-    "heartbeat": CategoryPolicy(repeats=True),
+    **dict.fromkeys(("event", "turn-summary", "heartbeat"), _REPEATS),
 }
 
 
@@ -214,18 +204,6 @@ class Filters:
         """Whether a file is the one asked for, or lies in the folder asked for."""
         wanted = self.path
         return wanted is None or path == wanted or path.startswith(wanted.rstrip("/") + "/")
-
-    def holds_for(self, chunk: Chunk) -> bool:
-        """Whether a chunk that may be seen now is of the kind that is asked for."""
-        dated = chunk.dated or date.min
-        return (
-            self.session in (None, chunk.session)
-            and self.chat in (None, chunk.chat)
-            and (self.records is None or chunk.record_id in self.records)
-            and (self.category is None or self.category.casefold() == chunk.category.casefold())
-            and (self.since or date.min) <= dated <= (self.until or date.max)
-            and self.covers(chunk.path)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

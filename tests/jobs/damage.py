@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memolith import Memory
-    from memolith.reports import Check
+    from memolith.jobs.reports import Check
 
 GOOD = (
     b'- {"id":"%s","sessionId":"main","category":"note","text":"%s","provenance":'

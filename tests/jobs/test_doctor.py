@@ -14,7 +14,7 @@ from memolith import Memory
 from memolith.cli import exit_codes
 from memolith.cli.main import main
 from memolith.jobs.doctor import _each_once
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from tests.jobs.damage import GOOD, add
 
 

@@ -16,7 +16,7 @@ from tests.jobs.damage import findings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memolith.reports import Check
+    from memolith.jobs.reports import Check
 
 pytestmark = pytest.mark.usefixtures("opened_model")
 

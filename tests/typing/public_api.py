@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import assert_type
 
 from memolith import AsyncMemory, Citation, Memory, Passage, Record, Sensitivity, Turn
-from memolith.jobs.reports import JobReport, RestoreReport
-from memolith.reports import Backup, DoctorReport, ForgetReport, Status
+from memolith.jobs.reports import DoctorReport, ForgetReport, JobReport, RestoreReport, Status
+from memolith.reports import Backup
 from memolith.types import Records
 
 

@@ -12,7 +12,7 @@ from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.opening import here, open_for_mending
 from memolith.cli.usage import Arguments
 from memolith.files.folder import SECOND_NAME
-from memolith.reports import DoctorReport
+from memolith.jobs.reports import DoctorReport
 from memolith.text.wording import counted
 from memolith.types import CheckStatus
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from memolith.cli import output
 from memolith.cli.opening import open_memory, warn_of_damage
 from memolith.cli.usage import Arguments
+from memolith.jobs.reports import Status
 from memolith.memory import Memory
-from memolith.reports import Status
 
 HELP = "Show which memory is used, and what stands in it."
 EXAMPLE = "memolith status"

@@ -43,9 +43,10 @@ from memolith.jobs.checks.writer import (
     check_staging,
     staged_files,
 )
+from memolith.jobs.reports import Check, DoctorReport
 from memolith.jobs.server_files import TOKEN, server_token
 from memolith.profile import Profile
-from memolith.reports import Check, DoctorReport, IndexStatus
+from memolith.reports import IndexStatus
 from memolith.text.wording import counted
 
 Examination = Callable[[Subject], list[Check]]

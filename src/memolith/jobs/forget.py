@@ -33,9 +33,8 @@ from memolith.jobs import recall_state
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
-from memolith.jobs.reports import ChannelReport
+from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.summary_record import summaries_without
-from memolith.reports import ForgetReport
 from memolith.store import Store
 from memolith.text.cleaning import shown_path
 from memolith.text.pieces import claim_key

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memolith.types import JobStatus, Record
+from memolith.types import CheckStatus, JobStatus, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +205,61 @@ class Relationships:
     by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """Which record was forgotten, and the files it was in.
+
+    `current_again` is the record that it had superseded, which is current again; `warnings` name
+    what could not be read, and where the same words still are.
+    """
+
+    record_id: str
+    files: tuple[str, ...]
+    current_again: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing `doctor` looked at."""
+
+    id: str
+    label: str
+    status: CheckStatus
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    """Everything `doctor` looked at, worst first."""
+
+    root: str
+    checks: tuple[Check, ...]
+    mended: tuple[str, ...] = ()  # what was put right before the checks were made
+
+    @property
+    def healthy(self) -> bool:
+        """Whether no check is an error."""
+        return all(check.status != "error" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a profile holds right now."""
+
+    version: str
+    profile: str
+    root: str
+    initialised: bool = False
+    records: int = 0
+    notes: int = 0
+    daily_logs: int = 0
+    turns: int = 0
+    bytes: int = 0
+    archived: int = 0
+    backups: int = 0
+    forgotten: int = 0
+    warnings: tuple[str, ...] = ()  # unreadable files, and lines that are no longer records

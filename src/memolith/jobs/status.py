@@ -10,8 +10,8 @@ from memolith.files.document import Damage, Document, damage_warnings, is_utf16
 from memolith.files.folder import Folder
 from memolith.files.ledger import archives
 from memolith.files.notes import notes
+from memolith.jobs.reports import Status
 from memolith.profile import Profile
-from memolith.reports import Status
 from memolith.text.cleaning import shown_path
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from memolith.jobs.reports import (
         DreamExplanation,
         DreamStatus,
+        ForgetReport,
         IntegrityFinding,
         JobReport,
         ScanReport,
     )
     from memolith.jobs.schedule import Run
-    from memolith.reports import ForgetReport
 
 Json = dict[str, object]
 

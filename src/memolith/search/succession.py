@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 import numpy as np
 
 from memolith.interfaces import RECORD, Column, Found, Signals
 from memolith.search.candidates import Candidates
 from memolith.search.reading import Reading
-from memolith.types import Filters
+from memolith.types import Chunk, Filters
 
 
 def with_successors(
@@ -25,7 +26,7 @@ def with_successors(
         for chunk in read.chunks
         if (found := reading.newest(chunk.record_id))
         and found.chunk.record_id not in there
-        and filters.holds_for(found.chunk)
+        and _fits(filters, found.chunk)
     }
     if not newest:
         return read
@@ -34,6 +35,19 @@ def with_successors(
     nominated = ranked.take(places)
     others = _not_nominated([found for key, found in newest.items() if key not in known])
     return read.with_others(reading.with_texts(nominated.with_others(others), filters))
+
+
+def _fits(filters: Filters, chunk: Chunk) -> bool:
+    """Whether a chunk that may be seen now passes the filters."""
+    dated = chunk.dated or date.min
+    return (
+        filters.session in (None, chunk.session)
+        and filters.chat in (None, chunk.chat)
+        and (filters.category is None or filters.category.casefold() == chunk.category.casefold())
+        and (filters.since or date.min) <= dated <= (filters.until or date.max)
+        and (filters.records is None or chunk.record_id in filters.records)
+        and filters.covers(chunk.path)
+    )
 
 
 def _not_nominated(found: Sequence[Found]) -> Candidates:

@@ -15,7 +15,7 @@ from memolith.files.record_format import BOM, RecordFormatError
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.record_lines import RecordLines
 from memolith.jobs.checks.subject import Subject
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 
 

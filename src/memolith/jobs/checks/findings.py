@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.types import CheckStatus
 
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
+from memolith.jobs.reports import Check
 from memolith.profile import Profile
-from memolith.reports import Check
 from memolith.text.commands import root_option
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
-from memolith.reports import Check, IndexStatus
+from memolith.jobs.reports import Check
+from memolith.reports import IndexStatus
 from memolith.text.wording import counted, refused_chunks
 
 

@@ -9,7 +9,7 @@ from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.integrity import scan
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 
 # A check-up takes seconds: of a larger memory the newest statements are compared.

@@ -7,8 +7,8 @@ from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.kept import kept_jobs
 from memolith.jobs.kept_damage import damage_told
+from memolith.jobs.reports import Check
 from memolith.jobs.schedule import last_runs
-from memolith.reports import Check
 from memolith.text.wording import counted
 
 

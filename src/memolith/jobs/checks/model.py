@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from memolith.errors import ConfigError, EmbeddingError
 from memolith.jobs.checks.findings import Findings, is_loopback, shown
 from memolith.jobs.checks.subject import Subject
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 
 
 def check_model(subject: Subject) -> list[Check]:

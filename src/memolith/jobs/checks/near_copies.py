@@ -6,7 +6,7 @@ from unicodedata import category
 
 from memolith.files.locks import STATE_FOLDER
 from memolith.jobs.checks.findings import Findings, shown
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.folding import fold
 from memolith.text.wording import counted
 from memolith.types import Record, policy

@@ -12,7 +12,7 @@ from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import ROOT, Subject
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 
 _LEAST_FREE_BYTES = 100_000_000

@@ -11,7 +11,7 @@ from memolith.files.record_format import BOM, PREFIX, claims_to_be_record
 from memolith.files.tail import is_torn
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.near_copies import NearCopies
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 from memolith.types import Record
 

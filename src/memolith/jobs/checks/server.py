@@ -6,8 +6,8 @@ from memolith.errors import StorageError
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings, is_loopback, shown
 from memolith.jobs.checks.subject import Subject
+from memolith.jobs.reports import Check
 from memolith.jobs.server_files import last_address, read_token
-from memolith.reports import Check
 
 _HEALTHY = '{"ok":true}'
 _LONGEST = 100

@@ -11,7 +11,7 @@ from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import ROOT, Entry, Kind, Subject
-from memolith.reports import Check
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 from memolith.types import CheckStatus
 

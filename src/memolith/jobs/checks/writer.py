@@ -18,7 +18,8 @@ from memolith.files.steps import LockState
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import Subject
-from memolith.reports import Backup, Check
+from memolith.jobs.reports import Check
+from memolith.reports import Backup
 from memolith.text.wording import counted
 
 _PID = re.compile(rb'"pid": (\d+)')
