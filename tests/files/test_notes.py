@@ -89,6 +89,14 @@ def test_the_same_note_is_known_again_whatever_white_space_it_holds(
     assert len(memory.records()) == 1
 
 
+@pytest.mark.parametrize("again", ["ana owns the key.", "Ana  owns\nthe key", "ANA OWNS THE KEY"])
+def test_a_near_copy_of_a_note_is_not_written(memory: Memory, again: str) -> None:
+    first = memory.save_note("Ana owns the key")
+    second = memory.save_note(again)
+    assert (second.id, second.reused) == (first.id, True)
+    assert not memory.save_note("Ana owns the keys").reused
+
+
 def test_the_same_words_with_another_sensitivity_are_another_note(memory: Memory) -> None:
     memory.save_note("The API uses JWT")
     secret = memory.save_note("The API uses JWT", sensitivity="secret")

@@ -265,6 +265,17 @@ def test_a_record_that_is_remembered_again_after_forgetting_is_a_new_one(memory:
     assert (second.id == first.id, second.reused) == (False, False)
 
 
+def test_part_of_the_path_of_a_note_without_an_id_forgets_nothing(memory: Memory) -> None:
+    note = Path(memory.root, "memory/fact/2026-11-15-key.md")
+    note.parent.mkdir(parents=True)
+    note.write_text("---\ncategory: fact\n---\n\nThe key is in the vault.\n")
+    for part in ("memory", "memory/f", "memory/fact"):
+        with pytest.raises(RecordNotFoundError):
+            memory.forget(part)
+    assert memory.forget("memory/fact/2026-11-15-key.md").files
+    assert not note.exists()
+
+
 def test_an_id_may_be_shortened_while_it_is_the_only_one(memory: Memory) -> None:
     record = memory.remember(WORDS)
     memory.remember("another")

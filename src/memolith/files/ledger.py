@@ -277,7 +277,8 @@ def find_record(folder: Folder, record_id: str) -> Record:
         for record in records_in(path, data) if is_note else records_with(path, data, (sought,)):
             if record.id == record_id:
                 return record
-            if record.id.startswith(record_id) and len(record_id) >= MIN_ID_CHARS:
+            # The id of a note without one is its path, and part of a path may mean a folder.
+            if _may_shorten(record.id, record_id):
                 matches.setdefault(record.id, record)
     if len(matches) == 1:
         return next(iter(matches.values()))
@@ -290,6 +291,10 @@ def find_record(folder: Folder, record_id: str) -> Record:
     elif closed and not matches:
         hint = " ".join(closed.values())
     raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
+
+
+def _may_shorten(record_id: str, start: str) -> bool:
+    return record_id.startswith(start) and len(start) >= MIN_ID_CHARS and "/" not in record_id
 
 
 def find_newest(folder: Folder, record_id: str) -> Record:

@@ -9,7 +9,7 @@ from memolith.errors import RecordNotFoundError
 from memolith.files import gate, layout
 from memolith.files.document import Damage, damage_warnings
 from memolith.files.folder import Folder
-from memolith.files.journal import Journal
+from memolith.files.journal import Journal, near_text
 from memolith.files.ledger import Ledger, find_record, memory_files, records_with
 from memolith.files.notes import is_note_path, notes, readable_note
 from memolith.files.record_format import encode_json
@@ -106,19 +106,22 @@ def _shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -
 def find_same_note(folder: Folder, record: Record, now: datetime) -> Record | None:
     """A note of the same category, session, sensitivity and text that still holds, or None.
 
-    Every note of the category is read, but only one that holds the text is parsed. Where repetition
-    is news (`event` …), no note is the same.
+    Texts that differ in case, spacing or a full stop alone are the same. Every note of the category
+    is read, but only one that holds the text is parsed. Where repetition is news (`event` …), no
+    note is the same.
     """
     if policy(record.category).repeats:
         return None
-    text = record.text.encode(errors="surrogatepass")
+    text = near_text(record.text)
     for path in folder.walk(f"{layout.DAILY_FOLDER}/{record.category}"):
         data = folder.read(path) or b""
-        known = readable_note(path, data) if text in data or b"\r\n" in data else None
+        known = (
+            readable_note(path, data) if text in near_text(data.decode(errors="replace")) else None
+        )
         if known is None or not may_stand_for(known, record):
             continue
-        is_same = (known.text, known.category, known.session, known.sensitivity) == (
-            record.text,
+        is_same = (near_text(known.text), known.category, known.session, known.sensitivity) == (
+            text,
             record.category,
             record.session,
             record.sensitivity,
