@@ -94,7 +94,7 @@ def test_a_job_that_is_switched_on_says_what_will_run_it(config: Run, job: str) 
     assert told.count("\n") == 1
     assert "while memolith mcp, memolith serve or memolith maintain runs" in told
     assert config("set", f"{job}.enabled", "false")[2] == ""
-    assert config("set", "long_memory.enabled", "true")[2] == ""
+    assert config("set", "context.long_memory", "true")[2] == ""
 
 
 def test_a_setting_is_taken_out_again_and_everything_else_stays(config: Run, root: str) -> None:

@@ -14,7 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memolith.config.load import OTHER_VARIABLES, open_profile, settings_from_flags
+from memolith.config.load import (
+    BECAME_CONSTANTS,
+    OTHER_VARIABLES,
+    open_profile,
+    settings_from_flags,
+)
 from memolith.config.sections import DEFAULTS, SETTINGS, value_of
 from memolith.config.setting import Setting
 from memolith.errors import ConfigError, ProfileError
@@ -324,6 +329,16 @@ def test_a_setting_of_the_past_is_an_error_that_says_what_replaced_it(
     assert all(one in SETTINGS or one in OTHER_VARIABLES for one in named)
 
 
+@pytest.mark.parametrize("name", sorted(BECAME_CONSTANTS))
+def test_a_setting_that_became_a_constant_is_taken_out_by_the_command_it_names(
+    desk: Desk, name: str
+) -> None:
+    section, key = name.split(".")
+    assert desk.problem_in_file(f"[{section}]\n{key} = 1\n") == (
+        f"{name} is not a setting any more (FILE)\nTake it out: memolith config unset {name}"
+    )
+
+
 def test_a_file_found_in_a_project_folder_may_tune_the_rest(desk: Desk) -> None:
     desk.profile_file.write_text("[trim]\nmax_records = 5\narchive_path = 'old.md'\n")
     desk.approve()
@@ -378,7 +393,7 @@ def test_in_a_deleted_folder_the_profile_must_be_named(
 def test_without_a_settings_file_no_parser_is_imported(desk: Desk) -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from memolith.config.load import OTHER_VARIABLES, open_profile; open_profile()\n"
+        "from memolith.config.load import BECAME_CONSTANTS, OTHER_VARIABLES, open_profile; open_profile()\n"
         "print(*set(sys.modules) - before)"
     )
     run = subprocess.run(

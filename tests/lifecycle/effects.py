@@ -92,5 +92,4 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),
     "compact.max_chars": (compacted, 0, 20_000, {"compact.max_records": 0}),
     "compact.min_age_days": (compacted, 2.0, 15.0, _SMALL),
-    "long_memory.enabled": (compacted, True, False, _SMALL),
 }

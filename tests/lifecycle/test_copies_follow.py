@@ -131,7 +131,7 @@ def as_record_taken_in(memory: Memory) -> Record:
 def test_a_search_does_not_show_a_summary_of_what_became_secret(
     root: str, stopped_time: StoppedTime, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"compact.max_records": 20, "long_memory.enabled": True}
+    settings = {"compact.max_records": 20}
     memory = Memory(root, clock=Clock("UTC", now=stopped_time), settings=settings)
     memory.remember("We decided that Marta keeps the falcon key in the cellar")
     live(memory, stopped_time, 20)

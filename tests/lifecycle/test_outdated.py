@@ -148,7 +148,7 @@ def test_experiences_are_taken_in_as_they_stand_now(
     assert len(memory.jobs.experiences()) == 2
 
 
-COMPACT = {"compact.max_records": 20, "long_memory.enabled": True}
+COMPACT = {"compact.max_records": 20}
 
 
 @pytest.fixture

@@ -235,7 +235,7 @@ def test_a_line_that_does_not_say_whose_words_it_has_is_not_the_users(
 @pytest.fixture
 def compacted(root: str, stopped_time: StoppedTime) -> Memory:
     """A month of what the user and an agent said, in the long memory."""
-    limits = {"compact.max_records": 2, "long_memory.enabled": True}
+    limits = {"compact.max_records": 2}
     memory = Memory(root, clock=Clock("UTC", now=stopped_time), settings=limits)
     agent = Memory(root, clock=Clock("UTC", now=stopped_time), channel="mcp")
     for number in range(6):

@@ -95,7 +95,7 @@ ABOUT_MESSAGES = {
 @contextlib.contextmanager
 def reached_without_a_token(transport: str, root: str) -> Iterator[str]:
     """The server as the suite can reach it, which can send no token."""
-    settings = {"mcp.tools": "all", "serve.requests_per_second": 0.0}
+    settings = {"mcp.tools": "all"}
     with (
         Memory(root, channel="mcp", settings=settings) as memory,
         socket.create_server(("127.0.0.1", 0)) as sock,

@@ -71,8 +71,7 @@ def _collect(server: Server, wanted: set[int], answers: list[dict[str, Any]]) ->
 @pytest.mark.timeout(minutes(5, 60))
 def test_each_request_is_answered_over_http(root: str) -> None:
     seed = prepared(root)
-    settings = ("--tools", "all", "--set", "serve.requests_per_second=0")
-    with HttpServer(root, *settings) as server, httpx2.Client(timeout=300) as client:
+    with HttpServer(root, "--tools", "all") as server, httpx2.Client(timeout=300) as client:
         headers = {**ACCEPT, **server.headers, "Content-Type": "application/json"}
         greeting = client.post(server.url, json=HELLO, headers=headers)
         headers["mcp-session-id"] = greeting.headers["mcp-session-id"]

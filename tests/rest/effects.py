@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith import Memory, clock
+from memolith import Memory
 from memolith.errors import ConfigError
 from memolith.rest.listening import listen
 from tests.rest.conftest import PORT, calling
@@ -51,15 +51,6 @@ def status_of_a_slow_request(memory: Memory) -> object:
         return _called(memory, ask) == 503
 
 
-def status_of_the_fifth_request(memory: Memory) -> object:
-    def five(client: TestClient) -> object:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(clock, "monotonic", lambda: 1000.0)
-            return [client.get("/api/v1/status") for _ in range(5)][-1]
-
-    return _called(memory, five)
-
-
 def _called(memory: Memory, call: Callable[[TestClient], object]) -> object:
     with calling(memory) as client:
         return call(client).status_code
@@ -70,5 +61,4 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "serve.port": (address, 28788, 28789, {}),
     "serve.allow": (statuses, [], ["memory.lan", "http://page.lan"], {}),
     "serve.timeout_seconds": (status_of_a_slow_request, 0.05, 30.0, {}),
-    "serve.requests_per_second": (status_of_the_fifth_request, 2.0, 0.0, {}),
 }

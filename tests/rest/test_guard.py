@@ -114,10 +114,8 @@ def test_a_body_over_the_limit_is_refused_announced_or_not(
 def test_a_caller_that_asks_too_often_is_told_to_wait(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with (
-        Memory(root, settings={"serve.requests_per_second": 3}) as memory,
-        calling(memory) as client,
-    ):
+    monkeypatch.setattr("memolith.rest.admission.MAX_REQUESTS_PER_SECOND", 3.0)
+    with Memory(root) as memory, calling(memory) as client:
         monkeypatch.setattr(clock, "monotonic", lambda: 1000.0)
         answers = [client.get("/api/v1/status") for _ in range(6)]
         assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 3

@@ -30,7 +30,7 @@ def test_thousands_of_requests_find_no_server_error_and_no_breach_of_the_descrip
     with Memory(root) as memory:
         memory.remember("Ana owns the release key")
         memory.chats.log("Where does the heron nest?", "By the lake.")
-    options = ["--log-level", "error", "--set", "serve.requests_per_second=0"]
+    options = ["--log-level", "error"]
     with running(root, *options) as server:
         done = subprocess.run(
             [

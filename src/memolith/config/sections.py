@@ -73,12 +73,6 @@ class CompactConfig:
     min_age_days: float = setting(7.0, "Records younger than this are never compacted.", at_least(0))
 
 @dataclass(frozen=True)
-class LongMemoryConfig:
-    """LONGMEMORY.md: what happened month by month, written by compaction."""
-
-    enabled: bool = setting(True, "Whether compaction writes LONGMEMORY.md.")
-
-@dataclass(frozen=True)
 class LlmConfig:
     """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
 
@@ -164,7 +158,6 @@ class ServeConfig:
     port: int = setting(8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True, restart=True)
     allow: tuple[str, ...] = setting((), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).", ALLOWED, trusted_only=True)
     timeout_seconds: float = setting(30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600))
-    requests_per_second: float = setting(500.0, "Requests one token may make, with bursts of as many; 0 = no limit.", at_least(0))
 
 @dataclass(frozen=True)
 class DreamConfig:
@@ -198,7 +191,6 @@ class Config:
     trim: TrimConfig = TrimConfig()
     jobs: JobsConfig = JobsConfig()
     compact: CompactConfig = CompactConfig()
-    long_memory: LongMemoryConfig = LongMemoryConfig()
     llm: LlmConfig = LlmConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()

@@ -63,9 +63,8 @@ class Setting:
             return _KINDS[self.kind]
         if self.kind is str:
             return self.rule.text
-        return ("a list; each entry " if self.kind is tuple else f"{_KINDS[self.kind]}, ") + (
-            self.rule.text
-        )
+        prefix = "a list; each entry " if self.kind is tuple else f"{_KINDS[self.kind]}, "
+        return prefix + self.rule.text
 
     def needs_trust(self, value: Value) -> bool:
         """Whether this value may not come from a file that was found in a project folder."""

@@ -217,7 +217,7 @@ class CompactJob:
         """Where the records of a group go besides the archive, for people."""
         if one.summary is not None:
             return "a shorter one" if one.group.is_told_again else "one summary"
-        if long_statements(one.group, one.statements) and self._config.long_memory.enabled:
+        if long_statements(one.group, one.statements):
             return "the long memory"
         return "the archive only" if one.statements else "the archive only: nothing to tell of them"
 
@@ -254,8 +254,6 @@ class CompactJob:
         return summary_record(group, records, statements, self._clock.day_of, self._archive)
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
-        if not self._config.long_memory.enabled:
-            return ()
         data = self._files[long_memory.PATH]
         memory = long_memory.LongMemory.parse(data or b"")
         months: dict[str, list[Statement]] = {}
@@ -277,7 +275,7 @@ class CompactJob:
 
     def _drops_months(self, data: bytes | None, undone: frozenset[str]) -> bool:
         """Whether LONGMEMORY.md is over its cap by months that nobody wanted back."""
-        if not self._config.long_memory.enabled or not data:
+        if not data:
             return False
         _, dropped = long_memory.LongMemory.parse(data).with_blocks({}, MAX_LONG_MEMORY_CHARS)
         months = long_memory.LongMemory.parse(dropped).blocks

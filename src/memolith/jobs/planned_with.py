@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from memolith.config.sections import SETTINGS, Config, value_of, with_values
 from memolith.config.setting import ARGUMENT, Value, toml_value
 
-# Besides the section of its own name.
-_SECTIONS = {"compact": ("long_memory",)}
 _REVIEW = "jobs.review"
 
 
@@ -20,8 +18,7 @@ def planned_with(config: Config, job: str) -> dict[str, str]:
     >>> planned_with(with_values({"jobs.review": "ask", "compact.max_records": 5}), "compact")
     {'jobs.review': 'ask', 'compact.max_records': '5'}
     """
-    sections = (job, *_SECTIONS.get(job, ()))
-    names = (name for name in SETTINGS if name == _REVIEW or name.partition(".")[0] in sections)
+    names = (name for name in SETTINGS if name == _REVIEW or name.partition(".")[0] == job)
     return {
         name: _text(value_of(config, name))
         for name in names

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Headers = Mapping[bytes, bytes]
 
+MAX_REQUESTS_PER_SECOND = 500.0  # of one token, with bursts of as many
 OPEN_PATHS = ("/healthz", "/readyz")  # they tell nothing but whether we are well
 WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
@@ -40,12 +41,12 @@ class Admission:
         self._check_caller(scope, headers)
         if is_open(scope) or self.asks_for_a_page(scope):
             return
-        if not self._allowance.take(self._memory.config.serve.requests_per_second):
+        if not self._allowance.take(MAX_REQUESTS_PER_SECOND):
             raise RequestError(
                 429,
                 "too-many",
                 "Too many requests.",
-                hint="Wait, or raise serve.requests_per_second.",
+                hint="Wait a moment.",
             )
         _check_content_type(scope, headers)
 

@@ -55,9 +55,7 @@ class Allowance:
         self._when = clock.monotonic()
 
     def take(self, per_second: float) -> bool:
-        """Whether one more is within the limit; 0 is no limit."""
-        if not per_second:
-            return True
+        """Whether one more is within the limit."""
         now = clock.monotonic()
         most = max(1.0, per_second)
         self._left = min(most, self._left + (now - self._when) * per_second)
