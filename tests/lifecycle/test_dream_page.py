@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.files.dream_files import blocks, fact_line, generated_lines, without_fact
+from memolith.files.promoted import blocks, fact_line, generated_lines, without_fact
 from memolith.jobs.changes import split_lines
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import Promoted

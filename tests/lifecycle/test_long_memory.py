@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.files.long_memory import ARCHIVE, LongMemory
 from memolith.jobs import compact
 from memolith.jobs.compact import CompactJob
+from memolith.jobs.long_memory import ARCHIVE, LongMemory
 from memolith.llm.rule_based import RuleBased
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live

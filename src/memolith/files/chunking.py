@@ -14,9 +14,9 @@ from datetime import date
 from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
 from memolith.files.document import Document, is_utf16
-from memolith.files.dream_files import TRAILER, generated_lines
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
+from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import BOM, RecordFormatError
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line

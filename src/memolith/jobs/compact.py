@@ -10,9 +10,9 @@ from datetime import date
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
-from memolith.files import long_memory
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
+from memolith.jobs import long_memory
 from memolith.jobs.changes import Edits, replaced, split_lines
 from memolith.jobs.compact_figures import LEVELS
 from memolith.jobs.compact_levels import Group

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memolith.files import layout, recall_log
-from memolith.files.dream_files import blocks, diary_entry, diary_time, generated_lines
+from memolith.files.promoted import blocks, generated_lines
 from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import (
@@ -23,6 +23,7 @@ from memolith.jobs.dreaming.deep import (
     judge_all,
     taken_back,
 )
+from memolith.jobs.dreaming.diary import diary_entry, diary_time
 from memolith.jobs.dreaming.fold import fold
 from memolith.jobs.dreaming.meaning import Said
 from memolith.jobs.dreaming.page import Budget, Page, write_page

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from memolith.errors import FileChangedError, StorageError
-from memolith.files import dream_files, gate, layout, recall_log
+from memolith.files import gate, layout, promoted, recall_log
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
@@ -31,6 +31,7 @@ from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state
 from memolith.jobs.approve import CHAT_FILES
+from memolith.jobs.dreaming.diary import without_themes
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
@@ -141,7 +142,7 @@ def forget(
         data = folder.read(path) or b""
         named = any(name in data for name in names)
         is_diary = path.endswith(layout.DREAM_DIARY)
-        if not (named or is_diary or path == record.id or dream_files.TRAILER in data):
+        if not (named or is_diary or path == record.id or promoted.TRAILER in data):
             continue
         left = _without(path, data, record)
         if left == data:
@@ -275,8 +276,8 @@ def _lines_without(document: Document, record: Record) -> bytes:
     document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
     document = summaries_without(document, record.id)
     if document.path == layout.DREAM_DIARY:
-        return dream_files.without_themes(document.data)
-    return dream_files.without_fact(document.data, claim_key(record.text), record.id)
+        return without_themes(document.data)
+    return promoted.without_fact(document.data, claim_key(record.text), record.id)
 
 
 def _report_without(data: bytes, record: Record) -> bytes | None:

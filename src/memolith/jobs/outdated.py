@@ -12,11 +12,12 @@ from datetime import timedelta
 from typing import Literal
 
 from memolith.errors import FileChangedError
-from memolith.files import layout, long_memory
+from memolith.files import layout
 from memolith.files.document import Document
-from memolith.files.dream_files import blocks
 from memolith.files.ledger import digest
+from memolith.files.promoted import blocks
 from memolith.interfaces import Statement
+from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memolith.files import layout, long_memory
+from memolith.files import layout
 from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
 from memolith.jobs.diffs import is_secret_line
 from memolith.jobs.reports import Change

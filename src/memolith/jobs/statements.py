@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from memolith.files import layout
 from memolith.files.document import Document
-from memolith.files.dream_files import generated_lines
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import readable_note
+from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.types import Citation, Record, Trust

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import date, datetime
 from hashlib import sha256
 
-from memolith.files import long_memory
 from memolith.files.document import Document, Line
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.interfaces import Statement
+from memolith.jobs import long_memory
 from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
 from memolith.jobs.compact_levels import Group
 from memolith.jobs.covered import covered_by, short, without_covered

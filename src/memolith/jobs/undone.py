@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from memolith.files import long_memory
 from memolith.files.document import Document
-from memolith.files.dream_files import blocks
 from memolith.files.locks import STATE_FOLDER
+from memolith.files.promoted import blocks
 from memolith.files.transaction import Transaction
+from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
 from memolith.jobs.covered import short
 from memolith.jobs.heads import heads

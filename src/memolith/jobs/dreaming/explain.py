@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from memolith.errors import NotFoundError
 from memolith.files import layout, recall_log
-from memolith.files.dream_files import blocks, last_dream
 from memolith.files.passages import parse_citation
+from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import Folding, asleep, open_night
 from memolith.jobs.dreaming.deep import Judgement, Night, judge, judge_all, taken_back
+from memolith.jobs.dreaming.diary import last_dream
 from memolith.jobs.dreaming.score import WEIGHTS
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memolith.files.dream_files import (
+from memolith.files.promoted import (
     Block,
     PromotedFact,
     begin_line,

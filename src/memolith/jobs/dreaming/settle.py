@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memolith.files import layout
-from memolith.files.dream_files import diary_time
 from memolith.files.folder import Folder
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state
 from memolith.jobs.dream import MACHINE_STATE, DreamJob, asleep, diary_text, found_again
+from memolith.jobs.dreaming.diary import diary_time
 from memolith.jobs.dreaming.page import Page
 from memolith.jobs.dreaming.score import score
 from memolith.jobs.dreaming.sources import Sources
