@@ -60,7 +60,13 @@ class Running:
     url: str
     process: subprocess.Popen[str]
     client: httpx2.Client
-    log: IO[str]  # what it wrote to stderr
+    stderr: IO[str]
+
+    def log(self) -> str:
+        """All that it has written to stderr, once it has ended."""
+        self.process.wait(300)
+        self.stderr.seek(0)
+        return self.stderr.read()
 
 
 @contextmanager
@@ -83,7 +89,7 @@ def running(root: str, *options: str) -> Iterator[Running]:
             token = Path(said["token_file"]).read_text("ascii").strip()
             headers = {"Authorization": f"Bearer {token}"}
             with httpx2.Client(base_url=said["url"], headers=headers, timeout=300) as client:
-                yield Running(url=said["url"], process=process, client=client, log=log)
+                yield Running(url=said["url"], process=process, client=client, stderr=log)
         finally:
             process.terminate()
             process.wait(300)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def tries_to_stop(server: Running) -> float:
     """0 if it stops by itself; 1 if it has to end what did not come to an end in three seconds."""
     server.process.send_signal(signal.SIGTERM)
-    _, log = server.process.communicate(timeout=300)
+    log = server.log()
     assert "Traceback" not in log
     return float("graceful shutdown exceeded" in log)
 
