@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memolith.types import Plain
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconfiguration:
+class Reconfiguration(Plain):
     """What a reload of the settings changed; with a problem, the previous ones are still in effect."""
 
     changed: tuple[str, ...] = ()
@@ -17,7 +19,7 @@ class Reconfiguration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class Backup(Plain):
     """One backup: the files it holds and why it was made."""
 
     name: str
@@ -27,7 +29,7 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyncReport:
+class SyncReport(Plain):
     """What a sync found on the disk and did to the index."""
 
     files: int
@@ -38,7 +40,7 @@ class SyncReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexStatus:
+class IndexStatus(Plain):
     """The state of the index compared with the files; reading it changes nothing."""
 
     folder: str

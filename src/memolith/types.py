@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
@@ -21,8 +21,49 @@ SESSION_KINDS: tuple[SessionKind, ...] = ("main", "dm", "heartbeat", "group")
 SENSITIVITIES: tuple[Sensitivity, ...] = ("public", "private-user", "secret", "operational")
 
 
+def iso(moment: datetime) -> str:
+    """A moment as ISO 8601 in UTC, to the millisecond."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Plain:
+    """A value that can be written as JSON.
+
+    >>> Provenance(channel="cli").to_dict()
+    {'channel': 'cli', 'confidence': 1.0, 'sensitivity': 'private-user'}
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Its fields by their names: moments in ISO 8601, citations as they are shown."""
+        slots: tuple[str, ...] = getattr(type(self), "__slots__", ())
+        return {name: _plain(getattr(self, name)) for name in slots}
+
+
+def _plain(value: object) -> object:  # noqa: PLR0911 - one for each kind of value
+    match value:
+        case Citation():
+            return str(value)
+        case Plain():
+            return value.to_dict()
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case frozenset():
+            return sorted(map(str, value))
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case datetime():
+            return iso(value)
+        case date():
+            return value.isoformat()
+        case bytes():
+            return value.decode(errors="replace")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Plain):
     """A place in a file, 1-based and inclusive; prints as `memory/2026-04-09.md#L12-L15`.
 
     >>> str(Citation("MEMORY.md", 12, 15)), str(Citation("MEMORY.md", 12, 12))
@@ -41,7 +82,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(Plain):
     """Where a record came from, how sure it is, and who may see it."""
 
     channel: str = "library"
@@ -50,7 +91,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Plain):
     """One thing remembered."""
 
     id: str
@@ -116,7 +157,7 @@ def policy(category: str) -> CategoryPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Plain):
     """One exchange of a chat: what the user said and what the agent answered."""
 
     created: datetime
@@ -127,7 +168,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Plain):
     """Lines of a file, as they stand there now."""
 
     citation: Citation
@@ -207,7 +248,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Plain):
     """A chunk that answered, with its text as it stands in the file now."""
 
     citation: Citation
@@ -239,7 +280,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionHit:
+class SessionHit(Plain):
     """A chat that answered as a whole; `best` is where in it to look first, and `text` what stands there."""
 
     chat: str
@@ -251,7 +292,7 @@ class SessionHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageTrace:
+class StageTrace(Plain):
     """What one stage of the pipeline did: citations in its order, with their scores."""
 
     stage: str
@@ -265,7 +306,7 @@ WEAK = "Perhaps nothing answers this: what is shown is the nearest there is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Plain):
     """The hits, best first; whatever was degraded stands in `warnings`."""
 
     hits: tuple[Hit, ...]
@@ -274,6 +315,14 @@ class SearchResult:
     trace: tuple[StageTrace, ...] = ()
     past: frozenset[str] = frozenset()  # short ids: what hits retell and a newer record replaces
 
+    def __iter__(self) -> Iterator[Hit]:
+        """The hits, best first."""
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        """How many hits there are; a result without hits is false."""
+        return len(self.hits)
+
     @property
     def weak(self) -> bool:
         """Whether nothing found seems to have much to do with the question."""
@@ -281,7 +330,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextLayer:
+class ContextLayer(Plain):
     """One part of the text for a session's start, such as today's daily log."""
 
     name: str  # user, summary, memory, today, yesterday or experiences
@@ -292,7 +341,7 @@ class ContextLayer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContext:
+class SessionContext(Plain):
     """What a session starts with; `text` is everything, fenced and ready to be injected."""
 
     text: str
@@ -303,7 +352,7 @@ class SessionContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnContext:
+class TurnContext(Plain):
     """What is worth knowing before an answer; `text` is fenced and ready to be injected, or empty."""
 
     text: str
@@ -315,9 +364,13 @@ class TurnContext:
     held: int = 0  # found, but from outside channels: not injected
     warnings: tuple[str, ...] = ()
 
+    def __iter__(self) -> Iterator[Hit]:
+        """The memories in the text, best first."""
+        return iter(self.hits)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recap:
+class Recap(Plain):
     """Turns of a chat in the order they were said, as a text to be injected."""
 
     text: str

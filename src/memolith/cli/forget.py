@@ -10,7 +10,7 @@ from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.opening import again, here, open_memory
 from memolith.cli.usage import Arguments, UsageError
 from memolith.errors import RefusedError
-from memolith.mcp_server.json_shapes import forgotten_json, plain
+from memolith.mcp_server.json_shapes import forgotten_json
 from memolith.memory import Memory
 from memolith.text.summary_line import handle
 from memolith.text.wording import counted
@@ -78,7 +78,7 @@ def _forget_channel(args: Arguments, memory: Memory) -> int:
             return exit_codes.DECLINED
     done = memory.jobs.forget_channel(args.channel)
     if args.json:
-        output.say_json(plain(done))
+        output.say_json(done.to_dict())
         return exit_codes.OK
     output.say(output.bold("Forgotten"), f"  {count}")
     for warning in done.warnings:

@@ -9,10 +9,10 @@ from memolith.cli import output
 from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, UsageError
 from memolith.errors import BackupNotFoundError
-from memolith.mcp_server.json_shapes import iso
 from memolith.memory import Memory
 from memolith.reports import Backup
 from memolith.text.wording import counted
+from memolith.types import iso
 
 HELP = """\
 List the backups, newest last; with a name, put the files of that backup back, byte for byte.

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memolith.types import CheckStatus, JobStatus, Record
+from memolith.types import CheckStatus, JobStatus, Plain, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrimReport:
+class TrimReport(Plain):
     """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
 
     In a dry run and with `jobs.review = "ask"` it took out nothing yet: `proposed` records would go.
@@ -27,7 +27,7 @@ class TrimReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelReport:
+class ChannelReport(Plain):
     """The records, by id, and how many turns came in by one channel; forgotten, or only counted."""
 
     channel: str
@@ -37,7 +37,7 @@ class ChannelReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileText:
+class FileText(Plain):
     """A whole file to edit; writing it back needs its version."""
 
     path: str
@@ -47,7 +47,7 @@ class FileText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditReport:
+class EditReport(Plain):
     """The result of replacing a file; without a backup if nothing changed."""
 
     path: str
@@ -57,7 +57,7 @@ class EditReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreReport:
+class RestoreReport(Plain):
     """Which files a restore brought back, and the backup that it took of the files before."""
 
     backup: str
@@ -67,7 +67,7 @@ class RestoreReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Plain):
     """Neighbouring lines of a file, and what takes their place; either may be empty."""
 
     line: int  # how many lines of the old file are above it
@@ -76,7 +76,7 @@ class Hunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Plain):
     """What a job does to one file, in a form that can be shown, applied and undone."""
 
     path: str
@@ -88,7 +88,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapped:
+class Snapped(Plain):
     """The size and SHA-256 of a file's bytes: shows whether a file still begins with them."""
 
     size: int
@@ -96,7 +96,7 @@ class Snapped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobReport:
+class JobReport(Plain):
     """What a job did, or would do; kept in the profile once it has changed something."""
 
     id: str  # empty unless it is kept
@@ -119,7 +119,7 @@ class JobReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DreamExplanation:
+class DreamExplanation(Plain):
     """What dreaming thinks of one statement; `reason` says why it is not promoted."""
 
     key: str
@@ -140,7 +140,7 @@ class DreamExplanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DreamStatus:
+class DreamStatus(Plain):
     """What dreaming knows and would do now."""
 
     tracking: bool
@@ -156,7 +156,7 @@ class DreamStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flushed:
+class Flushed(Plain):
     """One thing that was saved of a chat; it has no id in a dry run."""
 
     text: str
@@ -165,7 +165,7 @@ class Flushed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlushReport:
+class FlushReport(Plain):
     """What was saved of a chat before it was lost; what was known already, and what was refused."""
 
     saved: tuple[Flushed, ...]
@@ -176,7 +176,7 @@ class FlushReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrityFinding:
+class IntegrityFinding(Plain):
     """One thing the integrity scan found, and a command that deals with it."""
 
     id: str  # the same in every scan
@@ -189,7 +189,7 @@ class IntegrityFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanReport:
+class ScanReport(Plain):
     """What the integrity scan found; it changes nothing."""
 
     findings: tuple[IntegrityFinding, ...]
@@ -199,7 +199,7 @@ class ScanReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relationships:
+class Relationships(Plain):
     """Experiences and preferences in groups: by category, session and name; the largest first."""
 
     by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
@@ -208,7 +208,7 @@ class Relationships:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetReport:
+class ForgetReport(Plain):
     """Which record was forgotten, and the files it was in.
 
     `current_again` is the record that it had superseded, which is current again; `warnings` name
@@ -222,7 +222,7 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Plain):
     """One thing `doctor` looked at."""
 
     id: str
@@ -233,7 +233,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorReport:
+class DoctorReport(Plain):
     """Everything `doctor` looked at, worst first."""
 
     root: str
@@ -247,7 +247,7 @@ class DoctorReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(Plain):
     """What a profile holds right now."""
 
     version: str

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from memolith.files.gate import MAX_LEVELS
 from memolith.jobs.reports import Relationships
 from memolith.types import (
-    Citation,
     Hit,
     Recap,
     Record,
@@ -19,6 +17,7 @@ from memolith.types import (
     StageTrace,
     Turn,
     TurnContext,
+    iso,
 )
 from memolith.visibility import label_of
 
@@ -296,35 +295,3 @@ def forgotten_json(report: ForgetReport) -> Json:
         "current_again": report.current_again or None,
         "warnings": list(report.warnings),
     }
-
-
-def plain(value: object) -> Json:
-    """A report as JSON: its fields by their names, moments in ISO 8601, citations as they are shown.
-
-    >>> from memolith.reports import ForgetReport
-    >>> plain(ForgetReport(record_id="3f2a", files=("MEMORY.md",)))
-    {'record_id': '3f2a', 'files': ['MEMORY.md'], 'current_again': '', 'warnings': []}
-    """
-    slots: tuple[str, ...] = getattr(type(value), "__slots__", ())
-    return {name: _plain(getattr(value, name)) for name in slots}
-
-
-def _plain(value: object) -> object:
-
-    match value:
-        case tuple() | list():
-            return [_plain(item) for item in value]
-        case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case datetime():
-            return iso(value)
-        case date():
-            return value.isoformat()
-        case Citation():
-            return str(value)
-    return plain(value) if hasattr(type(value), "__slots__") else value
-
-
-def iso(moment: datetime) -> str:
-    """A moment as ISO 8601 in UTC, to the millisecond."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

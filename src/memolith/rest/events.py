@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 
 from memolith.approvals import PROFILE_FILE
 from memolith.files import layout
-from memolith.mcp_server.json_shapes import Json, plain
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.rest.answers import V1, RequestError
@@ -53,7 +53,7 @@ class Events:
 
     def tell_settings(self, report: Reconfiguration) -> None:
         """Settings were read anew."""
-        self._tell("settings", plain(report))
+        self._tell("settings", report.to_dict())
 
     def tell_files(self, changed: frozenset[str]) -> None:
         """Files changed on the disk."""

@@ -15,7 +15,6 @@ from memolith.mcp_server.json_shapes import (
     dream_status_json,
     job_json,
     jobs_json,
-    plain,
     scan_json,
 )
 from memolith.mcp_server.tool import allows_secrets
@@ -96,7 +95,7 @@ def flush(body: FlushRequest, memory: TheMemory) -> Answer:
         dry_run=body.dry_run,
         include_secret=allows_secrets(memory),
     )
-    return Answer(plain(report))
+    return Answer(report.to_dict())
 
 
 @routes.get("/scan", response_model=ScanAnswer)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memolith.mcp_server.json_shapes import plain
 from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import FileQuery, FileRequest, PassageQuery
@@ -20,7 +19,7 @@ def get(memory: TheMemory, query: Annotated[PassageQuery, Query()]) -> Answer:
     """Lines of a Markdown file; lines of secret records are left blank unless asked for."""
     include_secret = secrets(memory, query.include_secret)
     passage = memory.get(query.path, query.first_line, query.lines, include_secret=include_secret)
-    return Answer(plain(passage))
+    return Answer(passage.to_dict())
 
 
 @routes.get("/logs", response_model=LogsAnswer)
@@ -33,10 +32,10 @@ def logs(memory: TheMemory) -> Answer:
 def read_file(memory: TheMemory, query: Annotated[FileQuery, Query()]) -> Answer:
     """MEMORY.md or a daily log as a whole, to be edited; a line stands for each secret record."""
     include_secret = secrets(memory, query.include_secret)
-    return Answer(plain(memory.files.read(query.path, include_secret=include_secret)))
+    return Answer(memory.files.read(query.path, include_secret=include_secret).to_dict())
 
 
 @routes.put("/file", response_model=EditAnswer)
 def write_file(body: FileRequest, memory: TheMemory) -> Answer:
     """Replace MEMORY.md or a daily log, which must still have the version that was read."""
-    return Answer(plain(memory.files.write(body.path, body.content, body.version)))
+    return Answer(memory.files.write(body.path, body.content, body.version).to_dict())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from memolith.mcp_server.json_shapes import Json, iso
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
 from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
 from memolith.rest.original_schemas import RecallAnswer, RecallFailure
 from memolith.rest.requests import LONGEST_QUESTION
-from memolith.types import WEAK, Recap, Turn
+from memolith.types import WEAK, Recap, Turn, iso
 
 routes = APIRouter(tags=["chats"])
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memolith.errors import MemolithError
-from memolith.mcp_server.json_shapes import Json, plain
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
 from memolith.rest.answers import (
     ERRORS,
@@ -117,7 +117,7 @@ def _get_file(memory: Memory, params: object) -> Json:
     _check_profile(memory, wanted)
     include_secret = secrets(memory, wanted.includeSecret)
     found = memory.files.read(wanted.path, include_secret=include_secret)
-    return plain(found)
+    return found.to_dict()
 
 
 def _write_file(memory: Memory, params: object) -> Json:

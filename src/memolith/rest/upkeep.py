@@ -11,7 +11,7 @@ from memolith.config.load import known_setting
 from memolith.config.sections import SETTINGS, value_of
 from memolith.files.transaction import rewrite_file
 from memolith.jobs.trim import trim_report
-from memolith.mcp_server.json_shapes import Json, plain
+from memolith.mcp_server.json_shapes import Json
 from memolith.memory import Memory
 from memolith.rest.answers import V1, Answer, RequestError
 from memolith.rest.asking import TheMemory
@@ -42,38 +42,38 @@ def init(memory: TheMemory) -> Answer:
 @routes.post("/trim", response_model=TrimAnswer)
 def trim(memory: TheMemory) -> Answer:
     """Bring MEMORY.md under its limits; the oldest records go to the archive."""
-    return Answer(plain(trim_report(memory.jobs.trim(), memory.config.trim.archive_path)))
+    return Answer(trim_report(memory.jobs.trim(), memory.config.trim.archive_path).to_dict())
 
 
 @routes.get("/backups", response_model=BackupsAnswer)
 def backups(memory: TheMemory) -> Answer:
     """The backups that can be restored, oldest first."""
-    return Answer({"backups": [plain(backup) for backup in memory.files.backups()]})
+    return Answer({"backups": [backup.to_dict() for backup in memory.files.backups()]})
 
 
 @routes.post("/backups/{name}/restore", response_model=RestoreAnswer)
 def restore(name: str, memory: TheMemory) -> Answer:
     """Put the files of a backup back; what stands there now is saved first."""
-    return Answer(plain(memory.files.restore(name)))
+    return Answer(memory.files.restore(name).to_dict())
 
 
 @routes.post("/sync", response_model=SyncAnswer)
 def sync(memory: TheMemory) -> Answer:
     """Bring the index in line with the files; every search does this too."""
-    return Answer(plain(memory.index.sync()))
+    return Answer(memory.index.sync().to_dict())
 
 
 @routes.post("/reindex", response_model=SyncAnswer)
 def reindex(memory: TheMemory) -> Answer:
     """Throw the index away and make it again from the files."""
-    return Answer(plain(memory.index.rebuild()))
+    return Answer(memory.index.rebuild().to_dict())
 
 
 @routes.get("/index", response_model=IndexAnswer)
 def index_status(memory: TheMemory) -> Answer:
     """How the index stands to the files; looking at it changes neither."""
     status = memory.index.status()
-    return Answer({**plain(status), "current": status.current})
+    return Answer({**status.to_dict(), "current": status.current})
 
 
 @routes.get("/doctor", response_model=DoctorAnswer)
@@ -128,13 +128,13 @@ def _doctored(memory: Memory, *, fix: bool) -> Answer:
     report = memory.doctor(fix=fix)
     checks = [replace(check, hint=leading_to(memory.root, check.hint)) for check in report.checks]
     report = replace(report, checks=tuple(checks))
-    return Answer({**plain(report), "healthy": report.healthy})
+    return Answer({**report.to_dict(), "healthy": report.healthy})
 
 
 def _reloaded(memory: Memory, request: Request) -> Answer:
     report = memory.reconfigure()
     request.app.state.on_reload(report)
-    return Answer(plain(report))
+    return Answer(report.to_dict())
 
 
 def _setting(memory: Memory, name: str) -> Json:
