@@ -184,7 +184,7 @@ def test_a_damaged_line_that_may_be_a_secret_is_not_shown(kind: str, memory: Mem
     file = Path(memory.root, "memory", "2026-01-01.md")
     file.write_bytes(DAMAGED[kind] if kind.startswith("behind") else b"prose\n" + DAMAGED[kind])
     passage = memory.get("memory/2026-01-01.md")
-    assert passage.text.split("\n")[-1] == "(a damaged record stands here; it may be secret)"
+    assert passage.text.split("\n")[-1] == "(damaged record; it may be secret)"
     assert passage.hidden == 1
     assert "0000" in memory.get("memory/2026-01-01.md", include_secret=True).text
 
@@ -301,7 +301,7 @@ def test_what_is_no_turn_is_not_shown_and_other_files_of_turns_neither(tmp_path:
         memory.chats.log("Hello", "Bye")
         (root / "conversation-history.jsonl").write_text('{"password": "hunter22"}\n')
         (root / "other.jsonl").write_text("{}\n")
-        assert memory.get("conversation-history.jsonl#L1").text == "(no turn stands here)"
+        assert memory.get("conversation-history.jsonl#L1").text == "(not a turn)"
         with pytest.raises(PathOutsideProfileError):
             memory.get("other.jsonl#L1")
 

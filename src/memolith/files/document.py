@@ -53,7 +53,7 @@ class Damage:
 def fenced_lines(data: bytes) -> frozenset[int]:
     """The numbers of the lines inside code fences: what looks like a record there is an example.
 
-    A fence that is not closed is none, or whatever is appended later would be lost in it.
+    An open fence does not count, or lines appended later would be lost in it.
 
     >>> sorted(fenced_lines(b"a\\n```\\nb\\n```\\n~~~\\nc"))
     [3]
@@ -151,7 +151,7 @@ class Document:
         return Document(self.path, tuple(line for line in self.lines if line.number not in gone))
 
     def without_broken(self, mark: bytes) -> Document:
-        """The document without lines that hold `mark` and look like records, but are none."""
+        """The document without broken record lines that hold `mark`."""
 
         def is_marked(line: Line) -> bool:
             return line.looks_like_record and mark in line.data and self._record(line) is None

@@ -85,19 +85,19 @@ def with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | None
 
 
 def why_no_note(data: bytes) -> str:
-    """Why a file without readable front matter is no note though it begins like one; "" if it does not."""
+    """Why a file that begins like a note is not one; "" for other files."""
     begins_so = data.removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r ") == _FENCE
     return "the front matter has no closing ---" if begins_so and not split_note(data) else ""
 
 
 def is_broken_secret(data: bytes) -> bool:
-    """Whether a file that is no readable note begins like one that was marked secret.
+    """Whether a file that is not a readable note begins like one that was marked secret.
 
     A mark that nobody can read may have been meant so.
     """
     if not data.removeprefix(BOM).startswith(_FENCE):
         return False
-    parts = split_note(data)  # what stands below the front matter says nothing about the file
+    parts = split_note(data)  # text below the front matter says nothing about the file
     header = (parts[0] if parts else data[:MAX_HEADER_BYTES]).lower()
     marks = _SENSITIVITY.findall(header)
     return b"sensitivity" in header and (

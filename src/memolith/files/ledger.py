@@ -103,7 +103,7 @@ class Ledger:
     def newest(self, record: Record) -> Record:
         """The record, or the last of those that took its place.
 
-        A caller who corrects what was corrected already means the newest.
+        To correct a record that was corrected already is to correct the newest.
         """
         seen: set[str] = set()
         while record.id in self._successors and record.id not in seen:
@@ -133,7 +133,7 @@ class Ledger:
         return bool(self.names) and not self.names.isdisjoint(sources_of(line))
 
     def without_secrets(self, record: Record) -> Record:
-        """The record; a summary says "secret" where it tells again what a secret record says."""
+        """The record; of a summary, lines about secret records are hidden."""
         if record.category != "compaction" or self.names.isdisjoint(names_told(record.text)):
             return record
         from memolith.text.summary_text import with_stand_ins  # only summaries need it
@@ -172,7 +172,7 @@ def _facts(folder: Folder, path: str) -> Facts:
     try:
         facts = facts_in(path, folder.read(path) or b"")
     except MemolithError:
-        # Nobody can tell whether a note that cannot be read is secret.
+        # A note that cannot be read may be secret.
         return Facts(frozenset({path}), (), ())
     # Two changes within one tick of the file system have the same stamp.
     if stamp[2] and stamp[2] < clock.file_time() - clock.FILE_TICK:
@@ -318,7 +318,7 @@ def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
 
 
 def sources_of(line: bytes) -> frozenset[str]:
-    """The names of the records that a line is a copy of; most lines are none, and are not parsed.
+    """The names of the records that a line is a copy of; most lines are not copies, and are not parsed.
 
     A promoted fact names its record, or the note it is from; an experience its source; a line of a
     summary the beginning of each id.
@@ -349,7 +349,7 @@ def source_of(experience: Record) -> str:
 
 
 def names_told(text: str) -> frozenset[str]:
-    """The names of the records that the lines of a summary tell again."""
+    """The names of the records that the lines of a summary repeat."""
     found = filter(None, map(read_line, map(str.strip, text.split("\n"))))
     return frozenset(name for line in found for name in line.ids)
 

@@ -1,4 +1,4 @@
-"""Lines of a file, for somebody who has a path or a citation."""
+"""Lines of a file by its path or by a citation, with secret records hidden."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from memolith.text.wording import HIDDEN
 from memolith.types import Citation, Passage, Record
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
-DAMAGED = "(a damaged record stands here; it may be secret)"
-NO_TURN = "(no turn stands here)"
+DAMAGED = "(damaged record; it may be secret)"
+NO_TURN = "(not a turn)"
 
 
 def read_passage(
@@ -109,7 +109,7 @@ def _stand_in(line: Line) -> str:
 def _said(data: bytes, first: int, lines: int) -> Passage:
     """Turns of chats to be read, one on each line, so that the numbers of the lines still hold.
 
-    What is no turn is not shown: nobody knows what it was meant to be.
+    Other lines are not shown: nobody knows what they were meant to be.
     """
     everything = data.removesuffix(b"\n").split(b"\n") if data else []
     chosen = everything[first - 1 : first - 1 + max(0, lines)]
@@ -130,7 +130,7 @@ def _turn(line: bytes) -> str:
 
 
 def parse_citation(text: str) -> Citation | None:
-    """The place that a citation such as `MEMORY.md#L12-L15` names; None if it is none.
+    """The place that a citation such as `MEMORY.md#L12-L15` names; None for other text.
 
     >>> parse_citation("MEMORY.md#L12-L15"), parse_citation("MEMORY.md")
     (Citation(path='MEMORY.md', first_line=12, last_line=15), None)

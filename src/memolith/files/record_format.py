@@ -101,7 +101,7 @@ def claims_to_be_record(line: bytes) -> bool:
 
 
 def json_part(line: bytes) -> bytes | None:
-    """What follows the bullet of a record line, whoever rewrote the bullet; None for other lines."""
+    """The JSON behind the bullet of a record line, in whatever form; None for other lines."""
     if line.startswith(PREFIX):
         return line[2:]
     bullet = _BULLET.match(line)
@@ -235,7 +235,7 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Refuse a key given twice: the later one could turn `secret` into `public`."""
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise RecordFormatError("a key stands there twice")
+        raise RecordFormatError("a key is there twice")
     return content
 
 

@@ -133,7 +133,7 @@ def check_path(path: str) -> None:
 
 
 def _is_of_a_day(path: str) -> bool:
-    """Whether it is the log of a day that there is: 2026-13-45 is none."""
+    """Whether it is the log of a real day; 2026-13-45 is not."""
     if not layout.is_daily_log(path):
         return False
     try:
@@ -186,7 +186,7 @@ def _secret_lines(folder: Folder, document: Document) -> set[int]:
 
 
 def _with_secrets(before: Document, hidden: set[int], after: Document) -> Document:
-    """The new document with each stand-in replaced by the secret line it stands for, in order."""
+    """The new document with each placeholder replaced by its secret line, in order."""
     try:
         before.data.decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Forget a record: take it out of every file it stands in, and leave a tombstone."""
+"""Forget a record: remove it from every file, and leave a tombstone."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from memolith.visibility import channel_name, current
 T = TypeVar("T")
 
 _ATTEMPTS = 21
-_TELLING = 8  # shorter texts stand anywhere by chance
+_TELLING = 8  # shorter texts are anywhere by chance
 
 
 def forget_record(store: Store, record_id: str) -> ForgetReport:
@@ -176,7 +176,7 @@ def forget(
 
 
 def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
-    """Where the same words stand that are no part of the record, and what could not be looked at."""
+    """Where the same words are outside of the record, and which files could not be read."""
     words = forgotten.text.strip().rstrip(".!").lower()
     spelled = [encode_json(words)[1:-1], words.encode(errors="surrogatepass")]
     for path in (*memory_files(folder), layout.CONVERSATIONS):
@@ -186,16 +186,16 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
         found = [data.find(one) for one in spelled if one in data]
         if found:
             line = data.count(b"\n", 0, min(found)) + 1
-            yield f"The same words still stand in {shown_path(path)}#L{line}. Edit it there if they shall go too."
-    for told in folder.leave_out_closed().values():
-        yield f"{told}; if the record stands there too, forget it again."
+            yield f"The same words are still in {shown_path(path)}#L{line}. Edit that line to remove them too."
+    for warning in folder.leave_out_closed().values():
+        yield f"{warning}; if the record is there too, forget it again."
 
 
 def _check_daily_logs(folder: Folder, record: Record) -> None:
-    """What stands behind a lock would come back: then nothing is forgotten."""
+    """A copy in a log that may not be read would come back: then nothing is forgotten."""
     for path in logs_around([record.created.date()]) & folder.leave_out_closed().keys():
         raise StorageError(
-            f"{shown_path(path)}, where it stands too, may not be read, so nothing was forgotten.",
+            f"{shown_path(path)}, which has a copy, may not be read, so nothing was forgotten.",
             path=path,
             errno=errno.EACCES,
             hint=let_in(folder.root, path),

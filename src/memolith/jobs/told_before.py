@@ -1,4 +1,4 @@
-"""What a memory was told before: what holds, what was replaced or has expired, and what left MEMORY.md."""
+"""Known texts: those of records that hold, were replaced, have expired or left MEMORY.md."""
 
 from __future__ import annotations
 
