@@ -19,7 +19,6 @@ from memolith.search.candidates import Situation
 from memolith.search.filters import explain_names, explain_path
 from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan, unread
-from memolith.search.stages import stages, text_stages
 from memolith.text.calendar_parts import is_southern
 from memolith.types import Filters, SearchResult
 
@@ -53,9 +52,8 @@ class Finder:
         found = self.ask(
             question, [filters], limit, lambda answer: answer(filters, limit), explain=explain
         )
-        if not (problem := unread(question)):
-            return found
-        return replace(found, warnings=(*found.warnings, problem))
+        problem = unread(question)
+        return replace(found, warnings=(*found.warnings, problem)) if problem else found
 
     def ask(
         self,
@@ -105,50 +103,39 @@ class Finder:
         *,
         explain: bool,
     ) -> tuple[T, set[str]]:
-        """The answer, and the files that were not as the index says."""
+        """The answer, and the files that differ from the index."""
         self.index.open_embedder()
         warnings = self.index.sync_for_search()
         with self.index.roots() as roots:
-            # The index last: a model that answers again closes it. From here on it is that of the index.
+            # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
-            config, index = self.index.config.search, self.index.open()
+            config, index = self.index.config, self.index.open()
             parts = Parts(
                 index=index,
                 embedder=self.index.embedder,
                 read_texts=lambda chunks: read_texts(roots, chunks),
                 digest=text_digest,
-                stages=stages(config, words, index.tokens),
                 word_vectors=words,
-                text_stages=text_stages(config),
+                config=config.search,
                 explain=explain,
-                by_words=config.words,
-                rrf_k=config.rrf_k,
             )
             today = self.index.clock.today()
-            synonyms, problems = self._synonyms.read(roots.own, config.synonyms_path)
-            reader = Reader(
-                synonyms=synonyms,
-                southern=is_southern(self.index.config.profile.timezone),
-            )
+            synonyms, problems = self._synonyms.read(roots.own, config.search.synonyms_path)
+            reader = Reader(synonyms=synonyms, southern=is_southern(config.profile.timezone))
             situation = Situation(
-                question=question,
-                today=today,
-                limit=limit,
-                external=self.index.config.trust.external,
+                question=question, today=today, limit=limit, external=config.trust.external
             )
             asked = Question(parts, plan(question, today, reader), situation, filter_sets)
             warnings += problems + self._degraded()
 
             def answer(filters: Filters, limit: int) -> SearchResult:
                 result = asked.answer(filters, limit)
-                if not warnings:
-                    return result
                 return replace(result, warnings=(*warnings, *result.warnings))
 
             return work(answer), asked.changed_files()
 
     def _degraded(self) -> tuple[str, ...]:
-        """What a search does without."""
+        """Warnings about what a search does without."""
         config, problem = self.index.config.search, self.index.model.problem
         warnings = self.index.place.told()
         if not (config.words or config.meaning):
@@ -158,7 +145,7 @@ class Finder:
         return warnings + self.index.embed_later()
 
     def explain_nothing(self, result: SearchResult, filters: Filters) -> SearchResult:
-        """A result without hits; it says which names exist if there is nothing of a name asked for."""
+        """A result without hits, with a warning if nothing has the category, session, chat or path of the filters."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
         warnings = list(result.warnings)
         with self.index.exclusive(), suppress(IndexUnavailableError):  # which the result says

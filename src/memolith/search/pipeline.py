@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memolith.config.sections import SearchConfig
 from memolith.interfaces import Embedder, Index, Nomination, WordVectors
 from memolith.search.candidates import Candidates, Situation, Stage, Staged
 from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
 from memolith.search.exact import exactness, strange_words
-from memolith.search.fuse import RRF_K, fuse, once
+from memolith.search.fuse import fuse, once
 from memolith.search.named import subjects
 from memolith.search.nominating import meaning_of, nominate, nowhere, rarity_of
 from memolith.search.phrases import not_held
@@ -26,6 +27,7 @@ from memolith.search.reading import Reading
 from memolith.search.relevance import is_weak
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, retold, sessions
+from memolith.search.stages import stages, text_stages
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
 from memolith.search.written import Written, not_said
@@ -49,12 +51,9 @@ class Parts:
     embedder: Embedder | None
     read_texts: Callable[[Iterable[Chunk]], Generator[ReadText | None]]
     digest: Callable[[str], bytes]
-    stages: Sequence[tuple[str, Stage]]
-    text_stages: Sequence[tuple[str, Stage]] = ()  # those that look at texts, of the best only
-    word_vectors: WordVectors | None = None
-    by_words: bool = True
-    explain: bool = True
-    rrf_k: int = RRF_K
+    word_vectors: WordVectors | None
+    config: SearchConfig
+    explain: bool
 
 
 class Question:
@@ -68,10 +67,12 @@ class Question:
         The limit of `situation` is the greatest it may be answered with.
         """
         self._parts = parts
-        self._plan = plan if parts.by_words else replace(plan, words=())
+        self._plan = plan if parts.config.words else replace(plan, words=())
         self._situation = situation
         self._first_kind = kinds[0]
         self._warnings: tuple[str, ...] = ()
+        self._stages = stages(parts.config, parts.word_vectors, parts.index.tokens)
+        self._text_stages = text_stages(parts.config)  # on texts, of the best candidates only
         self._reading = Reading(parts.index, parts.read_texts, parts.digest)
         self._nominated = self._nominate(kinds, plan.meant)
         if self._mend(kinds):
@@ -124,18 +125,18 @@ class Question:
         strange = strange_words(nominated, self._plan.asked, parts.word_vectors)
         situation = _told(replace(self._situation, limit=limit), self._plan, nominated, strange)
         nominees = self._worth_staging(nominated, situation, filters)
-        scored = _staged(parts.stages, situation, nominees)
+        scored = _staged(self._stages, situation, nominees)
         ranked = _last(scored, nominees).in_order()
         chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
         _find_at_once(reading, ranked, chats, limit)
         wanted = len(ranked) if situation.phrases else limit
         read, seen = self._read(ranked, wanted, filters)
         warnings = [*self._warnings, *self._doubts(nominated, read, filters, situation.exact)]
-        shown = _staged(parts.text_stages, situation, read)
+        shown = _staged(self._text_stages, situation, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
             read, seen = self._read(ranked, max(wanted, limit + MORE), filters)
-            shown = _staged(parts.text_stages, situation, read)
+            shown = _staged(self._text_stages, situation, read)
         best = _last(shown, read)
         if moved := reading.moved(ranked):
             one = moved == 1
@@ -167,7 +168,7 @@ class Question:
     ) -> Candidates:
         """The best by both rankings, and all that is from days the question names."""
         parts, limit = self._parts, situation.limit
-        fused = once(fuse(nominated.signals, parts.rrf_k))
+        fused = once(fuse(nominated.signals, parts.config.rrf_k))
         if situation.phrases:  # what stands in quotation marks is looked for in all there are
             return fused
         is_first = filters == self._first_kind
