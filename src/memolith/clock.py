@@ -28,7 +28,7 @@ class Clock:
 
     @property
     def is_real(self) -> bool:
-        """Whether it tells the machine's time; one that somebody moves cannot go to another process."""
+        """Whether it is the machine's clock; a test clock cannot be sent to another process."""
         return self._now is _system_now
 
     def now(self) -> datetime:

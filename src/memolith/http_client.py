@@ -1,4 +1,4 @@
-"""A question to a server over HTTP, within our time and size, whatever the server does."""
+"""A POST request with a total deadline and a size limit."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Answer:
 
     status: int
     body: bytes
-    wait_seconds: float = 0.0  # for which the server asks to be left alone
+    wait_seconds: float = 0.0  # the server's Retry-After
 
 
 class NoAnswerError(Exception):
-    """Nothing whole came, for the reason in the text; asking again may help."""
+    """No complete answer came; a retry may help."""
 
 
 class TooLateError(NoAnswerError):
-    """Nothing whole came in time; asking again would take as long."""
+    """No complete answer came in time; a retry would take as long."""
 
 
 class TooLargeError(Exception):
-    """The answer is larger than allowed, and asking again will not help."""
+    """The answer is larger than allowed; a retry will not help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Server:
             if late:
                 raise TooLateError(self._late) from error
             raise NoAnswerError(_reason(error)) from error
-        except (RuntimeError, ValueError) as error:  # what a client closed in between may raise
+        except (RuntimeError, ValueError) as error:  # a client closed meanwhile may raise them
             if clock.monotonic() < deadline:
                 raise
             raise TooLateError(self._late) from error
@@ -88,18 +88,18 @@ class Server:
 def _reason(error: httpx2.HTTPError) -> str:
     """Why there is no answer, in plain words; whatever the library says comes last."""
     if isinstance(error, httpx2.ConnectError):
-        told = "it cannot be reached"
+        reason = "it cannot be reached"
     elif isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
-        told = "it hung up before its answer was whole"
+        reason = "it hung up before its answer was whole"
     else:
-        told = "its answer cannot be read"
+        reason = "its answer cannot be read"
     more = " ".join(f"{error}".split()).rstrip(". ")[:200]
-    return f"{told} ({more})" if more else told
+    return f"{reason} ({more})" if more else reason
 
 
 @contextmanager
 def _closing(client: httpx2.Client, seconds: float) -> Iterator[None]:
-    """Hang up when the time is over: headers that come byte by byte would keep us for ever."""
+    """Close the client at the deadline: headers that arrive byte by byte would block for ever."""
     timer = threading.Timer(seconds, client.close)
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""What can be plugged in: an index, an embedder and a summariser. Nothing else."""
+"""What can be plugged in: an index, an embedder and a summariser."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Picked: TypeAlias = "Column | slice"
 
 
 class IndexReplacedError(IndexUnavailableError):
-    """The index was damaged, deleted or made anew: open it again and repeat what was being done."""
+    """The index was damaged, deleted or rebuilt: open it again and repeat the operation."""
 
 
 class IndexDamagedError(IndexUnavailableError):
-    """The index is damaged, and whoever has opened it only looks."""
+    """The index is damaged, and was opened read-only."""
 
 
 class Embedder(Protocol):
@@ -60,7 +60,7 @@ class Statement:
     ids: tuple[str, ...]
     day: date
     category: str = ""
-    said_by: str = ""  # user or agent, where its line stands among lines of both
+    said_by: str = ""  # user or agent, if its source has lines of both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Summariser(Protocol):
 
     @property
     def name(self) -> str:
-        """Who wrote the summary."""
+        """The name of the model or rules that wrote the summary."""
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """The summary, every statement with the ids it rests on.
@@ -95,7 +95,7 @@ class WordVectors(Protocol):
     def spell(self, texts: Sequence[Sequence[str]]) -> list[bytes]:
         """Each text as tokens, the pieces of words a model knows: two bytes each, see `WORD_START`.
 
-        A text is given as what stands between its spaces.
+        A text is given as its words, split at spaces.
         """
 
     def directions(self, tokens: Column, dimensions: int) -> tuple[Vectors, Vectors]:
@@ -107,21 +107,21 @@ class WordVectors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as the index knows it: unchanged stamp, unchanged file; else its hash tells."""
+    """A file as the index knows it: with the same stamp it is unchanged; otherwise the hash decides."""
 
     stamp: Stamp
     digest: str
-    flaws: str = ""  # what of it cannot be found, as `ingest.flaws` spells it
+    flaws: str = ""  # the parts that cannot be searched, as `ingest.flaws` encodes them
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A chunk with what the index needs to find it."""
+    """A chunk with its terms, vector and digests."""
 
     chunk: Chunk
-    digest: bytes  # of the text, to know the chunk again in the file
-    identity: bytes  # of all that is searched: equal, and the chunk need not be indexed again
-    # How often each term stands in it, weighted by field, as `index.postings.pack_terms` writes it;
+    digest: bytes  # of the text, to recognise the chunk in the file
+    identity: bytes  # of all that is searched: a chunk with the same one is not indexed again
+    # How often it contains each term, weighted by field, as `index.postings.pack_terms` writes it;
     # None: its identity is indexed already.
     terms: bytes | None
     vector: Vectors | None = None  # None: not embedded yet, found by words only
@@ -130,35 +130,35 @@ class IndexedChunk:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file's new chunks, which take the place of its old ones; no state forgets the file."""
+    """The new chunks of a file, which replace its old ones; without a state the file is removed."""
 
     path: str
     state: FileState | None
-    chunks: Sequence[IndexedChunk] | None = ()  # None: they are as they were, only the stamp is new
-    # What the index held when the file was looked at; None: nothing. Whoever gives it wants no change
-    # if another process has been there since: what that one read may be newer.
+    chunks: Sequence[IndexedChunk] | None = ()  # None: unchanged, only the stamp is new
+    # The state in the index when the file was read; None: none. With `if_as_seen` nothing changes if
+    # another process has indexed the file since: it may have read a newer version.
     seen: FileState | None = None
     if_as_seen: bool = False
-    is_appended: bool = False  # the chunks come behind those that are there
+    is_appended: bool = False  # the chunks follow the existing ones
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A chunk the index found: where it stands, never its text."""
+    """A chunk that the index found: its place, never its text."""
 
     key: int
     chunk: Chunk  # with an empty text: text is read from the file
     digest: bytes
 
 
-# What a chunk is, and who said it, as columns spell it.
+# The kind of a chunk and its speaker, as numbers in columns.
 RECORD, TURN, PROSE = range(3)
 NOBODY, USER, ASSISTANT = range(3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signals:
-    """Everything that speaks for some chunks, in columns. Higher is better, 0 is nothing."""
+    """The ranking signals of some chunks, in columns. Higher is better, 0 is none."""
 
     keys: Column
     words: Column  # BM25
@@ -175,12 +175,12 @@ class Signals:
     record: Column  # an even number for the record; one more for a copy made of it
 
     def take(self, at: Picked) -> Signals:
-        """Those of some of the chunks, in this order."""
+        """The signals of the chunks at these positions, in this order."""
         return Signals(*[column[at] for column in _columns(self)])
 
     @classmethod
     def together(cls, parts: Sequence[Signals]) -> Signals:
-        """All of them, as one."""
+        """Several sets of signals as one."""
         import numpy as np
 
         return cls(*map(np.concatenate, zip(*map(_columns, parts), strict=True)))
@@ -191,12 +191,12 @@ _columns = attrgetter(*Signals.__slots__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nomination:
-    """The chunks that may answer, and what the index knows of the question."""
+    """The candidates, and corpus statistics for the question."""
 
     signals: Signals
-    usual_meaning: float = 0.0  # how near any chunk is, on average
-    chunks: int = 0  # how many there are in all
-    rarity: Sequence[float] = ()  # how much each word asked for tells, its idf
+    usual_meaning: float = 0.0  # the mean cosine of all chunks
+    chunks: int = 0  # in the whole index
+    rarity: Sequence[float] = ()  # the idf of each word of the question
     named: Column | None = None  # the numbers of records of a category that the question names
 
 
@@ -213,35 +213,35 @@ class IndexStats:
 
 
 class Index(Protocol):
-    """Where chunks are found by words and by meaning. Derived: it may be deleted at any time.
+    """Finds chunks by words and by meaning. Derived from the files: it may be deleted at any time.
 
     Every operation raises IndexReplacedError when the index has to be opened again, and
     IndexUnavailableError when it cannot be read or written right now.
     """
 
     def files(self) -> Mapping[str, FileState]:
-        """What the index believes it holds."""
+        """The state of each indexed file."""
 
     def flaws(self) -> Mapping[str, str]:
-        """What of files cannot be found, by the paths of those of which something cannot."""
+        """The parts of files that cannot be searched, by path."""
 
     def identities(self, path: str) -> Counter[bytes]:
-        """What of a file is indexed already, and how often, wherever in the file it stands."""
+        """The identities of a file's indexed chunks, and how often each occurs."""
 
     def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
-        """Put chunks in the place of files' old ones, all at once; returns the files not as seen."""
+        """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
 
     def clear(self) -> None:
-        """Throw everything away; the next operation raises IndexReplacedError."""
+        """Delete everything; the next operation raises IndexReplacedError."""
 
     def maintain(self, *, embedded: bool = False) -> bool:
-        """Tidy up after writes, if it is worth it; returns whether it was.
+        """Merge and compact after writes if it is due; returns whether it was.
 
         Vectors that came late are searched from then on: many at once, or all when they are `embedded`.
         """
 
     def purge(self) -> None:
-        """Leave nothing of removed chunks in any file; needed when something was forgotten."""
+        """Erase removed chunks from every file; needed after forget."""
 
     def nominate(
         self,
@@ -250,7 +250,7 @@ class Index(Protocol):
         limit: int,
         kinds: Sequence[Filters],
     ) -> list[Nomination]:
-        """Of each kind the best chunks by BM25 and the nearest by cosine, each with all its signals.
+        """For each set of filters the best chunks by BM25 and by cosine, with all their signals.
 
         Each word is a choice of terms with weights, of which the best counts. Without words and
         vector these are the newest that the filters let through.
@@ -260,34 +260,34 @@ class Index(Protocol):
         """The chunks with these keys; keys of replaced chunks are left out."""
 
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of chunks nominated last, one after the other, and how many each has."""
+        """The tokens of the last nominated chunks, concatenated, and the count of each."""
 
     def chat_vectors(self, chats: Column) -> Vectors:
-        """The sum of the vectors of each chat, as of what was nominated last; zeros without any."""
+        """The sum of the vectors of each chat at the last nomination; zeros if it has none."""
 
     def names(self, kind: str, filters: Filters) -> set[str]:
-        """Every category, session or chat (that is the kind) of all that the filters let through."""
+        """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
 
     def successors(
         self, record_ids: Collection[str], filters: Filters
     ) -> Mapping[str, Sequence[int]]:
-        """Which of these records a newer one has taken the place of, and by which, one after the other.
+        """The superseded ones of these records, each with its chain of successors.
 
         The last holds now. Each is the key of a chunk; those that may not be seen are left out, so
         there may be none. Of the filters only the day, the moment and secrecy count.
         """
 
     def replaced(self, names: Collection[str]) -> set[str]:
-        """Which of these short ids are of records that a newer one has taken the place of."""
+        """Those of these short ids whose records are superseded."""
 
     def secret_records(self) -> Collection[str]:
         """The ids of the records that any file marks secret."""
 
     def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
-        """Chunks that still have to be embedded, the newest first; those with keys before this one."""
+        """Chunks that still have to be embedded, newest first, with keys below `before`."""
 
     def refused(self) -> int:
-        """How many chunks the model gave no vector for when it was asked: their vectors are empty."""
+        """How many chunks the model gave no vector for: their vectors are empty."""
 
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
         """Add the vectors of chunks that had none, and their tokens."""
@@ -296,4 +296,4 @@ class Index(Protocol):
         """How much the index holds."""
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close all files."""

@@ -169,7 +169,7 @@ class Turn(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage(Plain):
-    """Lines of a file, as they stand there now."""
+    """Lines of a file, as they are now."""
 
     citation: Citation
     text: str
@@ -179,7 +179,7 @@ class Passage(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A piece of a file that is indexed and found as one. `text` is what stands in the file."""
+    """A piece of a file that is indexed and found as one. `text` is its text in the file."""
 
     kind: ChunkKind
     text: str
@@ -191,7 +191,7 @@ class Chunk:
     role: str = ""  # of a chat turn: user or assistant
     heading: str = ""  # titles above, outermost first: searchable with the text
     # Of a short chat message: the short ones around it, searchable with the text like a title, or what
-    # the user said next behind a long answer, which tells something of its meaning.
+    # the user said next behind a long answer, which adds to its meaning.
     around: str = ""
     follow_up: str = ""
     dated: date | None = None
@@ -207,16 +207,16 @@ class Chunk:
 
     @property
     def citation(self) -> Citation:
-        """Where the chunk stands."""
+        """The place of the chunk."""
         return Citation(self.path, self.first_line, self.last_line)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """What stands in a file: a text and, of a chat message, what the other side said in the same turn.
+    """A text read from a file and, for a chat message, what the other side said in the same turn.
 
     Of what jobs made of records: the record that an experience is a copy of, the names of those that a
-    summary tells again.
+    summary repeats.
     """
 
     text: str
@@ -239,7 +239,7 @@ class Filters:
     path: str | None = None  # a file, or a folder and everything below it
     include_secret: bool = False
     as_of: date | None = None  # see the memory as it was at the end of this day
-    now: datetime | None = None  # what has expired by now is left out; None: nothing is
+    now: datetime | None = None  # records that expired before this are left out; None: nothing is
 
     def covers(self, path: str) -> bool:
         """Whether a file is the one asked for, or lies in the folder asked for."""
@@ -249,7 +249,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Plain):
-    """A chunk that answered, with its text as it stands in the file now."""
+    """A chunk that answers the question, with its text as it is in the file now."""
 
     citation: Citation
     text: str
@@ -265,7 +265,7 @@ class Hit(Plain):
     external: bool = False  # its channel or path is declared external (`trust.external`)
     heading: str = ""
     superseded: bool = False
-    superseded_by: Citation | None = None  # where what holds now stands, as far as it may be seen
+    superseded_by: Citation | None = None  # the current record, if it may be shown
     expires: datetime | None = None
     asked_for: bool = False  # whether the question names its day or its category
     other_side: str = ""  # of a chat message: what the other side said in the same turn
@@ -281,7 +281,7 @@ class Hit(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHit(Plain):
-    """A chat that answered as a whole; `best` is where in it to look first, and `text` what stands there."""
+    """A chat that answers as a whole; `best` is the place to look first, and `text` the text there."""
 
     chat: str
     score: float
@@ -307,7 +307,7 @@ WEAK = "Perhaps nothing answers this: what is shown is the nearest there is."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(Plain):
-    """The hits, best first; whatever was degraded stands in `warnings`."""
+    """The hits, best first; `warnings` says what was degraded."""
 
     hits: tuple[Hit, ...]
     sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
