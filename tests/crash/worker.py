@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_GROUPED = {"trim": "jobs.trim", "restore": "files.restore", "log_turn": "chats.log"}
+
+
 def _method(memory: Any, name: str) -> Any:
     """A method by its name; `jobs.dream` is one of the jobs."""
+    if not hasattr(memory, name):
+        name = _GROUPED.get(name, name)
     for part in name.split("."):
         memory = getattr(memory, part)
     return memory
@@ -113,7 +118,7 @@ class Worker:
             return False
         seconds = round(time.perf_counter() - began, 6)
         found = {}
-        if hasattr(result, "id") and not name.startswith("jobs."):
+        if hasattr(result, "id") and name != "trim" and not name.startswith("jobs."):
             found["id"] = result.id
             self._ids.append(result.id)
         if name == "trim":
