@@ -32,7 +32,8 @@ KEYS = {
     "a password in an address": "postgres://app:" + "s3cr3tpw@db.example.com/app",
 }
 KEY = KEYS["an AWS access key"]
-RAISED = "Saved as secret, because it holds an AWS access key."
+WAY_OUT = " The user can change that: memolith approve ID --sensitivity private-user"
+RAISED = f"Saved as secret, because it holds an AWS access key.{WAY_OUT}"
 SENSIBLE = Path(__file__).parents[1] / "text" / "sensible_texts.txt"
 
 
@@ -56,7 +57,7 @@ def hidden(memory: Memory) -> Record:
 def test_a_key_known_by_its_form_is_saved_as_secret(memory: Memory, kind: str) -> None:
     record = memory.remember(f"The new one is {KEYS[kind]}")
     assert record.sensitivity == "secret"
-    assert record.warnings == (f"Saved as secret, because it holds {kind}.",)
+    assert record.warnings == (f"Saved as secret, because it holds {kind}.{WAY_OUT}",)
     note = memory.save_note(f"The new one is {KEYS[kind]}")
     assert note.sensitivity == "secret"
     assert note.warnings == record.warnings

@@ -157,7 +157,10 @@ def mark_keys(draft: Record, title: str = "") -> Record:
     text = "\n".join(parts)
     if kinds := key_kinds(text):
         provenance = replace(draft.provenance, sensitivity="secret")
-        warning = f"Saved as secret, because it holds {' and '.join(kinds)}."
+        warning = (
+            f"Saved as secret, because it holds {' and '.join(kinds)}."
+            " The user can change that: memolith approve ID --sensitivity private-user"
+        )
         return replace(draft, provenance=provenance, warnings=(*draft.warnings, warning))
     if kinds := tuple(open_secrets(text)):
         warning = f"It seems to hold {' and '.join(kinds)}; --sensitivity secret would hide it."
