@@ -84,15 +84,16 @@ def test_zone_place_and_search_change_too(open_memory: Memory) -> None:
     assert open_memory.search("heron").hits[0].ranks.keys() == {"words", "meaning"}
     write(
         open_memory,
-        '[profile]\ntimezone = "Pacific/Kiritimati"\nprimary = "memory/MEMORY.md"\n'
-        "[search]\nmeaning = false\n",
+        '[profile]\ntimezone = "Pacific/Kiritimati"\n[search]\nmeaning = false\n',
     )
-    assert len(open_memory.reconfigure().changed) == 3
+    os.rename(Path(open_memory.root, "MEMORY.md"), Path(open_memory.root, "memory/MEMORY.md"))
+    assert len(open_memory.reconfigure().changed) == 2
     record = open_memory.remember("Late words")
     there = datetime.now(UTC).astimezone(__import__("zoneinfo").ZoneInfo("Pacific/Kiritimati"))
     assert record.citation is not None
     assert record.citation.path == f"memory/{there:%Y-%m-%d}.md"
-    assert Path(open_memory.root, "memory/MEMORY.md").exists()
+    assert "Late words" in Path(open_memory.root, "memory/MEMORY.md").read_text("utf-8")
+    assert not Path(open_memory.root, "MEMORY.md").exists()
     assert open_memory.search("heron").hits[0].ranks.keys() == {"words"}
 
 

@@ -207,7 +207,6 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     # 25 hours apart, so never on the same day.
     "profile.timezone": (files_after_a_record, "Pacific/Kiritimati", "Pacific/Pago_Pago", {}),
     "profile.enabled": (everything, True, False, {}),
-    "profile.primary": (files_after_a_record, "MEMORY.md", "memory/MEMORY.md", {}),
     "store.lock_timeout_seconds": (patience, 0.0, 0.1, {}),
     "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1}),
     "trim.max_records": (records_left_by_trims, 0, 5, {}),

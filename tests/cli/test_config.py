@@ -66,7 +66,7 @@ def test_programs_get_every_value_in_its_own_type(config: Run) -> None:
 
 
 def test_one_value_is_printed_bare_for_scripts(config: Run) -> None:
-    assert config("get", "profile.primary") == (0, "MEMORY.md\n", "")
+    assert config("get", "jobs.review") == (0, "auto\n", "")
     assert config("get", "chat.enabled") == (0, "true\n", "")
     assert config("get", "search.mmr_lambda", "--origin") == (
         0,

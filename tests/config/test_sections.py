@@ -19,7 +19,9 @@ def test_every_section_of_the_config_is_known_and_described() -> None:
         assert not type(part).__doc__.startswith(type(part).__name__)  # not the one dataclass makes
         assert type(part).__doc__
     assert {name.split(".")[0] for name in SETTINGS} == set(SECTIONS)
-    assert len(SETTINGS) == sum(len(fields(getattr(DEFAULTS, name))) for name in SECTIONS)
+    assert len(SETTINGS) <= 75
+    every = sum(len(fields(getattr(DEFAULTS, name))) for name in SECTIONS)
+    assert len(SETTINGS) == every - 1  # profile.primary is found out
 
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.name)

@@ -129,20 +129,24 @@ def test_a_missing_or_empty_file_starts_with_its_template_and_any_other_is_kept(
 
 
 def test_the_other_place_of_memory_md_gets_the_same_template(root: str) -> None:
-    with Memory(root, settings={"profile.primary": "memory/MEMORY.md"}) as memory:
+    Path(root, "memory").mkdir(parents=True)
+    Path(root, "memory/MEMORY.md").touch()
+    with Memory(root) as memory:
         memory.remember("one")
     assert not Path(root, "MEMORY.md").exists()
     assert Path(root, "memory", "MEMORY.md").read_bytes().startswith(load_template("MEMORY.md"))
 
 
 def test_records_of_both_places_are_read_each_id_once(root: str) -> None:
+    Path(root, "memory").mkdir(parents=True)
+    Path(root, "memory/MEMORY.md").touch()
     with Memory(root) as memory:
         memory.remember("one")
-    with Memory(root, settings={"profile.primary": "memory/MEMORY.md"}) as memory:
+    data = Path(root, "memory/MEMORY.md").read_bytes()
+    Path(root, "MEMORY.md").write_bytes(data)
+    with Memory(root) as memory:
         memory.remember("two")
-        data = Path(root, "MEMORY.md").read_bytes()
-        with Path(root, "memory", "MEMORY.md").open("ab") as file:
-            file.write(data)
+        assert b"two" not in Path(root, "memory/MEMORY.md").read_bytes()
         assert sorted(record.text for record in memory.records()) == ["one", "two"]
 
 

@@ -37,9 +37,13 @@ def test_everything_is_counted(memory: Memory) -> None:
 
 
 def test_records_of_both_places_are_counted(root: str) -> None:
-    for primary in ("MEMORY.md", "memory/MEMORY.md"):
-        with Memory(root, settings={"profile.primary": primary}) as memory:
-            memory.remember(f"in {primary}")
+    Path(root, "memory").mkdir(parents=True)
+    Path(root, "memory/MEMORY.md").touch()
+    with Memory(root) as memory:
+        memory.remember("in memory/MEMORY.md")
+    Path(root, "MEMORY.md").touch()
+    with Memory(root) as memory:
+        memory.remember("in MEMORY.md")
     assert memory.status().records == 2
 
 

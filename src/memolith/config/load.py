@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memolith.config.sections import DEFAULTS, SECTIONS, SETTINGS, Config, value_of, with_values
 from memolith.config.setting import (
@@ -22,6 +22,7 @@ from memolith.errors import ConfigError
 from memolith.profile import Environment, Profile, resolve
 
 DEFAULT = "default"
+MEMORY_PLACES = ("MEMORY.md", "memory/MEMORY.md")
 SEE_ALL = "See all settings: memolith config show"
 
 # Variables of ours that are not settings.
@@ -38,6 +39,7 @@ REPLACED = {
     "serve.allow_secret": "See trust.allow_secret.",
     "serve.hosts": "See serve.allow.",
     "serve.origins": "See serve.allow.",
+    "profile.primary": "Records go to memory/MEMORY.md where it is the only one.",
     "dream.cron": "compact.cron is for all jobs.",
     "experiences.cron": "compact.cron is for all jobs.",
 }
@@ -110,7 +112,8 @@ def reload_settings(
     changed = [name for name in SETTINGS if values[name] != value_of(before.config, name)]
     restart = [name for name in changed if SETTINGS[name].restart]
     values |= {name: value_of(before.config, name) for name in restart}
-    loaded = LoadedConfig(config=with_values(values), origins=now.origins)
+    config = replace(with_values(values), profile=now.config.profile)
+    loaded = LoadedConfig(config=config, origins=now.origins)
     return loaded, [name for name in changed if name not in restart], restart
 
 
@@ -151,11 +154,21 @@ def _load(
                 problems.append(error)
         if problems and not lenient:
             raise _with_way_out(problems[0], profile)
+    config = with_values(values) if values else DEFAULTS
+    primary = _primary(profile.root)
+    if primary != config.profile.primary:
+        config = replace(config, profile=replace(config.profile, primary=primary))
     return LoadedConfig(
-        config=with_values(values) if values else DEFAULTS,
+        config=config,
         origins=origins,
         problems=tuple(_with_way_out(problem, profile) for problem in problems),
     )
+
+
+def _primary(root: str) -> str:
+    """Which of its two places MEMORY.md has: both are read, this one is written."""
+    is_there = [os.path.lexists(os.path.join(root, path)) for path in MEMORY_PLACES]
+    return MEMORY_PLACES[is_there == [False, True]]
 
 
 def known_setting(name: str, origin: str) -> Setting:

@@ -38,7 +38,7 @@ class ProfileConfig:
 
     timezone: str = setting("", "Time zone that decides which day it is; empty means the system's.", ZONE)
     enabled: bool = setting(True, "Off: nothing is written, searched or handed to an agent; the files stay as they are.")
-    primary: str = setting("MEMORY.md", "Which of the two places new records go to; both are always read.", one_of("MEMORY.md", "memory/MEMORY.md"))
+    primary: str = "MEMORY.md"  # not a setting: memory/MEMORY.md where only that one exists
 
 @dataclass(frozen=True)
 class StoreConfig:
@@ -210,6 +210,7 @@ SETTINGS: Mapping[str, Setting] = {
     (name := f"{part}.{known.name}"): Setting(name=name, default=known.default, **known.metadata)  # type: ignore[arg-type]
     for part in SECTIONS
     for known in fields(getattr(DEFAULTS, part))
+    if known.metadata
 }
 
 
