@@ -150,8 +150,7 @@ class Finder:
         warnings = list(result.warnings)
         with self.index.exclusive(), suppress(IndexUnavailableError):  # which the result says
             warnings += explain_names(
-                filters,
-                lambda kind: self.index.retry(lambda: self.index.open().names(kind, shown)),
+                filters, lambda kind: self.index.retry(lambda: self.index.open().names(kind, shown))
             )
             if filters.path is not None:
                 paths = self.index.retry(lambda: set(self.index.open().files()))

@@ -15,15 +15,7 @@ from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_same
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
-from memolith.types import (
-    Citation,
-    Hit,
-    Passage,
-    Provenance,
-    Record,
-    Records,
-    Sensitivity,
-)
+from memolith.types import Citation, Hit, Passage, Provenance, Record, Records, Sensitivity
 from memolith.visibility import trust
 
 
@@ -197,11 +189,7 @@ class Store:
             return write_note(transaction, draft, self.clock, title)
 
     def ids_with(
-        self,
-        keyword: str | None,
-        metadata: Mapping[str, object] | None,
-        *,
-        include_secret: bool,
+        self, keyword: str | None, metadata: Mapping[str, object] | None, *, include_secret: bool
     ) -> frozenset[str] | None:
         """The ids of the records with this keyword and metadata; None if nothing is asked for."""
         gate.check_is_text_or_none(keyword=keyword)
@@ -232,10 +220,7 @@ class Store:
             return Records()
         with Folder(self.root) as folder:
             found = read_records(
-                folder,
-                self.journal,
-                include_secret=include_secret,
-                include_past=include_past,
+                folder, self.journal, include_secret=include_secret, include_past=include_past
             )
         folded = category and category.casefold()
         chosen = (
