@@ -98,14 +98,10 @@ class AsyncJobs(_Awaited):
     unattended = _in_thread(Jobs.unattended)
     undo = _in_thread(Jobs.undo)
 
-    def __init__(self, jobs: Jobs) -> None:
-        super().__init__(jobs)
-        self._jobs = jobs
-
     @property
     def clock(self) -> Clock:
         """The clock by which jobs are due."""
-        return self._jobs.clock
+        return cast("Jobs", self._awaited).clock
 
 
 class AsyncMemory(_Awaited):

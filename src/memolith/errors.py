@@ -26,6 +26,7 @@ MemolithError                     message, hint
 
 from __future__ import annotations
 
+import copyreg
 from dataclasses import dataclass, field
 
 
@@ -40,19 +41,11 @@ class MemolithError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that it can come from another process: its arguments have names."""
-        return _rebuild, (type(self), self.args, self.__dict__)
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         """Message and hint on two lines, as a traceback shows them."""
         return f"{self.message}\n{self.hint}" if self.hint else self.message
-
-
-def _rebuild(
-    kind: type[MemolithError], args: tuple[object, ...], fields: dict[str, object]
-) -> MemolithError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(fields)
-    return error
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

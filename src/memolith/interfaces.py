@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memolith.errors import IndexUnavailableError
+from memolith.reports import IndexStatus
 from memolith.types import Chunk, Filters, Stamp
 
 if TYPE_CHECKING:
@@ -200,18 +201,6 @@ class Nomination:
     named: Column | None = None  # the numbers of records of a category that the question names
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStats:
-    """How much the index holds."""
-
-    files: int
-    chunks: int
-    without_vector: int
-    refused: int
-    bytes: int
-    model: str
-
-
 class Index(Protocol):
     """Finds chunks by words and by meaning. Derived from the files: it may be deleted at any time.
 
@@ -292,8 +281,8 @@ class Index(Protocol):
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
         """Add the vectors of chunks that had none, and their tokens."""
 
-    def stats(self) -> IndexStats:
-        """How much the index holds."""
+    def stats(self) -> IndexStatus:
+        """How much the index holds; it is not compared with the files."""
 
     def close(self) -> None:
         """Close all files."""

@@ -29,11 +29,11 @@ from memolith.interfaces import (
     Found,
     IndexedChunk,
     IndexReplacedError,
-    IndexStats,
     Nomination,
     Tokens,
     Vectors,
 )
+from memolith.reports import IndexStatus
 from memolith.types import Filters
 
 _NO_KEY = 1 << 62
@@ -248,10 +248,12 @@ class SqliteIndex:
         self._database.renew()
 
     @_guarded
-    def stats(self) -> IndexStats:
+    def stats(self) -> IndexStatus:
         """How much the index holds."""
         one = self._database.one
-        return IndexStats(
+        return IndexStatus(
+            folder=self._database.folder,
+            exists=True,
             files=one("SELECT count(*) FROM files"),
             chunks=one("SELECT count(*) FROM chunks"),
             without_vector=one("SELECT count(*) FROM chunks WHERE vector IS NULL"),

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memolith import clock
-from memolith.child_process import can_start_python, python_command
+from memolith.ingest.child_process import can_start_python, python_command
 from memolith.ingest.preparing import Said, embed, spell
 from memolith.interfaces import Embedder, Vectors
 

@@ -1,8 +1,9 @@
-"""How an index stands to the files it was made of; nothing is made or changed."""
+"""The state of an index compared with its files; nothing is made or changed."""
 
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 from memolith.files.discovery import Roots
 from memolith.index.choose import has_index, look_at_index
@@ -12,7 +13,7 @@ from memolith.reports import IndexStatus
 
 
 def index_status(roots: Roots, folder: str) -> IndexStatus:
-    """What the index in a folder holds. It is opened anew: one that is in use mends itself."""
+    """What the index in a folder holds. It is opened again, read-only: an open index repairs itself."""
     on_disk, warnings = roots.discover()
     if not has_index(folder):
         return IndexStatus(
@@ -33,15 +34,5 @@ def index_status(roots: Roots, folder: str) -> IndexStatus:
     changed = sum(
         known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
     )
-    return IndexStatus(
-        folder=folder,
-        exists=True,
-        files=stats.files,
-        chunks=stats.chunks,
-        without_vector=stats.without_vector,
-        refused=stats.refused,
-        bytes=stats.bytes,
-        model=stats.model,
-        changed=changed + sum(path not in on_disk for path in known),
-        warnings=tuple(warnings),
-    )
+    removed = sum(path not in on_disk for path in known)
+    return replace(stats, changed=changed + removed, warnings=tuple(warnings))

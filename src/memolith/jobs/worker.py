@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection, Pipe
 from subprocess import DEVNULL, Popen
 from typing import NoReturn, TypeVar, cast
 
-from memolith.child_process import can_start_python, python_command
 from memolith.errors import JobFailedError, MemolithError
+from memolith.ingest.child_process import can_start_python, python_command
 from memolith.jobs.api import Jobs
 from memolith.types import Progress
 

@@ -21,5 +21,5 @@ def can_start_python() -> bool:
 
 def python_command(module: str, function: str, *words: str) -> list[str]:
     """What to run so that a function of ours is called in another process; it finds `words` in `sys.argv[4:]`."""
-    place = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return [sys.executable, "-P", "-c", _START, place, module, function, *words]
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return [sys.executable, "-P", "-c", _START, os.path.dirname(package), module, function, *words]
