@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from memolith.index import generations
 from memolith.index.place import IndexPlace
 
 if TYPE_CHECKING:
@@ -42,3 +43,7 @@ def test_who_goes_elsewhere_says_why_until_all_is_closed(tmp_path: Path) -> None
     assert place.told()[0].startswith("It is broken. A temporary index")
     place.close()
     assert (place.folder, place.told()) == (str(tmp_path), ())
+
+
+def test_a_folder_two_levels_below_the_root_of_the_disk_is_not_looked_for_elsewhere() -> None:
+    assert generations.resolve("/no-such-folder/index") == "/no-such-folder/index"

@@ -38,7 +38,7 @@ def resolve(path: str) -> str:
     memory that somebody else made could lead out of itself.
     """
     root, *parts = path.rsplit(os.sep, 2)
-    path = os.path.realpath(root)
+    path = os.path.realpath(root or os.sep)
     for part in parts:
         path = os.path.join(path, part)
         if os.path.islink(path):
