@@ -1,6 +1,6 @@
 """The table of settings in docs/configuration.md is written from the settings themselves.
 
-To write it anew: python -m tests.docs.test_configuration_page
+To write it again: python -m tests.docs.test_configuration_page
 """
 
 from __future__ import annotations
