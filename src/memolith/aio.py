@@ -201,6 +201,7 @@ class AsyncMemory(_Awaited):
     reconfigure = _in_thread(Memory.reconfigure)
     records = _in_thread(Memory.records)
     remember = _in_thread(Memory.remember)
+    remember_many = _in_thread(Memory.remember_many)
     save_note = _in_thread(Memory.save_note)
     search = _in_thread(Memory.search)
     session_start = _in_thread(Memory.session_start)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Self
@@ -14,7 +13,6 @@ from memolith.config.load import open_profile
 from memolith.config.sections import Config
 from memolith.config.setting import Value
 from memolith.context.engine import Engine, IndexCommands
-from memolith.errors import MemolithError
 from memolith.files import gate
 from memolith.profile import Profile
 from memolith.store import Store
@@ -176,7 +174,18 @@ class Memory:
             confidence=confidence,
             timestamp=timestamp,
         )
-        return self._merged(self._trimmed(*self._store.append(draft)), draft)
+        return self._finished(*self._store.append(draft), draft)
+
+    def remember_many(
+        self, items: Iterable[str | Mapping[str, object] | Record]
+    ) -> tuple[Record, ...]:
+        """Write several records in one transaction, all or none; returns them in order.
+
+        An item is a text, a mapping with arguments of `remember`, or a record, whose time is kept.
+        """
+        from memolith.jobs.update import remember_many
+
+        return remember_many(self._store, items, self._channel)
 
     def supersede(
         self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
@@ -186,7 +195,7 @@ class Memory:
         If the newest of them says the same already, it comes back with `reused` set.
         """
         draft = self._store.draft(text, self._channel)
-        return self._trimmed(*self._store.supersede(record_id, draft, sensitivity))
+        return self._finished(*self._store.supersede(record_id, draft, sensitivity))
 
     def update(
         self,
@@ -204,7 +213,7 @@ class Memory:
         """
         from memolith.jobs.update import update
 
-        changed = update(
+        return update(
             self._store,
             record_id,
             self._channel,
@@ -213,7 +222,6 @@ class Memory:
             metadata=metadata,
             sensitivity=sensitivity,
         )
-        return self._trimmed(*changed)
 
     def supersede_by(self, record_id: str, newer_id: str) -> Record:
         """Let an existing record take the place of an older one; `reused` is set if it already has."""
@@ -251,7 +259,7 @@ class Memory:
             confidence=confidence,
             timestamp=timestamp,
         )
-        return self._merged(self._store.save_note(draft, title), draft)
+        return self._finished(self._store.save_note(draft, title), draft=draft)
 
     def records(  # noqa: PLR0913 - each names one thing a record must satisfy
         self,
@@ -289,7 +297,6 @@ class Memory:
         """
         from memolith.files.records import read_record
 
-        gate.check_is_text(id=record_id)
         with self._store.existing() as folder:
             return read_record(folder, record_id, include_secret=include_secret)
 
@@ -476,20 +483,14 @@ class Memory:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""
         return self._engine.reconfigure()
 
-    def _merged(self, record: Record, draft: Record) -> Record:
-        if not record.reused or not (draft.keywords or draft.metadata):
+    def _finished(
+        self, record: Record, is_over_limit: bool = False, draft: Record | None = None
+    ) -> Record:
+        if not is_over_limit and not record.reused:
             return record
-        from memolith.jobs.update import merge_words
+        from memolith.jobs.update import finish
 
-        return merge_words(self._store, record, draft)
-
-    def _trimmed(self, record: Record, is_over_limit: bool) -> Record:
-        if is_over_limit:
-            from memolith.jobs.run import trim
-
-            with suppress(MemolithError):  # the record is on disk, and the next append tries again
-                trim(self._store)
-        return record
+        return finish(self._store, record, draft, is_over_limit=is_over_limit)
 
 
 def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:

@@ -137,13 +137,10 @@ class Store:
                 draft = gate.mark_keys(draft)
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
             record = self.journal.append(transaction, draft)
-            is_over_limit = not record.reused and self._may_be_over_the_limit(transaction)
-        warnings = (*draft.warnings, *transaction.warnings)
-        if record.reused and record.text != draft.text:
-            warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
-        return replace(record, warnings=warnings), is_over_limit
+            is_over_limit = not record.reused and self.may_be_over_limit(transaction)
+        return with_warnings(record, draft, transaction), is_over_limit
 
-    def _may_be_over_the_limit(self, transaction: Transaction) -> bool:
+    def may_be_over_limit(self, transaction: Transaction) -> bool:
         """A cheap look: a file never has more records than lines, nor more characters than bytes."""
         limits = self.config.trim
         size, lines = transaction.size_of(self.journal.primary)
@@ -281,6 +278,14 @@ class Store:
 
         note_used(self.root, place, record_id, self.clock)
         return True
+
+
+def with_warnings(record: Record, draft: Record, transaction: Transaction) -> Record:
+    """A record that was written, with what its writer should know."""
+    warnings = (*draft.warnings, *transaction.warnings)
+    if record.reused and record.text != draft.text:
+        warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
+    return replace(record, warnings=warnings)
 
 
 def _is_users(draft: Record) -> bool:

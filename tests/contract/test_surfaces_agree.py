@@ -45,6 +45,11 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "reconfigure": ("— a command reads its settings", "— by itself", "/api/v1/reload"),
     "records": ("list", "memory", "/api/v1/records"),
     "remember": ("remember", "remember_this", "/api/v1/records"),
+    "remember_many": (
+        "— remember, a record each",
+        "— remember_this, a record each",
+        "— POST /records, a record each",
+    ),
     "save_note": ("save", "memory", "/api/v1/notes"),
     "search": ("search", "memory_search", "/api/v1/search"),
     "session_start": ("session-start", "session_start", "/api/v1/session-start"),

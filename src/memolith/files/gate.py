@@ -365,23 +365,22 @@ def checked_confidence(confidence: Any) -> float:
     return float(confidence)
 
 
-def admit_forgotten(transaction: Transaction, record: Record, *, by_user: bool) -> None:
+def admit_forgotten(transaction: Transaction, *records: Record, by_user: bool) -> None:
     """Refuse an agent what the user had forgotten; the user may bring it back.
 
-    Plans the removal of the tombstone into the same transaction as the record.
+    Plans the removal of the tombstones into the same transaction as the records.
     """
     folder = transaction.folder
     if not folder.may_hold(layout.TOMBSTONES):
         return
-    from memolith.files.ledger import find_tombstone, without_tombstone
+    from memolith.files.ledger import find_tombstone, without_tombstones
 
     stamp = folder.stamp(layout.TOMBSTONES)
-    stone = find_tombstone(folder, record.text)
-    if stone is None:
-        return
-    if not by_user:
-        refuse_forgotten(stone)
-    transaction.replace(layout.TOMBSTONES, without_tombstone(folder, stone), stamp)
+    stones = [stone for one in records if (stone := find_tombstone(folder, one.text)) is not None]
+    if stones and not by_user:
+        refuse_forgotten(stones[0])
+    if stones:
+        transaction.replace(layout.TOMBSTONES, without_tombstones(folder, stones), stamp)
 
 
 def refuse_forgotten(stone: Tombstone | None) -> None:

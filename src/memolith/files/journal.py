@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -39,13 +39,41 @@ class Journal:
         known = self._find_duplicate(transaction, record, now)
         if known is not None and known.citation is not None:
             return self.confirmed(transaction, known, known.citation)
+        planned = self._plan(transaction, record, now)
+        transaction.commit()
+        return planned
+
+    def append_many(self, transaction: Transaction, records: Iterable[Record]) -> list[Record]:
+        """Write records in one commit; one that equals another, here or in the file, only once."""
+        now = self.clock.now()
+        done: list[Record] = []
+        new: dict[str, list[Record]] = {}
+        confirmed: set[str] = set()
+        for record in records:
+            alike = new.setdefault(near_text(record.text), [])
+            if not policy(record.category).repeats:
+                same = next((one for one in alike if is_near(one, record, now)), None)
+                known = same or self._find_duplicate(transaction, record, now)
+                if known is not None and known.citation is not None:
+                    if same is None:
+                        confirmed |= {self.primary, self._complete(transaction, known)}
+                    done.append(replace(known, reused=True))
+                    continue
+            done.append(self._plan(transaction, record, now))
+            alike.append(done[-1])
+        if confirmed:
+            transaction.confirm(sorted(confirmed))
+        transaction.commit()
+        return done
+
+    def _plan(self, transaction: Transaction, record: Record, now: datetime) -> Record:
+        """Plan the line of a record in both files; returns the record with its time and place."""
         if record.created == NOT_YET:
             record = replace(record, created=now)
         day = layout.daily_log(self.clock.day_of(record.created))
         line = encode_line(record)
         number = transaction.append(day, line)
         transaction.append(self.primary, line, template=self.primary)
-        transaction.commit()
         return replace(record, citation=Citation(day, number, number))
 
     def confirmed(self, transaction: Transaction, record: Record, place: Citation) -> Record:
@@ -55,14 +83,19 @@ class Journal:
         if place.path != self.primary:  # a note, or archived
             transaction.confirm([place.path])
             return replace(record, reused=True)
-        day = layout.daily_log(self.clock.day_of(record.created))
+        day = self._complete(transaction, record)
         transaction.confirm([day, self.primary])
-        log = transaction.folder.read(day)
-        if log is not None and record.id.encode() not in log:
-            lines = transaction.read(self.primary).split(b"\n")
-            transaction.append(day, lines[place.first_line - 1] + b"\n")
-            transaction.commit()
+        transaction.commit()
         return replace(record, reused=True)
+
+    def _complete(self, transaction: Transaction, record: Record) -> str:
+        """Plan the line of a record that is missing in the log of its day; returns that log."""
+        day = layout.daily_log(self.clock.day_of(record.created))
+        log = transaction.folder.read(day)
+        if log is not None and record.id.encode() not in log and record.citation is not None:
+            lines = transaction.read(self.primary).split(b"\n")
+            transaction.append(day, lines[record.citation.first_line - 1] + b"\n")
+        return day
 
     def _find_duplicate(
         self, transaction: Transaction, record: Record, now: datetime

@@ -398,10 +398,11 @@ def find_tombstone(folder: Folder, text: str) -> Tombstone | None:
     return next((stone for stone in tombstones(folder.read) if stone.digest == sought), None)
 
 
-def without_tombstone(folder: Folder, stone: Tombstone) -> bytes:
-    """The tombstone file without one text: the user has brought it back."""
+def without_tombstones(folder: Folder, stones: Iterable[Tombstone]) -> bytes:
+    """The tombstone file without some texts: the user has brought them back."""
     lines = (folder.read(layout.TOMBSTONES) or b"").split(b"\n")
-    return b"\n".join(line for line in lines if stone.digest.encode() not in line)
+    gone = [stone.digest.encode() for stone in stones]
+    return b"\n".join(line for line in lines if not any(digest in line for digest in gone))
 
 
 def _json(line: bytes) -> object:

@@ -19,6 +19,7 @@ from memolith.visibility import may_stand_for, visible
 
 def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Record:
     """The record or note with this id, or with the only id that starts like this."""
+    gate.check_is_text(id=record_id)
     record = find_record(folder, record_id)
     found = _shown([record], Ledger.of(folder), include_secret=include_secret)
     if not found:

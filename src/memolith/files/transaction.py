@@ -103,7 +103,7 @@ class Transaction:
         A file that is missing or empty starts with the template of this name.
         """
         step = self._open(path)
-        if not step.size and template:
+        if not step.size and not step.data and template:
             step.data = load_template(template)
         number = step.lines + step.data.count(b"\n") + 1
         step.data += data

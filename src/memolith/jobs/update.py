@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from memolith.errors import RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
@@ -15,9 +16,22 @@ from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
 from memolith.files.record_format import with_values
 from memolith.files.transaction import Transaction
-from memolith.store import Store
+from memolith.jobs.run import trim
+from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
 from memolith.visibility import raises_trust, trust
+
+_FIELDS = (
+    "text",
+    "category",
+    "session",
+    "sensitivity",
+    "keywords",
+    "metadata",
+    "expires",
+    "confidence",
+    "timestamp",
+)
 
 
 def update(  # noqa: PLR0913 - each names one field of the record
@@ -29,8 +43,8 @@ def update(  # noqa: PLR0913 - each names one field of the record
     keywords: Sequence[str] | None,
     metadata: Mapping[str, object] | None,
     sensitivity: Sensitivity | None,
-) -> tuple[Record, bool]:
-    """Give a record or note new values; returns it and whether MEMORY.md may be over its limits."""
+) -> Record:
+    """Give a record or note new values."""
     gate.check_is_text(id=record_id)
     gate.check_is_text_or_none(text=text, sensitivity=sensitivity)
     gate.check_metadata(metadata)
@@ -75,14 +89,78 @@ def update(  # noqa: PLR0913 - each names one field of the record
     with store.existing() as folder:
         old, _ = changed(folder)
     if draft is not None and draft.text != old.text and not _is_note(old):
-        return store.append(draft, successor)
+        record, is_over_limit = store.append(draft, successor)
+        return finish(store, record, None, is_over_limit=is_over_limit)
     with store.changing() as transaction:
         old, new = changed(transaction.folder)
         if raises_trust(old.provenance.channel, channel, store.config.trust.external):
             new = replace(new, provenance=replace(new.provenance, channel=channel))
         if new.text != old.text:
             gate.admit_forgotten(transaction, new, by_user=by_user)
-        return _rewritten(store, transaction, old, new), False
+        return _rewritten(store, transaction, old, new)
+
+
+def remember_many(
+    store: Store, items: Iterable[str | Mapping[str, object] | Record], channel: str
+) -> tuple[Record, ...]:
+    """Write several records in one transaction: all, or none if one is refused."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise RefusedError(f"This is not a list of records but {items!r:.60}.")
+    drafts = [_draft(store, item, channel) for item in items]
+    for draft in drafts:
+        gate.check_record(draft)
+    drafts = list(map(gate.mark_keys, drafts))
+    if not drafts:
+        return ()
+    with store.writing() as transaction:
+        gate.admit_forgotten(transaction, *drafts, by_user=trust(channel) == "user")
+        records = store.journal.append_many(transaction, drafts)
+        is_over_limit = store.may_be_over_limit(transaction)
+    told = [
+        with_warnings(record, draft, transaction)
+        for record, draft in zip(records, drafts, strict=True)
+    ]
+    merged = tuple(finish(store, record, draft) for record, draft in zip(told, drafts, strict=True))
+    if is_over_limit:
+        finish(store, merged[-1], None, is_over_limit=True)
+    return merged
+
+
+def _draft(store: Store, item: str | Mapping[str, object] | Record, channel: str) -> Record:
+    if isinstance(item, Record):
+        item = {
+            "text": item.text,
+            "category": item.category,
+            "session": item.session,
+            "sensitivity": item.sensitivity,
+            "keywords": item.keywords,
+            "metadata": item.metadata,
+            "expires": item.expires,
+            "confidence": item.provenance.confidence,
+            "timestamp": item.created,
+        }
+    elif isinstance(item, str):
+        item = {"text": item}
+    elif not isinstance(item, Mapping):
+        raise RefusedError(f"This is not a text, a mapping or a record: {item!r:.60}.")
+    unknown = sorted(map(str, item.keys() - _FIELDS))
+    if unknown or "text" not in item:
+        what = f"{unknown[0]!r} is not a field" if unknown else "There is no text"
+        raise RefusedError(f"{what}: {item!r:.60}.", hint=f"Fields are: {', '.join(_FIELDS)}.")
+    draft: Callable[..., Record] = store.draft  # which checks each value
+    return draft(channel=channel, **item)
+
+
+def finish(
+    store: Store, record: Record, draft: Record | None, *, is_over_limit: bool = False
+) -> Record:
+    """Trim MEMORY.md if it is over its limits, and merge the words of a text that was saved again."""
+    if is_over_limit:
+        with suppress(MemolithError):  # the record is on disk, and the next append tries again
+            trim(store)
+    if draft is None or not record.reused or not (draft.keywords or draft.metadata):
+        return record
+    return merge_words(store, record, draft)
 
 
 def merge_words(store: Store, known: Record, draft: Record) -> Record:
