@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from memolith.cli.usage import UsageError
 from memolith.errors import RefusedError
-from memolith.files.document import UTF16_MARKS
-from memolith.files.record_format import BOM
+from memolith.files.record_format import BOM, UTF16_MARKS
 
 STANDARD_INPUT = "-"
 # The largest text a setting can allow; whoever pipes in more gets an error, not all our memory.

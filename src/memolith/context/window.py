@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Iterator
 from itertools import islice, takewhile
 
-from memolith.files.document import Document, is_utf16, not_utf8
+from memolith.files.document import Document
 from memolith.files.folder import Folder, close_quietly, storage_error
 from memolith.files.layout import load_template
 from memolith.files.ledger import secret_ids
@@ -18,7 +18,9 @@ from memolith.files.record_format import (
     BOM,
     RecordFormatError,
     claims_to_be_record,
+    is_utf16,
     json_part,
+    not_utf8,
     parse_line,
 )
 from memolith.text.wording import HIDDEN

@@ -13,11 +13,11 @@ from datetime import date
 
 from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
-from memolith.files.document import Document, is_utf16
+from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
 from memolith.files.promoted import TRAILER, generated_lines
-from memolith.files.record_format import BOM, RecordFormatError
+from memolith.files.record_format import BOM, RecordFormatError, is_utf16
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
 from memolith.types import Chunk, Record, Turn

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from memolith.errors import FileFormatError
 from memolith.files.record_format import (
     RecordFormatError,
     claims_to_be_record,
@@ -16,29 +15,7 @@ from memolith.files.record_format import (
 from memolith.text.cleaning import shown_path
 from memolith.types import Citation, Record
 
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FENCE = re.compile(rb"^[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE)
-
-
-def is_utf16(data: bytes) -> bool:
-    """Whether a file begins as UTF-16 or UTF-32 does, with a mark or without.
-
-    No line of it can be read, so nobody knows which of them are secret. Zeros alone are what a power
-    cut leaves.
-    """
-    first = data[:4]
-    every_second_is_zero = b"\0\0" in (first[::2], first[1::2])
-    return data.startswith(UTF16_MARKS) or (every_second_is_zero and any(first))
-
-
-def not_utf8(path: str, consequence: str) -> FileFormatError:
-    """The error for a file that some editor has saved as UTF-16."""
-    return FileFormatError(
-        f"{shown_path(path)} is not UTF-8 (it looks like UTF-16), so {consequence}.",
-        path=path,
-        line=1,
-        hint="Save the file as UTF-8 in your editor and try again.",
-    )
 
 
 @dataclass(frozen=True, slots=True)

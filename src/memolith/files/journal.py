@@ -1,4 +1,4 @@
-"""Append records to the daily log and MEMORY.md, each only once, and read them back."""
+"""Append records to the daily log and MEMORY.md, each only once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from datetime import datetime
 
 from memolith.clock import Clock
 from memolith.files import layout
-from memolith.files.document import Damage, Document, is_utf16, not_utf8
-from memolith.files.folder import Folder
 from memolith.files.gate import NOT_YET
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.files.transaction import Transaction
@@ -117,23 +115,6 @@ class Journal:
             if found and is_near(found, record, now) and not _is_superseded(found, data):
                 return found
         return None
-
-    def document(self, folder: Folder, path: str | None = None) -> Document:
-        """A memory file, MEMORY.md by default; a missing one is empty."""
-        path = path or self.primary
-        data = folder.read(path) or b""
-        if is_utf16(data):
-            raise not_utf8(path, "its records cannot be read")
-        return Document.parse(path, data)
-
-    def records(self, folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
-        """The records of both MEMORY.md files, in file order, each id once; `damages` gets the rest."""
-        seen: set[str] = set()
-        for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
-            for _, record in self.document(folder, path).records(damages):
-                if record.id not in seen:
-                    seen.add(record.id)
-                    yield record
 
 
 def is_same(found: Record, record: Record, now: datetime) -> bool:

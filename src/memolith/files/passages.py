@@ -8,13 +8,13 @@ import re
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import Roots
-from memolith.files.document import Document, Line, is_utf16, not_utf8
+from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.ledger import NO_MARKS, Ledger, find_record, sources_of
 from memolith.files.notes import readable_note
-from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.record_format import RecordFormatError, is_utf16, not_utf8, parse_line
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
 from memolith.types import Citation, Passage, Record

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from memolith.errors import RecordNotFoundError
 from memolith.files import gate, layout
-from memolith.files.document import Damage, damage_warnings
+from memolith.files.document import Damage, Document, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal, near_text
 from memolith.files.ledger import Ledger, find_record, memory_files, records_with
 from memolith.files.notes import is_note_path, notes, readable_note
-from memolith.files.record_format import encode_json
+from memolith.files.record_format import encode_json, is_utf16, not_utf8
 from memolith.types import Record, Records, policy
 from memolith.visibility import may_stand_for, visible
 
@@ -37,13 +37,26 @@ def read_records(
     """Every record of MEMORY.md and every note, oldest first."""
     damages: list[Damage] = []
     closed = folder.leave_out_closed()
-    read = [*journal.records(folder, damages), *notes(folder, damages)]
+    read = [*_of_memory(folder, damages), *notes(folder, damages)]
     ledger, now = Ledger.of(folder), journal.clock.now()
     if not include_past:
         read = [record for record in read if not ledger.is_past(record.id, now)]
     shown = _shown(read, ledger, include_secret=include_secret)
     shown.sort(key=lambda record: record.created)
     return Records(shown, (*closed.values(), *damage_warnings(damages)))
+
+
+def _of_memory(folder: Folder, damages: list[Damage]) -> Iterator[Record]:
+    """The records of both MEMORY.md files, in file order, each id once."""
+    seen: set[str] = set()
+    for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
+        data = folder.read(path) or b""
+        if is_utf16(data):
+            raise not_utf8(path, "its records cannot be read")
+        for _, record in Document.parse(path, data).records(damages):
+            if record.id not in seen:
+                seen.add(record.id)
+                yield record
 
 
 def newest(found: Records, limit: int | None, offset: int) -> Records:

@@ -15,10 +15,16 @@ from binascii import crc32
 from collections.abc import Iterator
 
 from memolith.files import atomic_write
-from memolith.files.document import is_utf16, not_utf8
 from memolith.files.folder import Folder, stamp_of
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.record_format import PREFIX, RecordFormatError, begins_as_record, parse_json
+from memolith.files.record_format import (
+    PREFIX,
+    RecordFormatError,
+    begins_as_record,
+    is_utf16,
+    not_utf8,
+    parse_json,
+)
 
 QUARANTINE = f"{STATE_FOLDER}/quarantine"
 _BLOCK = 512  # the smallest unit a disk writes

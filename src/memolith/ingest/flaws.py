@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 from memolith.files.chat_log import parse_turn
-from memolith.files.document import describe_damage, is_utf16, not_utf8
-from memolith.files.record_format import claims_to_be_record
+from memolith.files.document import describe_damage
+from memolith.files.record_format import claims_to_be_record, is_utf16, not_utf8
 from memolith.ingest.preparing import MOST_CHARS
 from memolith.text.cleaning import shown_path
 from memolith.types import Chunk

@@ -15,12 +15,12 @@ from memolith.errors import (
 )
 from memolith.files import gate, layout
 from memolith.files.backup import prune_backups, save_backup
-from memolith.files.document import Document, is_utf16, not_utf8
+from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.ledger import every_file
 from memolith.files.passages import ledger_for, secret_lines
-from memolith.files.record_format import encode_line, with_values
+from memolith.files.record_format import encode_line, is_utf16, not_utf8, with_values
 from memolith.files.transaction import Transaction
 from memolith.jobs.reports import EditReport, FileText
 from memolith.profile import Profile

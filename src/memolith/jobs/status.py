@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from memolith import __version__
 from memolith.files import layout
-from memolith.files.document import Damage, Document, damage_warnings, is_utf16
+from memolith.files.document import Damage, Document, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.ledger import archives
 from memolith.files.notes import notes
+from memolith.files.record_format import is_utf16
 from memolith.jobs.reports import Status
 from memolith.profile import Profile
 from memolith.text.cleaning import shown_path

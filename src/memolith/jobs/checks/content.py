@@ -6,12 +6,11 @@ from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.chat_log import ARCHIVE, parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
-from memolith.files.document import is_utf16
 from memolith.files.folder import Folder
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.ledger import Tombstone, tombstones
 from memolith.files.notes import parse_note, sensitivity_in
-from memolith.files.record_format import BOM, RecordFormatError
+from memolith.files.record_format import BOM, RecordFormatError, is_utf16
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.record_lines import RecordLines
 from memolith.jobs.checks.subject import Subject
