@@ -16,7 +16,6 @@ from memolith.context.engine import IndexCommands
 from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.memory import Memory
-from memolith.profile import Profile
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -139,16 +138,11 @@ class AsyncMemory(_Awaited):
             raise TypeError("A memory that is open already takes no further options.")
         super().__init__(root)
         self.memory = root
-
-    @property
-    def root(self) -> str:
-        """The folder that holds the memory."""
-        return self.memory.root
-
-    @property
-    def profile(self) -> Profile:
-        """Which memory it is, and how it was found."""
-        return self.memory.profile
+        self.root, self.profile = root.root, root.profile
+        self.chats = AsyncChats(root.chats)
+        self.files = AsyncFiles(root.files)
+        self.index = AsyncIndex(root.index)
+        self.jobs = AsyncJobs(root.jobs)
 
     @property
     def config(self) -> Config:
@@ -159,26 +153,6 @@ class AsyncMemory(_Awaited):
     def origins(self) -> Mapping[str, str]:
         """Where the value of each setting came from, by its full name."""
         return self.memory.origins
-
-    @property
-    def chats(self) -> AsyncChats:
-        """The conversation history."""
-        return AsyncChats(self.memory.chats)
-
-    @property
-    def files(self) -> AsyncFiles:
-        """Whole files and backups."""
-        return AsyncFiles(self.memory.files)
-
-    @property
-    def index(self) -> AsyncIndex:
-        """The index."""
-        return AsyncIndex(self.memory.index)
-
-    @property
-    def jobs(self) -> AsyncJobs:
-        """The jobs that tidy the memory."""
-        return AsyncJobs(self.memory.jobs)
 
     async def via(self, channel: str) -> AsyncMemory:
         """The same memory for callers of another channel."""

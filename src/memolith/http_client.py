@@ -48,8 +48,7 @@ class Server:
         try:
             return self._post(content, deadline)
         except httpx2.HTTPError as error:
-            late = clock.monotonic() >= deadline or isinstance(error, httpx2.TimeoutException)
-            if late:
+            if clock.monotonic() >= deadline or isinstance(error, httpx2.TimeoutException):
                 raise TooLateError(self._late) from error
             raise NoAnswerError(_reason(error)) from error
         except (RuntimeError, ValueError) as error:  # a client closed meanwhile may raise them

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Vectors: TypeAlias = "NDArray[np.float32]"
 Tokens: TypeAlias = "NDArray[np.uint16]"
 Column: TypeAlias = "NDArray[Any]"
-Picked: TypeAlias = "Column | slice"
 
 
 class IndexReplacedError(IndexUnavailableError):
@@ -175,7 +174,7 @@ class Signals:
     chat: Column  # a number for the chat
     record: Column  # an even number for the record; one more for a copy made of it
 
-    def take(self, at: Picked) -> Signals:
+    def take(self, at: Column | slice) -> Signals:
         """The signals of the chunks at these positions, in this order."""
         return Signals(*[column[at] for column in _columns(self)])
 
