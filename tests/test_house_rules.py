@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_950, 16),
-    "cli": (3_929, 56),
-    "config": (712, 4),
-    "context": (1_762, 21),
+    "(top)": (1_924, 16),
+    "cli": (3_927, 56),
+    "config": (739, 5),
+    "context": (1_764, 21),
     "embed": (592, 9),
-    "files": (3_784, 24),
+    "files": (3_814, 24),
     "index": (2_825, 26),
     "ingest": (1_218, 16),
-    "jobs": (9_578, 84),
+    "jobs": (9_650, 84),
     "llm": (758, 10),
     "mcp_server": (2_040, 22),
-    "rest": (2_340, 32),
+    "rest": (2_341, 32),
     "search": (1_703, 25),
     "text": (4_078, 49),
 }
-CEILING_OF_ALL = (37_291, 384)
+CEILING_OF_ALL = (37_379, 384)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -37,14 +37,6 @@ class Finder:
         self.index = OpenIndex(root, config, clock)
         self._synonyms = SynonymsFile()
 
-    def configure(self, config: Config, clock: Clock) -> None:
-        """Use other settings from the next search on."""
-        self.index.configure(config, clock)
-
-    def close(self) -> None:
-        """Close index and model: at once, or when the search that still uses them ends."""
-        self.index.close()
-
     def search(
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:

@@ -70,9 +70,7 @@ class Memory:
         self._begin(store, Engine(store), channel)
 
     def _begin(self, store: Store, engine: Engine, channel: str) -> None:
-        self._store = store
-        self._engine = engine
-        self._channel = channel
+        self._store, self._engine, self._channel = store, engine, channel
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that another process can open it with the settings it has here."""

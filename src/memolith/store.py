@@ -69,9 +69,8 @@ class Store:
     def writing(self) -> Transaction:
         """Take the writer lock; every write of the product goes through here."""
         gate.check_enabled(self.config.profile)
-        store = self.config.store
         folder = Folder(self.root, create=True)
-        return Transaction(folder, store.lock_timeout_seconds)
+        return Transaction(folder, self.config.store.lock_timeout_seconds)
 
     def changing(self) -> Transaction:
         """Take the writer lock of a memory that exists."""

@@ -9,9 +9,7 @@ from typing import Literal
 
 Sensitivity = Literal["public", "private-user", "secret", "operational"]
 Trust = Literal["user", "agent", "external"]
-CheckStatus = Literal["ok", "warn", "error", "info", "off"]
 ChunkKind = Literal["prose", "record", "turn"]
-JobStatus = Literal["planned", "skipped", "proposed", "done", "failed", "undone", "declined"]
 SessionKind = Literal["main", "dm", "heartbeat", "group"]
 
 Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file

@@ -12,9 +12,8 @@ from memolith.cli.input import at_terminal, confirmed
 from memolith.cli.opening import here, open_for_mending
 from memolith.cli.usage import Arguments
 from memolith.files.folder import SECOND_NAME
-from memolith.jobs.reports import DoctorReport
+from memolith.jobs.reports import CheckStatus, DoctorReport
 from memolith.text.wording import counted
-from memolith.types import CheckStatus
 
 HELP = """Look at everything that can be wrong with a memory: damaged lines by file and line number,
 links, modes, locks, backups, what a crash left behind. Nothing is changed without --fix."""

@@ -90,14 +90,14 @@ class Engine:
         except ConfigError as error:
             return Reconfiguration(problem=str(error))
         if self.opened is not None:
-            self.opened.configure(self._store.config, self._store.clock)
+            self.opened.index.configure(self._store.config, self._store.clock)
         self._recaller = None  # its answers were those of the settings before
         return Reconfiguration(changed=tuple(changed), restart=tuple(restart))
 
     def close(self) -> None:
         """Close index and model; the next search opens them again."""
         if self.opened is not None:
-            self.opened.close()
+            self.opened.index.close()
 
 
 class IndexCommands:

@@ -14,8 +14,7 @@ from memolith.files import atomic_write, layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
 from memolith.jobs.changes import split_lines
-from memolith.jobs.reports import Change, Hunk, JobReport, Snapped
-from memolith.types import JobStatus
+from memolith.jobs.reports import Change, Hunk, JobReport, JobStatus, Snapped
 
 LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 

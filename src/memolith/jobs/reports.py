@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
-from memolith.types import CheckStatus, JobStatus, Plain, Record
+from memolith.types import Plain, Record
+
+CheckStatus = Literal["ok", "warn", "error", "info", "off"]
+JobStatus = Literal["planned", "skipped", "proposed", "done", "failed", "undone", "declined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from memolith.types import JobStatus
+from memolith.jobs.reports import JobStatus
 
 
 class JobAnswer(BaseModel):

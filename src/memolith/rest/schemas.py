@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from memolith.types import CheckStatus, Sensitivity
+from memolith.jobs.reports import CheckStatus
+from memolith.types import Sensitivity
 
 
 class RecordAnswer(BaseModel):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from memolith.jobs.reports import Check
-from memolith.types import CheckStatus
+from memolith.jobs.reports import Check, CheckStatus
 
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20

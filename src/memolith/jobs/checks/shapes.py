@@ -11,9 +11,8 @@ from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.jobs.checks.findings import Findings, named, shown
 from memolith.jobs.checks.subject import ROOT, Entry, Kind, Subject
-from memolith.jobs.reports import Check
+from memolith.jobs.reports import Check, CheckStatus
 from memolith.text.wording import counted
-from memolith.types import CheckStatus
 
 _FOLDERS = (
     layout.DAILY_FOLDER,
