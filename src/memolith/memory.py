@@ -484,7 +484,8 @@ class Memory:
     def _finished(
         self, record: Record, is_over_limit: bool = False, draft: Record | None = None
     ) -> Record:
-        if not is_over_limit and not record.reused:
+        has_words = draft is not None and bool(draft.keywords or draft.metadata)
+        if not is_over_limit and not (record.reused and has_words):
             return record
         from memolith.jobs.update import finish
 
