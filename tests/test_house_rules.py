@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_924, 16),
+    "(top)": (1_925, 16),
     "cli": (3_927, 56),
     "config": (739, 5),
     "context": (1_764, 21),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_703, 25),
     "text": (4_078, 49),
 }
-CEILING_OF_ALL = (37_379, 384)
+CEILING_OF_ALL = (37_380, 384)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
