@@ -163,7 +163,8 @@ def a_place_is_named(memory: Memory) -> object:
 
 
 def patience_with_a_search(memory: Memory) -> object:
-    memory.remember("tea")
+    # The first question indexes them, which takes many times the shorter limit.
+    memory.remember_many(f"Tea number {number} is served at four" for number in range(1000))
     return bool(memory.context("When is tea served?").warnings)
 
 

@@ -62,12 +62,6 @@ def test_what_strangers_said_leaves_for_the_archive_only(mixed: Memory) -> None:
     assert ("I decided" in told, "A shop" in told) == (True, False)
 
 
-def test_without_a_long_memory_everything_leaves_for_the_archive_only(mixed: Memory) -> None:
-    lines = plan(mixed, compact__max_records=4, long_memory__enabled=False)
-    assert {line.partition(" → ")[2] for line in lines} == {"the archive only"}
-    assert not Path(mixed.root, "LONGMEMORY.md").exists()
-
-
 @pytest.fixture
 def two_months(root: str, clock: Clock, stopped_time: StoppedTime) -> Memory:
     """Sixty days of four records of the agent's each, and of one of the user's every third day."""
