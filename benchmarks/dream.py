@@ -16,7 +16,8 @@ from pathlib import Path
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.files import recall_log
-from memolith.types import Citation, Hit
+from memolith.results import Hit
+from memolith.types import Citation
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 _SUBJECTS = ("release", "garden", "pipeline", "office", "budget", "trumpet", "harbour", "server")

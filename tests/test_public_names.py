@@ -11,7 +11,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 import memolith
-from memolith import AsyncMemory, Memory, errors, reports
+from memolith import AsyncMemory, Memory, errors, reports, results
 from memolith.jobs import reports as job_reports
 from memolith.types import SENSITIVITIES
 from tests.files.samples import make_record
@@ -75,8 +75,9 @@ PUBLIC_METHODS = [
 @pytest.mark.parametrize("method", PUBLIC_METHODS, ids=lambda method: method.__qualname__)
 def test_the_types_of_a_method_can_be_read(method: Callable[..., object]) -> None:
     parameters = [name for name in inspect.signature(method).parameters if name != "self"]
-    # Reports are imported when one is made, so a signature names them without loading them.
-    hints = get_type_hints(method, localns={**vars(reports), **vars(job_reports)})
+    # Results are imported when one is made, so a signature names them without loading them.
+    names = {**vars(results), **vars(reports), **vars(job_reports)}
+    hints = get_type_hints(method, localns=names)
     assert set(hints) == {*parameters, "return"}
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from memolith.embed.model_files import tokenizer_path
 from memolith.files.chat_log import encode_turn
 from memolith.files.record_format import encode_line
-from memolith.types import Record, Turn
+from memolith.results import Turn
+from memolith.types import Record
 
 _WORDS_OF_A_CHUNK = (40, 140)
 _TOPIC_WORDS = 55

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"  # before our own imports, which read it
-
-from memolith.errors import MemolithError
-from memolith.types import (
-    Citation,
-    Hit,
-    Passage,
-    Provenance,
-    Recap,
-    Record,
-    SearchResult,
-    Sensitivity,
-    SessionContext,
-    Turn,
-    TurnContext,
-)
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from memolith.aio import AsyncMemory
+    from memolith.errors import MemolithError
     from memolith.memory import Memory
+    from memolith.results import Hit, Passage, Recap, SearchResult, Turn, TurnContext
+    from memolith.types import Citation, Provenance, Record, Sensitivity, SessionContext
+
+# Every command imports this package: a name is imported when it is first used.
+_MODULES = {
+    "AsyncMemory": "aio",
+    "Memory": "memory",
+    "MemolithError": "errors",
+    **dict.fromkeys(("Hit", "Passage", "Recap", "SearchResult", "Turn", "TurnContext"), "results"),
+    **dict.fromkeys(("Citation", "Provenance", "Record", "Sensitivity", "SessionContext"), "types"),
+}
 
 __all__ = [
     "AsyncMemory",
@@ -45,16 +43,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the two large classes on first use: every command imports this package."""
-    if name == "Memory":
-        from memolith.memory import Memory
-
-        return Memory
-    if name == "AsyncMemory":
-        from memolith.aio import AsyncMemory
-
-        return AsyncMemory
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"memolith.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

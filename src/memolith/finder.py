@@ -15,12 +15,12 @@ from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.sources import text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
+from memolith.results import Filters, SearchResult
 from memolith.search.candidates import Situation
 from memolith.search.filters import explain_names, explain_path
 from memolith.search.pipeline import Parts, Question
 from memolith.search.plan import Reader, plan, unread
 from memolith.text.calendar_parts import is_southern
-from memolith.types import Filters, SearchResult
 
 Answer = Callable[[Filters, int], SearchResult]
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memolith.errors import IndexUnavailableError
 from memolith.reports import IndexStatus
-from memolith.types import Chunk, Filters, Stamp
+from memolith.results import Chunk, Filters
+from memolith.types import Stamp
 
 if TYPE_CHECKING:
     import numpy as np

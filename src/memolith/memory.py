@@ -16,16 +16,7 @@ from memolith.context.engine import Engine, IndexCommands
 from memolith.files import gate
 from memolith.profile import Profile
 from memolith.store import Store
-from memolith.types import (
-    Passage,
-    Record,
-    Records,
-    SearchResult,
-    Sensitivity,
-    SessionContext,
-    SessionKind,
-    TurnContext,
-)
+from memolith.types import Record, Records, Sensitivity, SessionContext, SessionKind
 
 # Imported when they are used: most commands neither search nor run a job, and start faster without.
 if TYPE_CHECKING:
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
     from memolith.jobs.files import Files
     from memolith.jobs.reports import DoctorReport, ForgetReport, Status
     from memolith.reports import Reconfiguration
+    from memolith.results import Passage, SearchResult, TurnContext
 
 
 class Memory:
@@ -360,6 +352,7 @@ class Memory:
         was at the end of that day; with `keyword` or `metadata` only records and notes that have them
         are found; `explain` adds what every stage did. `warnings` says what was degraded.
         """
+        from memolith.results import SearchResult
         from memolith.search.filters import make_filters
 
         gate.check_question(text, limit)
@@ -443,6 +436,7 @@ class Memory:
         is left out. A search that takes too long is cut off, with a warning.
         """
         from memolith.context.turn import Turn
+        from memolith.results import TurnContext
         from memolith.search.filters import make_filters
 
         turn = Turn(

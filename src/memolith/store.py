@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
 from memolith.config.load import LoadedConfig, reload_settings
@@ -15,8 +16,11 @@ from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_same
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
-from memolith.types import Citation, Hit, Passage, Provenance, Record, Records, Sensitivity
+from memolith.types import Citation, Provenance, Record, Records, Sensitivity
 from memolith.visibility import trust
+
+if TYPE_CHECKING:
+    from memolith.results import Hit, Passage
 
 
 class Store:

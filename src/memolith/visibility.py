@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from memolith.types import Hit, Record, Sensitivity, SessionKind, Trust
+from memolith.types import Record, Sensitivity, SessionKind, Trust
+
+if TYPE_CHECKING:
+    from memolith.results import Hit
 
 # The setting `trust.external`: channels, and paths in extra folders; `*` matches any text.
 Patterns = tuple[str, ...]

@@ -25,7 +25,7 @@ from memolith.context.cache import AnswerCache
 from memolith.context.recall import Recaller
 from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
-from memolith.types import Filters, SearchResult
+from memolith.results import Filters, SearchResult
 from tests.conftest import StoppedTime
 
 TICK = 0.06  # after this a change gets another time stamp

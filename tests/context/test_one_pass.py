@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from memolith.types import Filters, Hit
+    from memolith.results import Filters, Hit
 
 QUESTION = "Which port does the staging server use, and who restarts it?"
 

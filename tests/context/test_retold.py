@@ -9,7 +9,8 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.context.retold import without_retold
-from memolith.types import Citation, Hit, Record
+from memolith.results import Hit
+from memolith.types import Citation, Record
 from tests.conftest import StoppedTime
 from tests.marking import mark_secret
 

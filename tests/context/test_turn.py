@@ -19,10 +19,11 @@ from memolith.context.queries import derive
 from memolith.context.skipping import skip_reason
 from memolith.context.turn import Turn, turn_context
 from memolith.errors import RefusedError
+from memolith.results import Filters, Hit, SearchResult
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted, without_recalled
-from memolith.types import Citation, Filters, Hit, SearchResult
+from memolith.types import Citation
 
 CONFIG = with_values({}).context
 NOTHING = SearchResult(hits=())

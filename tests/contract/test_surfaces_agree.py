@@ -21,7 +21,7 @@ from memolith.mcp_server.json_shapes import search_json
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.toolset import TOOLS
 from memolith.rest.app import build_api
-from memolith.types import SearchResult, SessionHit
+from memolith.results import SearchResult, SessionHit
 from tests.contract.method_table import DOCUMENT, END, START, method_table
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling

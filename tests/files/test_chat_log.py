@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.errors import RefusedError
 from memolith.files.chat_log import TRUNCATED, encode_turn, parse_turn
-from memolith.types import Turn
+from memolith.results import Turn
 from tests.files.samples import ANY_TEXT, MOMENTS
 
 HISTORY = "conversation-history.jsonl"

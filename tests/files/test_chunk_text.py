@@ -14,7 +14,7 @@ from memolith.errors import StorageError
 from memolith.files.chunk_text import read_texts
 from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
-from memolith.types import Chunk
+from memolith.results import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

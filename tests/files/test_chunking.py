@@ -15,7 +15,7 @@ from memolith.files.chunking import CHUNK_BYTES, chunk_file, file_date
 from memolith.files.notes import encode_record
 from memolith.files.record_format import encode_line, is_utf16
 from memolith.jobs.statements import statements
-from memolith.types import Chunk, Turn
+from memolith.results import Chunk, Turn
 from tests.files.samples import make_record
 
 DAY = date(2026, 11, 15)

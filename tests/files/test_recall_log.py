@@ -13,7 +13,8 @@ from memolith.clock import Clock
 from memolith.files import recall_log
 from memolith.files.folder import Folder
 from memolith.files.recall_log import LOG, OLDER_LOG, Shown, Used, read_log
-from memolith.types import Citation, Hit
+from memolith.results import Hit
+from memolith.types import Citation
 
 CLOCK = Clock("UTC", now=lambda: datetime(2026, 11, 15, 12, tzinfo=UTC))
 

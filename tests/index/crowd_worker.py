@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.index import database
-from memolith.types import WEAK
+from memolith.results import WEAK
 
 FILES = 5
 WRITERS = 2

@@ -10,8 +10,8 @@ import numpy as np
 from memolith.index.nearest import normalised
 from memolith.index.postings import pack_terms
 from memolith.interfaces import FileChange, FileState, IndexedChunk
+from memolith.results import Chunk, Filters
 from memolith.text.terms import term_counts
-from memolith.types import Chunk, Filters
 
 if TYPE_CHECKING:
     from memolith.index.nearest import Nearest

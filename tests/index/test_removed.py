@@ -12,14 +12,14 @@ from memolith import Memory
 from memolith.index import segments as module
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import FileChange
-from memolith.types import Filters
+from memolith.results import Filters
 from tests.index.samples import ALL, MODEL, indexed, make_chunk, put, state_of, vector_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from memolith.interfaces import Nomination
-    from memolith.types import Chunk
+    from memolith.results import Chunk
 
 WORDS = ["all", "ferry", "lisbon", "sea", "harbour", "ticket"]
 OPEN = Filters()

@@ -14,7 +14,7 @@ import pytest
 from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import WORD_START, FileChange, IndexedChunk, IndexReplacedError
-from memolith.types import Filters
+from memolith.results import Filters
 from tests.index.samples import (
     ALL,
     MODEL,

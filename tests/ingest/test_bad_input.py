@@ -23,7 +23,7 @@ from tests.pace import cpu_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memolith.types import SearchResult
+    from memolith.results import SearchResult
 
 
 @pytest.fixture

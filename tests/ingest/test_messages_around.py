@@ -12,7 +12,7 @@ from memolith import Memory
 from memolith.files.chat_log import SHORT_CHARS, encode_turn
 from memolith.files.chunking import chunk_file
 from memolith.ingest.preparing import Said, embedding_text
-from memolith.types import Chunk, Turn
+from memolith.results import Chunk, Turn
 from tests.ingest.test_models import sent, settings
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from datetime import date
 import numpy as np
 
 from memolith.interfaces import ASSISTANT, NOBODY, RECORD, TURN, USER, Signals
+from memolith.results import Chunk
 from memolith.search.candidates import Candidates, Situation
-from memolith.types import Chunk
 
 TODAY = date(2026, 11, 15)
 SITUATION = Situation(question="what?", today=TODAY, limit=10)

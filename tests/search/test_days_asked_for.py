@@ -19,7 +19,7 @@ from memolith.text.dates import SURE, find_days
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memolith.types import Hit
+    from memolith.results import Hit
 
 TODAY = date(2026, 4, 15)
 FORMS = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.record_format import encode_line
-from memolith.types import WEAK
+from memolith.results import WEAK
 from tests.pace import cpu_seconds
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memolith.clock import Clock
-    from memolith.types import SearchResult
+    from memolith.results import SearchResult
 
 SHOWN = "# Kitchen\n\nBruno eats carrots and rice every morning.\n\n# Garden\n\nThe heron stands in the pond.\n\n# Vault\n"
 # Whoever wrote it may have meant a secret record.

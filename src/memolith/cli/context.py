@@ -14,8 +14,9 @@ from memolith.cli.usage import Arguments, seconds, whole_number
 from memolith.context.session_start import HOOK_CHARS
 from memolith.mcp_server.json_shapes import context_json
 from memolith.memory import Memory
+from memolith.results import TurnContext
 from memolith.text.units import utf16_units
-from memolith.types import SESSION_KINDS, TurnContext
+from memolith.types import SESSION_KINDS
 
 HELP = """\
 Print what is worth knowing before a message is answered; nothing for a mere greeting. The message may come

@@ -10,8 +10,9 @@ from memolith.cli import output
 from memolith.cli.opening import open_memory
 from memolith.cli.usage import Arguments, line_number, whole_number
 from memolith.mcp_server.json_shapes import record_json
+from memolith.results import Passage
 from memolith.text.wording import counted
-from memolith.types import Passage, Record, iso
+from memolith.types import Record, iso
 
 HELP = """\
 Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found.

@@ -10,7 +10,7 @@ from memolith.cli.opening import again, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.mcp_server.json_shapes import turn_json
 from memolith.memory import Memory
-from memolith.types import Turn
+from memolith.results import Turn
 
 HELP = """\
 Write one turn of a chat to conversation-history.jsonl: what the user said, what the agent answered.

@@ -15,9 +15,9 @@ from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.mcp_server.json_shapes import search_json
+from memolith.results import Hit, SearchResult
 from memolith.text.cleaning import clean, one_line
 from memolith.text.cut import cut
-from memolith.types import Hit, SearchResult
 
 HELP = "Find what answers a question, by words and by meaning, best first."
 EXAMPLE = """\

@@ -11,9 +11,9 @@ from memolith.errors import MemolithError
 from memolith.files import gate
 from memolith.files.chat_log import ChatLog
 from memolith.files.folder import Folder
+from memolith.results import Recap, Turn
 from memolith.store import Store
 from memolith.text.quotation import without_fenced
-from memolith.types import Recap, Turn
 from memolith.visibility import allowed_platform
 
 

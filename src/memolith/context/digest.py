@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memolith.context.excerpts import excerpt
+from memolith.results import Hit
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import short_id
-from memolith.types import Hit
 from memolith.visibility import label_of
 
 HEADING = "## Relevant Memories"

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, TypeVar
 from memolith.errors import ConfigError, MemolithError
 from memolith.files import gate
 from memolith.store import Store
-from memolith.types import Filters, Progress, SearchResult
+from memolith.types import Progress
 
 # Imported when they are used: they load NumPy, and most commands do not search.
 if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.finder import Finder
     from memolith.reports import IndexStatus, Reconfiguration, SyncReport
+    from memolith.results import Filters, SearchResult
+
+    Answer = Callable[[Filters, int], SearchResult]
 
 T = TypeVar("T")
-Answer = Callable[[Filters, int], SearchResult]
 
 
 class Engine:
@@ -64,6 +66,8 @@ class Engine:
         self, question: str, filter_sets: Sequence[Filters], limit: int, work: Callable[[Answer], T]
     ) -> T:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
+        from memolith.results import SearchResult
+
         profile = self._store.profile
         if not profile.exists:
             nothing = SearchResult(hits=(), warnings=profile.missing)

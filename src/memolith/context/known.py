@@ -11,9 +11,10 @@ from memolith.errors import MemolithError
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import parse_citation
+from memolith.results import Hit
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted
-from memolith.types import Citation, Hit
+from memolith.types import Citation
 
 _LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 _NO_MARKS = str.maketrans("⟨⟩", "  ")

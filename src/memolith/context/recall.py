@@ -17,7 +17,7 @@ from memolith.context.turn import Turn, turn_context
 from memolith.context.version import StoreVersion
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
-from memolith.types import Filters, Hit, SearchResult, TurnContext
+from memolith.results import Filters, Hit, SearchResult, TurnContext
 
 NoteShown = Callable[[Sequence[Hit], str, str], None]
 

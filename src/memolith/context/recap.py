@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memolith.clock import Clock
+from memolith.results import Recap, SearchResult, Turn
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
-from memolith.types import Recap, SearchResult, Turn
 from memolith.visibility import Patterns, trust_label
 
 Show = Callable[[Turn], str]

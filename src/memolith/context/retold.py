@@ -13,11 +13,11 @@ from itertools import chain
 
 from memolith.context.taken_back import TakenBack
 from memolith.files import layout
+from memolith.results import Hit
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import SummaryLine, read_line, short_id
 from memolith.text.terms import stems, terms_of
 from memolith.text.wording import HIDDEN
-from memolith.types import Hit
 
 SecretOn = Callable[[Collection[date]], Collection[str]]
 

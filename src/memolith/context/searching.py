@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from memolith.context.deadline import in_time
-from memolith.types import WEAK, Filters, Hit, SearchResult
+from memolith.results import WEAK, Filters, Hit, SearchResult
 
 Answer = Callable[[Filters, int], SearchResult]
 MaySee = Callable[[Hit], bool]

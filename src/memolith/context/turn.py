@@ -14,9 +14,10 @@ from memolith.context.searching import Ask, Searches
 from memolith.context.skipping import skip_reason
 from memolith.errors import RefusedError
 from memolith.files import gate
+from memolith.results import Filters, Hit, TurnContext
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import held_back
-from memolith.types import SESSION_KINDS, Citation, Filters, Hit, SessionKind, TurnContext
+from memolith.types import SESSION_KINDS, Citation, SessionKind
 from memolith.visibility import may_see
 
 # Of so many turns of chats both sides are handed over, of others what was found.

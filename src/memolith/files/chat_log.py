@@ -19,7 +19,8 @@ from memolith.files.record_format import (
     parse_time,
 )
 from memolith.files.transaction import Transaction
-from memolith.types import Chunk, Record, Turn
+from memolith.results import Chunk, Turn
+from memolith.types import Record
 
 Message = tuple[int, str, str]  # line, role, text
 

@@ -13,7 +13,7 @@ from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import RecordFormatError, parse_line
-from memolith.types import Chunk, ReadText
+from memolith.results import Chunk, ReadText
 
 # How many files stay open: chunks of one file may come far apart.
 _MAX_OPEN = 8

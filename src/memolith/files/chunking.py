@@ -18,9 +18,10 @@ from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.notes import parse_note
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import BOM, RecordFormatError, is_utf16
+from memolith.results import Chunk, Turn
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
-from memolith.types import Chunk, Record, Turn
+from memolith.types import Record
 
 # 400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
 CHUNK_BYTES = 1600

@@ -15,9 +15,10 @@ from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.ledger import NO_MARKS, Ledger, find_record, sources_of
 from memolith.files.notes import readable_note
 from memolith.files.record_format import RecordFormatError, is_utf16, not_utf8, parse_line
+from memolith.results import Passage
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
-from memolith.types import Citation, Passage, Record
+from memolith.types import Citation, Record
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 DAMAGED = "(damaged record; it may be secret)"

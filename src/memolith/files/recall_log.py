@@ -19,11 +19,12 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.results import Hit
 from memolith.text.digests import blake2b, sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
-from memolith.types import Citation, Hit
+from memolith.types import Citation
 
 LOG = f"{STATE_FOLDER}/recalls.jsonl"
 OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"

@@ -16,7 +16,7 @@ from memolith.index.nearest import distinct
 from memolith.index.rows import record_numbers
 from memolith.index.segment import Segment
 from memolith.interfaces import Tokens, Vectors
-from memolith.types import Filters
+from memolith.results import Filters
 
 Mask = NDArray[np.bool_]
 

@@ -21,8 +21,8 @@ from memolith.index.nearest import quantise
 from memolith.index.postings import pack_terms
 from memolith.index.segment import Row
 from memolith.interfaces import FileState, Found, IndexedChunk, Vectors
+from memolith.results import Chunk
 from memolith.text.digests import blake2b
-from memolith.types import Chunk
 
 _STAMP = struct.Struct("<QQq")
 _SUM = struct.Struct("<I")

@@ -34,7 +34,7 @@ from memolith.interfaces import (
     Vectors,
 )
 from memolith.reports import IndexStatus
-from memolith.types import Filters
+from memolith.results import Filters
 
 _NO_KEY = 1 << 62
 P = ParamSpec("P")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memolith.index.fetching import batches, marks
 from memolith.index.rows import NEWER, REPLACED, clean
-from memolith.types import Filters
+from memolith.results import Filters
 
 if TYPE_CHECKING:
     import apsw

@@ -9,8 +9,9 @@ from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.ingest.flaws import Flaws, without_noise
 from memolith.ingest.sources import RACY, Days
 from memolith.interfaces import FileState
+from memolith.results import Chunk
 from memolith.text.digests import blake2b
-from memolith.types import Chunk, Stamp
+from memolith.types import Stamp
 
 
 @dataclass(frozen=True, slots=True)

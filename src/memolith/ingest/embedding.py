@@ -12,7 +12,7 @@ from dataclasses import replace
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.sources import Sources, text_digest
 from memolith.interfaces import Embedder, Found, Index
-from memolith.types import Chunk, ReadText
+from memolith.results import Chunk, ReadText
 
 _CHUNKS_AT_ONCE = 512
 

@@ -9,8 +9,8 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.document import describe_damage
 from memolith.files.record_format import claims_to_be_record, is_utf16, not_utf8
 from memolith.ingest.preparing import MOST_CHARS
+from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
-from memolith.types import Chunk
 
 # Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
 _MOST_ODD = 0.3

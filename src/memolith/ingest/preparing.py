@@ -10,8 +10,8 @@ from memolith.errors import EmbeddingError
 from memolith.index.nearest import REFUSED, normalised
 from memolith.index.vocabulary import Vocabulary
 from memolith.interfaces import Embedder, Vectors, WordVectors
+from memolith.results import Chunk
 from memolith.text.in_english import in_english
-from memolith.types import Chunk
 
 # A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
 _AT_ONCE = 1_000

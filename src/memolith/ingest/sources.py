@@ -9,8 +9,9 @@ from datetime import date
 from memolith.files.chunking import CUT
 from memolith.files.discovery import Roots
 from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
+from memolith.results import Turn
 from memolith.text.digests import blake2b
-from memolith.types import Record, Turn
+from memolith.types import Record
 
 RACY = -1  # the time in the stamp of a file that was indexed too soon after it was written
 

@@ -14,9 +14,10 @@ from memolith.ingest.helper import Helper, HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said
 from memolith.ingest.sources import Sources, as_seen, text_digest
 from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
+from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
-from memolith.types import Chunk, Progress, Stamp
+from memolith.types import Progress, Stamp
 
 # Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
 _CHUNKS_AT_ONCE = 512

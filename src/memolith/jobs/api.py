@@ -44,9 +44,10 @@ from memolith.jobs.told_before import told_before
 from memolith.jobs.validation import validated
 from memolith.llm.choose import choose_summariser
 from memolith.llm.prompt_files import load_prompt
+from memolith.results import SearchResult
 from memolith.search.filters import make_filters
 from memolith.store import Store
-from memolith.types import Progress, Record, SearchResult, Sensitivity
+from memolith.types import Progress, Record, Sensitivity
 from memolith.visibility import channel_name, trust, visible
 
 if TYPE_CHECKING:  # it loads NumPy

@@ -17,8 +17,9 @@ from memolith.mcp_server.quoting import (
     told,
 )
 from memolith.mcp_server.tool import SESSION_KIND, Answer, Call, Tool
+from memolith.results import Hit, SearchResult
 from memolith.text.quotation import fence, quoted_line
-from memolith.types import Hit, Record, SearchResult
+from memolith.types import Record
 from memolith.visibility import label_of
 
 _NEWEST = 3  # records of a group

@@ -12,10 +12,10 @@ from memolith.mcp_server.quoting import (
     told,
 )
 from memolith.mcp_server.tool import Answer, Call, Tool
+from memolith.results import Hit, Passage, SearchResult
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.text.summary_line import handle
-from memolith.types import Hit, Passage, SearchResult
 from memolith.visibility import label_of
 
 QUERY: Json = {"type": "string", "maxLength": 8000}

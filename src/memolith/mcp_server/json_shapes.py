@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING
 
 from memolith.files.gate import MAX_LEVELS
 from memolith.jobs.reports import Relationships
-from memolith.types import (
-    Hit,
-    Recap,
-    Record,
-    SearchResult,
-    SessionContext,
-    SessionHit,
-    StageTrace,
-    Turn,
-    TurnContext,
-    iso,
-)
+from memolith.results import Hit, Recap, SearchResult, SessionHit, StageTrace, Turn, TurnContext
+from memolith.types import Record, SessionContext, iso
 from memolith.visibility import label_of
 
 if TYPE_CHECKING:

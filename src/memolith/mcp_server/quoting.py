@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from memolith.context.excerpts import excerpt
 from memolith.mcp_server.json_shapes import Json, chat_json, hit_json, record_json
+from memolith.results import Hit, SessionHit
 from memolith.text.cleaning import shown_path
 from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.stopwords import keywords
-from memolith.types import Hit, Record, SessionHit
+from memolith.types import Record
 from memolith.visibility import Patterns, trust_label
 
 MOST_CHARS = 40_000  # of one answer: more would fill a model's context

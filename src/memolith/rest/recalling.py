@@ -10,7 +10,8 @@ from memolith.rest.answers import ERRORS, RECALL_PATH, Answer, RequestError
 from memolith.rest.asking import JsonBody, TheMemory
 from memolith.rest.original_schemas import RecallAnswer, RecallFailure
 from memolith.rest.requests import LONGEST_QUESTION
-from memolith.types import WEAK, Recap, Turn, iso
+from memolith.results import WEAK, Recap, Turn
+from memolith.types import iso
 
 routes = APIRouter(tags=["chats"])
 

@@ -9,7 +9,7 @@ from memolith.rest.answers import V1, Answer
 from memolith.rest.asking import TheMemory, secrets
 from memolith.rest.requests import SearchRequest
 from memolith.rest.schemas import SearchAnswer
-from memolith.types import SearchResult
+from memolith.results import SearchResult
 
 routes = APIRouter(prefix=V1, tags=["search"])
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memolith.interfaces import Column, Signals
+from memolith.results import Chunk
 from memolith.text.dates import DayRange
-from memolith.types import Chunk
 
 Floats = NDArray[np.floating[Any]]
 Stage = Callable[["Situation", "Candidates"], "Candidates"]

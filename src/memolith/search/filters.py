@@ -10,8 +10,8 @@ from datetime import date, datetime
 
 from memolith.clock import Clock
 from memolith.errors import RefusedError
+from memolith.results import Filters, SearchResult
 from memolith.text.cleaning import shown_name, shown_path
-from memolith.types import Filters, SearchResult
 
 Day = date | str
 Path = str | os.PathLike[str]

@@ -11,9 +11,9 @@ import numpy as np
 
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Embedder, Index, Nomination, Signals, Vectors
+from memolith.results import Filters
 from memolith.search.plan import QueryPlan
 from memolith.text.dates import DayRange
-from memolith.types import Filters
 
 _NO_VECTOR = "The model gave no vector for this question. Searched by words only."
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from memolith.config.sections import SearchConfig
 from memolith.interfaces import Embedder, Index, Nomination, WordVectors
+from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
 from memolith.search.candidates import Candidates, Situation, Stage, Staged
 from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
@@ -33,7 +34,6 @@ from memolith.search.tracing import trace
 from memolith.search.written import Written, not_said
 from memolith.text.clock_times import with_halves
 from memolith.text.wording import counted
-from memolith.types import WEAK, Chunk, Filters, ReadText, SearchResult
 
 # How many of each ranking take part in the fusion, and how many of those are staged: more change no
 # recall (benchmarks/recall). Who wants many hits gets them.

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import Found, Index
+from memolith.results import Chunk, Filters, ReadText
 from memolith.search.candidates import Candidates
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import with_stand_ins
-from memolith.types import Chunk, Filters, ReadText
 
 
 class Reading:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memolith.results import Chunk, Hit, SessionHit
 from memolith.search.candidates import Candidates, Situation
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
 from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
-from memolith.types import Chunk, Hit, SessionHit
 from memolith.visibility import Patterns, is_path_external, trust_in_file
 
 

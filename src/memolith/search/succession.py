@@ -8,9 +8,9 @@ from datetime import date
 import numpy as np
 
 from memolith.interfaces import RECORD, Column, Found, Signals
+from memolith.results import Chunk, Filters
 from memolith.search.candidates import Candidates
 from memolith.search.reading import Reading
-from memolith.types import Chunk, Filters
 
 
 def with_successors(

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import Column
+from memolith.results import StageTrace
 from memolith.search.candidates import Candidates, Staged
 from memolith.search.fuse import raw
 from memolith.search.reading import Reading
-from memolith.types import StageTrace
 
 _TRACED = 50
 

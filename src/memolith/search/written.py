@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 
 from memolith.interfaces import Index, Nomination
+from memolith.results import Filters
 from memolith.search.candidates import Candidates
 from memolith.search.exact import has_digit
 from memolith.search.nominating import nowhere
@@ -16,7 +17,6 @@ from memolith.text.clock_times import with_halves
 from memolith.text.synonyms import is_listed
 from memolith.text.terms import stems, term_counts, terms_of
 from memolith.text.tokens import MARKS, words
-from memolith.types import Filters
 
 _READ = 5  # texts with a term, the best
 _FIRST = 10.0  # what must stand in a text counts so much more than what should
