@@ -16,6 +16,7 @@ from memolith.context.engine import IndexCommands
 from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.memory import Memory
+from memolith.types import SessionKind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -154,9 +155,9 @@ class AsyncMemory(_Awaited):
         """Where the value of each setting came from, by its full name."""
         return self.memory.origins
 
-    async def via(self, channel: str) -> AsyncMemory:
+    async def via(self, channel: str | None = None, *, kind: SessionKind = "main") -> AsyncMemory:
         """The same memory for callers of another channel."""
-        return AsyncMemory(self.memory.via(channel))
+        return AsyncMemory(self.memory.via(channel, kind=kind))
 
     async def __aenter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@ from memolith.files import gate
 from memolith.profile import Profile
 from memolith.store import Store
 from memolith.types import Record, Records, Sensitivity, SessionContext, SessionKind
+from memolith.visibility import channel_in
 
 # Imported when they are used: most commands neither search nor run a job, and start faster without.
 if TYPE_CHECKING:
@@ -78,8 +79,9 @@ class Memory:
         """Close the index and the model; a later call opens them again."""
         self._engine.close()
 
-    def via(self, channel: str) -> Memory:
-        """The same memory for callers of another channel; settings, index and model are shared."""
+    def via(self, channel: str | None = None, *, kind: SessionKind = "main") -> Memory:
+        """The same memory for another channel; what a session of the kind `group` writes is external."""
+        channel = channel_in(self._channel if channel is None else channel, kind)
         return open_store(self._store, channel, self._engine)
 
     @property
@@ -148,7 +150,6 @@ class Memory:
         """Write a record to today's daily log and to MEMORY.md; when this returns, it is on disk.
 
         A `timestamp` of the past says when it was learned: then it goes to the log of that day.
-
         The same text in the same category and session is not written twice: the existing record
         comes back, with `reused` set; keywords and metadata that it did not have are added to it.
         """

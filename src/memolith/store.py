@@ -185,7 +185,7 @@ class Store:
                 draft = replace(draft, created=now)
             known = find_same_note(transaction.folder, draft, now)
             if known is not None:
-                return replace(known, reused=True, warnings=draft.warnings)
+                return with_warnings(replace(known, reused=True), draft, transaction)
             return write_note(transaction, draft, self.clock, title)
 
     def ids_with(

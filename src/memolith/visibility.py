@@ -46,6 +46,11 @@ def trust(channel: str, external: Patterns = ()) -> Trust:
     return "user" if channel in _USER_CHANNELS else "agent"
 
 
+def channel_in(channel: str, kind: str) -> str:
+    """The channel of what a session of this kind writes: in a group, anybody may have said it."""
+    return channel + _GROUP if kind == "group" and not channel.endswith(_GROUP) else channel
+
+
 def matches(name: str, external: Patterns) -> bool:
     """Whether a channel or path is declared external, in whatever case."""
     folded = name.casefold()
@@ -87,6 +92,7 @@ def raises_trust(channel: str, over: str, external: Patterns) -> bool:
 
 def allowed_platform(platform: str, channel: str, external: Patterns = ()) -> str:
     """Where a turn was said; a channel may name one that is trusted less than itself, never more."""
+    platform = channel_in(platform, "group" if channel.endswith(_GROUP) else "main")
     return channel if raises_trust(platform, channel, external) else platform
 
 

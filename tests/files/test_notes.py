@@ -94,6 +94,8 @@ def test_a_near_copy_of_a_note_is_not_written(memory: Memory, again: str) -> Non
     first = memory.save_note("Ana owns the key")
     second = memory.save_note(again)
     assert (second.id, second.reused) == (first.id, True)
+    assert "says the same" in " ".join(second.warnings)
+    assert memory.save_note("Ana owns the key").warnings == ()
     assert not memory.save_note("Ana owns the keys").reused
 
 

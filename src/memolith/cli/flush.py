@@ -11,6 +11,7 @@ from memolith.cli.hook import Hook, of_hook
 from memolith.cli.hook_answer import Answer, answer_host
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory, warn_of_unapproved
+from memolith.cli.record_options import add_kind
 from memolith.cli.transcript import read_transcript
 from memolith.cli.usage import Arguments
 from memolith.jobs.reports import FlushReport
@@ -32,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session", metavar="ID", help="the session it belongs to; else the hook's, or main"
     )
+    add_kind(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be saved")
     parser.add_argument("--prompt", action="store_true", help="print the text for an agent")
 

@@ -7,6 +7,7 @@ import argparse
 from memolith.cli import output
 from memolith.cli.input import STANDARD_INPUT, read_standard_input
 from memolith.cli.opening import again, open_memory
+from memolith.cli.record_options import add_kind
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.mcp_server.json_shapes import turn_json
 from memolith.memory import Memory
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--platform", metavar="NAME", default="cli", help="where it was said (default: cli)"
     )
+    add_kind(parser)
     parser.add_argument(
         "--limit", metavar="N", type=whole_number, default=10, help="turns to show (default: 10)"
     )

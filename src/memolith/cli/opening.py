@@ -13,6 +13,7 @@ from memolith.errors import MemolithError
 from memolith.memory import Memory, open_store
 from memolith.profile import Profile
 from memolith.store import Store
+from memolith.visibility import channel_in
 
 # Where a found folder is not approved, these use the default memory and say so; all others refuse.
 _USE_DEFAULT = frozenset(
@@ -96,7 +97,8 @@ def open_memory(
     )
     if not hook:
         warn_of_unapproved(profile)
-    return open_store(Store(profile, loaded, given), channel)
+    in_session = channel_in(channel, getattr(args, "kind", None) or "main")
+    return open_store(Store(profile, loaded, given), in_session)
 
 
 def make_if_new(memory: Memory) -> None:

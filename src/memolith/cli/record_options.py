@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime
 
 from memolith.cli.usage import Arguments, UsageError
-from memolith.types import CATEGORIES, SENSITIVITIES
+from memolith.types import CATEGORIES, SENSITIVITIES, SESSION_KINDS
 
 
 def add_record_options(parser: argparse.ArgumentParser, *, category: str) -> None:
@@ -20,6 +20,7 @@ def add_record_options(parser: argparse.ArgumentParser, *, category: str) -> Non
     parser.add_argument(
         "--session", metavar="ID", default="main", help="the session it belongs to (default: main)"
     )
+    add_kind(parser)
     add_sensitivity(parser, default="private-user")
     parser.add_argument(
         "--keyword",
@@ -33,6 +34,16 @@ def add_record_options(parser: argparse.ArgumentParser, *, category: str) -> Non
     )
     parser.add_argument(
         "--timestamp", metavar="WHEN", help="when it was learned: a day or a moment of the past"
+    )
+
+
+def add_kind(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says in what kind of session something is written."""
+    parser.add_argument(
+        "--kind",
+        choices=SESSION_KINDS,
+        default="main",
+        help="the kind of that session; what a group writes is marked as from outside",
     )
 
 

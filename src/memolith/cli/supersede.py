@@ -7,7 +7,7 @@ import argparse
 from memolith.cli import output
 from memolith.cli.input import text_of
 from memolith.cli.opening import open_memory
-from memolith.cli.record_options import add_sensitivity
+from memolith.cli.record_options import add_kind, add_sensitivity
 from memolith.cli.remember import say_remembered
 from memolith.cli.usage import Arguments, UsageError
 from memolith.text.summary_line import handle
@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "text", metavar="TEXT", nargs="*", help="what holds now; - reads standard input"
     )
     parser.add_argument("--by", metavar="ID", help="the newer record, if it is there already")
+    add_kind(parser)
     add_sensitivity(parser, default=None)
 
 

@@ -18,7 +18,7 @@ routes = APIRouter(prefix=V1, tags=["chats"])
 @routes.post("/turns", response_model=LoggedAnswer, status_code=201)
 def log_turn(body: TurnRequest, memory: TheMemory) -> Answer:
     """Append one exchange of a chat to the conversation history."""
-    turn = memory.chats.log(
+    turn = memory.via(kind=body.kind).chats.log(
         body.user, body.assistant, chat=body.chat, platform=body.platform, said=body.said
     )
     return Answer({"turn": turn and turn_json(turn)}, 201)

@@ -89,7 +89,7 @@ def undo_job(job_id: str, memory: TheMemory) -> Answer:
 @routes.post("/flush", response_model=FlushAnswer)
 def flush(body: FlushRequest, memory: TheMemory) -> Answer:
     """Save what matters of a chat that is about to be shortened or ended, never twice: messages or text."""
-    report = memory.jobs.flush(
+    report = memory.via(kind=body.kind).jobs.flush(
         body.turns,
         session=body.session,
         dry_run=body.dry_run,

@@ -30,7 +30,7 @@ _THERE: Any = {200: {"model": WrittenAnswer, "description": "It was there alread
 def remember(body: RememberRequest, memory: TheMemory) -> Answer:
     """Write a record to MEMORY.md and today's log; when this answers, it is on the disk."""
     return _written(
-        memory.remember(
+        memory.via(kind=body.kind).remember(
             body.text,
             category=body.category,
             session=body.session,
@@ -48,7 +48,7 @@ def remember(body: RememberRequest, memory: TheMemory) -> Answer:
 def save_note(body: NoteRequest, memory: TheMemory) -> Answer:
     """Write a note: a record in a file of its own."""
     return _written(
-        memory.save_note(
+        memory.via(kind=body.kind).save_note(
             body.text,
             category=body.category,
             title=body.title,
@@ -93,13 +93,15 @@ def get_record(record_id: str, memory: TheMemory, query: Annotated[RecordQuery, 
 )
 def supersede(record_id: str, body: SupersedeRequest, memory: TheMemory) -> Answer:
     """Write a newer record that takes the place of this one, which stays as history."""
-    return _written(memory.supersede(record_id, body.text, sensitivity=body.sensitivity))
+    return _written(
+        memory.via(kind=body.kind).supersede(record_id, body.text, sensitivity=body.sensitivity)
+    )
 
 
 @routes.patch("/records/{record_id}", response_model=WrittenAnswer)
 def update(record_id: str, body: UpdateRequest, memory: TheMemory) -> Answer:
     """Change a record or note; a new text of a record is a new version, which supersedes this one."""
-    record = memory.update(
+    record = memory.via(kind=body.kind).update(
         record_id,
         text=body.text,
         keywords=body.keywords,

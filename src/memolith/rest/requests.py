@@ -57,7 +57,13 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class RememberRequest(Request):
+class WriteRequest(Request):
+    """Something to write; what a session of the kind `group` writes is marked as from outside."""
+
+    kind: SessionKind = "main"
+
+
+class RememberRequest(WriteRequest):
     """One thing to remember."""
 
     text: str = Field(min_length=1)
@@ -71,7 +77,7 @@ class RememberRequest(Request):
     timestamp: Moment | None = None
 
 
-class NoteRequest(Request):
+class NoteRequest(WriteRequest):
     """A note, which gets a file of its own."""
 
     text: str = Field(min_length=1)
@@ -85,14 +91,14 @@ class NoteRequest(Request):
     timestamp: Moment | None = None
 
 
-class SupersedeRequest(Request):
+class SupersedeRequest(WriteRequest):
     """The text that takes the place of an older record."""
 
     text: str = Field(min_length=1)
     sensitivity: Sensitivity | None = None
 
 
-class UpdateRequest(Request):
+class UpdateRequest(WriteRequest):
     """New values of a record or note; what is left out stays."""
 
     text: str | None = Field(None, min_length=1)
@@ -144,7 +150,7 @@ class SearchRequest(Request):
     explain: bool = False
 
 
-class TurnRequest(Request):
+class TurnRequest(WriteRequest):
     """One exchange of a chat."""
 
     user: str
@@ -246,7 +252,7 @@ class JobRequest(Request):
     dry_run: bool = False
 
 
-class FlushRequest(Request):
+class FlushRequest(WriteRequest):
     """A chat that is about to be lost: a list of messages, or text with "User:" and "Assistant:"."""
 
     turns: Annotated[str, Field(min_length=1)] | list[dict[str, object]]
