@@ -61,8 +61,8 @@ def calls(method: Callable[..., object]) -> Iterator[tuple[dict[str, object], st
 @pytest.mark.parametrize(
     ("argument", "told"),
     [
-        ({"limit": "3"}, "limit is not a whole number but '3'."),
-        ({"limit": 2.5}, "limit is not a whole number but 2.5."),
+        ({"limit": "3"}, "The limit is not a whole number but '3'."),
+        ({"limit": 2.5}, "The limit is not a whole number but 2.5."),
         ({"category": ["fact"]}, "The category is not text but list."),
         ({"since": 5}, "since is not a day: 5."),
         ({"as_of": "soon"}, "as_of is not a day: 'soon'."),

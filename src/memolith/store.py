@@ -117,7 +117,7 @@ class Store:
             session=session,
             created=gate.NOT_YET if timestamp is None else gate.past_moment(timestamp, now),
             provenance=Provenance(channel=channel, confidence=confidence, sensitivity=sensitivity),
-            keywords=gate.keyword_list(keywords),
+            keywords=gate.text_list("keywords", keywords),
             metadata=metadata or {},
             expires=None if expires is None else gate.later_moment(expires, now),
         )
@@ -245,7 +245,7 @@ class Store:
         from memolith.files.passages import read_passage
 
         gate.check_is_text(path=path)
-        gate.check_line_number(first_line=first_line)
+        gate.check_line_number(first_line)
         gate.check_is_number_or_none(lines=lines)
         with self.existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)

@@ -19,7 +19,6 @@ from memolith.types import Stamp
 
 _MAX_HANDLES = 64
 MAX_DEPTH = 50  # of folders: notes are not nested deeper, a loop of mounts is
-_PIECE = 1 << 24
 _NO_NAMES = frozenset({"", ".", ".."})
 LINK = "is a symbolic link, which is not followed."
 REPLACE_LINK = "Delete the link, or put the file or folder itself in its place."
@@ -28,7 +27,8 @@ COPY_LINKED = "To make it a file of its own: memolith doctor --fix"
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_ROOT_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER_FLAGS = _ROOT_FLAGS | os.O_NOFOLLOW
 # O_NONBLOCK: opening a named pipe must fail or return, never hang.
 _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -36,15 +36,9 @@ _REASONS = {
     errno.ENOENT: ("it does not exist", "Remember something first, or check --root."),
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
     errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
-    errno.EFBIG: (
-        "the file would be larger than allowed",
-        "Raise the file size limit (ulimit -f).",
-    ),
+    errno.EFBIG: ("the file would be larger than allowed", "Raise its limit (ulimit -f)."),
     errno.EROFS: ("the file system is read-only", "Mount it writable, or choose another --root."),
-    errno.EACCES: (
-        "permission denied",
-        "Look who owns it (ls -ld), and let yourself in (chmod u+rwX).",
-    ),
+    errno.EACCES: ("permission denied", "Check its owner (ls -ld) and mode (chmod u+rwX)."),
     errno.EPERM: ("operation not permitted", "Check owner and attributes of the file (lsattr)."),
     errno.EISDIR: ("it is a folder where a file should be", "Move that folder away."),
     errno.ENOTDIR: ("it is a file where a folder should be", "Move that file away."),
@@ -66,11 +60,9 @@ class Folder:
         self._below: dict[str, int] = {}  # handles of the folders used so far, by path
         self._closed: dict[str, str] | None = None
         try:
-            self.fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError as error:
-            if not create:
-                raise storage_error(error, root) from error
-            self.fd = _make_root(root)
+            if create and not os.path.isdir(root):
+                _make_root(root)
+            self.fd = os.open(root, _ROOT_FLAGS)
         except OSError as error:
             raise storage_error(error, root) from error
         self._below[""] = self.fd
@@ -133,19 +125,10 @@ class Folder:
 
     def parent(self, path: str) -> tuple[int, str]:
         """The handle of the folder that holds `path`, and the last part of `path`; raises OSError."""
-        above, _, name = path.rpartition("/")
-        known = self._below.get(above)
-        if (
-            known is not None
-            and (above or path == name)
-            and name not in ("", ".", "..")
-            and "\0" not in name
-            and name.isascii()
-        ):
-            return known, name
+        *above, name = split_path(path)
         fd = self.fd
         walked = ""
-        for part in split_path(path)[:-1]:
+        for part in above:
             walked = f"{walked}/{part}" if walked else part
             below = self._below.pop(walked, None)
             if below is None:
@@ -165,21 +148,10 @@ class Folder:
             self._note_closed(error, path)
             return None
         try:
-            return _read_all(fd, limit)
+            with open(fd, "rb", buffering=0) as file:
+                return file.read(-1 if limit is None else limit)
         except OSError as error:
             raise storage_error(error, path) from error
-        finally:
-            close_quietly(fd)
-
-    def may_hold(self, path: str) -> bool:
-        """Whether there is something of this name; cheap, and only a hint: links are followed."""
-        try:
-            os.stat(path, dir_fd=self.fd)
-        except FileNotFoundError:
-            return False
-        except OSError:
-            pass  # opening it says what is wrong
-        return True
 
     def stamp(self, path: str) -> Stamp | None:
         """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""
@@ -201,7 +173,14 @@ class Folder:
         while waiting:
             folder = waiting.pop()
             try:
-                entries = self._entries(folder)
+                with self.scan(folder) as found:
+                    entries = sorted(
+                        (entry.name, entry.is_dir(follow_symlinks=False))
+                        for entry in found
+                        if hidden or not entry.name.startswith(".")
+                        if entry.is_file(follow_symlinks=False)
+                        or entry.is_dir(follow_symlinks=False)
+                    )
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -210,8 +189,6 @@ class Folder:
             below = []
             for name, is_folder in entries:
                 entry = f"{folder}/{name}" if folder else name
-                if name.startswith(".") and not hidden:
-                    continue
                 if is_folder:
                     below.append(entry)
                 elif name.endswith(suffix):
@@ -229,14 +206,6 @@ class Folder:
                 yield entries
         finally:
             close_quietly(fd)
-
-    def _entries(self, path: str) -> list[tuple[str, bool]]:
-        with self.scan(path) as found:
-            return sorted(
-                (entry.name, entry.is_dir(follow_symlinks=False))
-                for entry in found
-                if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-            )
 
 
 def _open_folder(name: str, above: int, path: str) -> int:
@@ -256,15 +225,6 @@ def close_quietly(fd: int) -> None:
         pass
 
 
-def _read_all(fd: int, limit: int | None) -> bytes:
-    if limit is not None:
-        return os.read(fd, limit)
-    pieces = []
-    while piece := os.read(fd, _PIECE):
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
 def split_path(path: str) -> list[str]:
     """The parts of a path inside a profile; raises for anything that could lead out of it.
 
@@ -272,28 +232,14 @@ def split_path(path: str) -> list[str]:
     ['memory', '2026-04-09.md']
     """
     parts = path.split("/")
-    if (
-        "\0" in path
-        or not _is_encodable(path)
-        or not _NO_NAMES.isdisjoint(parts)
-        or path.startswith("~")
-    ):
-        raise PathOutsideProfileError(
-            f"{path!r} is not a path inside the profile.",
-            path=path,
-            hint="Give a path relative to the profile's root, such as memory/2026-04-09.md.",
-        )
-    return parts
-
-
-def _is_encodable(path: str) -> bool:
-    if path.isascii():
-        return True
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True
+    with suppress(UnicodeEncodeError):
+        if b"\0" not in os.fsencode(path) and path[0:1] != "~" and _NO_NAMES.isdisjoint(parts):
+            return parts
+    raise PathOutsideProfileError(
+        f"{path!r} is not a path inside the profile.",
+        path=path,
+        hint="Give a path relative to the profile's root, such as memory/2026-04-09.md.",
+    )
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
@@ -331,34 +277,21 @@ def let_in(root: str, path: str) -> str:
     return f"Let yourself in: chmod u+rwX {quote(os.path.join(root, path))}"
 
 
-def _sync_folder(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # it may belong to somebody else
-            os.fsync(fd)
-    finally:
-        close_quietly(fd)
-
-
-def _make_root(root: str) -> int:
+def _make_root(root: str) -> None:
     """Make the profile's folder and those above it, each private and synced into its parent."""
     missing = [os.path.abspath(root)]
     while not os.path.isdir(os.path.dirname(missing[-1])):
         missing.append(os.path.dirname(missing[-1]))
-    try:
-        for path in reversed(missing):
-            with suppress(FileExistsError):
-                os.mkdir(path, FOLDER_MODE)
-                os.chmod(path, FOLDER_MODE)
-            if syncs():
-                _sync_folder(os.path.dirname(path))
-        return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError as error:  # although the folder above exists
-        raise StorageError(
-            f"Cannot make {root}: no folder can be made there.",
-            path=root,
-            errno=errno.ENOENT,
-            hint="Choose another --root.",
-        ) from error
-    except OSError as error:
-        raise storage_error(error, root) from error
+    for path in reversed(missing):
+        try:
+            os.mkdir(path, FOLDER_MODE)
+            os.chmod(path, FOLDER_MODE)
+        except FileExistsError:
+            pass
+        except FileNotFoundError as error:  # although the folder above exists, as in /proc
+            raise OSError(errno.EROFS, "") from error
+        if syncs():
+            fd = os.open(os.path.dirname(path), _ROOT_FLAGS)
+            with suppress(OSError):  # it may belong to somebody else
+                os.fsync(fd)
+            close_quietly(fd)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 from memolith.config.sections import ProfileConfig
@@ -37,21 +38,9 @@ _SURELY_SHORT = MAX_LINE_BYTES // 7
 
 def new_id() -> str:
     """A random UUID (version 4). The uuid module would cost more to import than the rest of us."""
-    digits = bytearray(os.urandom(16))
-    digits[6] = digits[6] & 0x0F | 0x40
-    digits[8] = digits[8] & 0x3F | 0x80
-    text = digits.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-def keyword_list(keywords: Sequence[str]) -> tuple[str, ...]:
-    """The keywords; a single text is refused, because it would become a list of letters."""
-    if isinstance(keywords, str | bytes) or not isinstance(keywords, Iterable):
-        raise RefusedError(
-            f"Keywords must be a list of texts, not {keywords!r:.60}.",
-            hint='For example: keywords=["auth"].',
-        )
-    return tuple(keywords)
+    text = os.urandom(16).hex()
+    variant = "89ab"[int(text[16], 16) % 4]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
 
 def keywords_for(successor: Record, old: Record) -> tuple[str, ...]:
@@ -190,71 +179,67 @@ def _size(text: str) -> int:
 
 def check_is_text(**values: object) -> None:
     """Raise RefusedError for a value of another type, by the name of its argument."""
-    for name, value in values.items():
-        if not isinstance(value, str):
-            raise RefusedError(f"The {name} is not text but {type(value).__name__}.")
+    _check(str, "text", values)
 
 
 def check_is_text_or_none(**values: object) -> None:
-    """The same for values that may be left out."""
-    check_is_text(**{name: value for name, value in values.items() if value is not None})
+    """The same for texts that may be left out."""
+    _check(str | None, "text", values)
 
 
 def check_is_function_or_none(**values: object) -> None:
-    """Raise RefusedError for a value that cannot be called, by the name of its argument."""
-    for name, value in values.items():
-        if value is not None and not callable(value):
-            raise RefusedError(f"The {name} is not a function but {type(value).__name__}.")
+    """The same for functions."""
+    _check(Callable | None, "a function", values)  # type: ignore[arg-type]
 
 
 def check_metadata(metadata: object) -> None:
-    """Raise RefusedError for metadata to filter by that is not a mapping; None is no filter."""
-    if metadata is not None and not isinstance(metadata, Mapping):
-        raise RefusedError(
-            f"metadata is not a mapping but {metadata!r:.60}.", hint='For example: {"ticket": 12}.'
-        )
+    """The same for metadata to filter by; None is no filter."""
+    _check(Mapping | None, "a mapping", {"metadata": metadata})
 
 
-def check_is_number(**values: object) -> None:
-    """Raise RefusedError for a value that is not a whole number, by the name of its argument."""
+def check_is_number(**values: int) -> None:
+    """The same for whole numbers."""
+    _check(int, "a whole number", values)
     for name, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise RefusedError(f"{name} is not a whole number but {value!r:.60}.")
         if abs(value) > _MAX_NUMBER:
-            raise RefusedError(f"{name} is larger than any number that makes sense.")
+            raise RefusedError(f"The {name} is larger than any number that makes sense.")
 
 
-def check_is_number_or_none(**values: object) -> None:
-    """The same for values that may be left out."""
+def check_is_number_or_none(**values: int | None) -> None:
+    """The same for whole numbers that may be left out."""
     check_is_number(**{name: value for name, value in values.items() if value is not None})
 
 
-def check_seconds(**values: object) -> None:
-    """Raise RefusedError for what is not a span of time, by the name of its argument; None is one."""
+def check_seconds(**values: float | None) -> None:
+    """The same for spans of time, which may be left out or infinite, but not NaN."""
+    _check(int | float | None, "a number of seconds", values)
+    if any(value != value for value in values.values()):  # noqa: PLR0124 - NaN
+        raise RefusedError(f"{', '.join(values)} is not a number.")
+
+
+def _check(kind: type | UnionType, words: str, values: Mapping[str, object]) -> None:
     for name, value in values.items():
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (is_number and value == value):  # noqa: PLR0124 - not NaN
-            raise RefusedError(f"{name} is not a number of seconds but {value!r:.60}.")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise RefusedError(f"The {name} is not {words} but {value!r:.60}.")
 
 
-def check_line_number(**values: int) -> None:
+def check_line_number(first_line: int) -> None:
     """Raise RefusedError for what is not the number of a line: the first one is 1."""
-    check_is_number(**values)
-    for name, value in values.items():
-        if value < 1:
-            raise RefusedError(f"{name} is {value}, and the first line is 1.")
+    check_is_number(first_line=first_line)
+    if first_line < 1:
+        raise RefusedError(f"first_line is {first_line}, and the first line is 1.")
 
 
-def check_question(question: object, limit: object) -> None:
+def check_question(question: object, limit: int) -> None:
     """Raise RefusedError for what cannot be asked."""
     check_is_text(question=question)
     check_is_number(limit=limit)
 
 
 def text_list(name: str, values: Iterable[str]) -> tuple[str, ...]:
-    """The texts; refused if it is a single one, or something else."""
+    """The texts; a single text is refused, because it would become a list of letters."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RefusedError(f"{name} is not a list of texts but {values!r:.60}.")
+        raise RefusedError(f"The {name} must be a list of texts, not {values!r:.60}.")
     found = tuple(values)
     for value in found:
         check_is_text(**{name: value})
@@ -371,11 +356,11 @@ def admit_forgotten(transaction: Transaction, *records: Record, by_user: bool) -
     Plans the removal of the tombstones into the same transaction as the records.
     """
     folder = transaction.folder
-    if not folder.may_hold(layout.TOMBSTONES):
+    stamp = folder.stamp(layout.TOMBSTONES)
+    if stamp is None:
         return
     from memolith.files.ledger import find_tombstone, without_tombstones
 
-    stamp = folder.stamp(layout.TOMBSTONES)
     stones = [stone for one in records if (stone := find_tombstone(folder, one.text)) is not None]
     if stones and not by_user:
         refuse_forgotten(stones[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import date
 
 from memolith.files.locks import STATE_FOLDER
@@ -19,6 +20,7 @@ OWN_OUTPUT = (LONG_MEMORY, DREAM_DIARY, EXPERIENCES)
 # Files whose first lines are ours and not the user's.
 FROM_TEMPLATE = (ROOT_MEMORY, NESTED_MEMORY, USER, LONG_MEMORY, EXPERIENCES)
 DAILY_FOLDER = "memory"
+_DAILY_LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.md", re.ASCII)
 CONVERSATIONS = "conversation-history.jsonl"
 ARCHIVE_FOLDER = f"{STATE_FOLDER}/archive"
 BACKUP_FOLDER = f"{STATE_FOLDER}/backup"
@@ -54,17 +56,7 @@ def daily_log(day: date) -> str:
 
 def is_daily_log(path: str) -> bool:
     """Whether the path is that of a daily log; only ASCII digits make a date."""
-    folder, _, name = path.partition("/")
-    digits = name.removesuffix(".md").replace("-", "")
-    return (
-        folder == DAILY_FOLDER
-        and len(name) == len("2026-11-15.md")
-        and name.endswith(".md")
-        and (name[4], name[7]) == ("-", "-")
-        and len(digits) == 8
-        and digits.isascii()
-        and digits.isdigit()
-    )
+    return _DAILY_LOG.fullmatch(path) is not None
 
 
 def is_file_of_ours(path: str) -> bool:

@@ -48,7 +48,7 @@ def update(  # noqa: PLR0913 - each names one field of the record
     gate.check_is_text(id=record_id)
     gate.check_is_text_or_none(text=text, sensitivity=sensitivity)
     gate.check_metadata(metadata)
-    words = None if keywords is None else gate.keyword_list(keywords)
+    words = None if keywords is None else gate.text_list("keywords", keywords)
     if (text, words, metadata, sensitivity) == (None, None, None, None):
         raise RefusedError(
             "There is nothing to change.", hint="Give a text, keywords, metadata or a sensitivity."
