@@ -106,7 +106,7 @@ def print_diff(report: JobReport, memory: Memory) -> None:
     from memolith.jobs.readable import readable_diff
 
     with Folder(memory.root) as folder:
-        ledger = ledger_for(folder, changed_lines(report.changes))
+        ledger = ledger_for(folder, changed_lines(report.changes).lines)
     for line in readable_diff(report.changes, ledger):
         output.say(line)
 

@@ -16,12 +16,11 @@ from memolith.files.layout import load_template
 from memolith.files.ledger import secret_ids
 from memolith.files.record_format import (
     BOM,
-    RecordFormatError,
     claims_to_be_record,
     is_utf16,
     json_part,
     not_utf8,
-    parse_line,
+    readable_record,
 )
 from memolith.text.wording import HIDDEN
 from memolith.types import CATEGORIES, Record
@@ -179,15 +178,14 @@ def _read_record(line: bytes, window: Window) -> bool:
     window.met += is_known
     if is_known and _SECRET not in content:
         return True
-    try:
-        record = parse_line(line)
-    except RecordFormatError:
+    record = readable_record(line)
+    if record is None:
         return False
-    if record is not None and record.sensitivity == "secret":
+    if record.sensitivity == "secret":
         window.secret.add(record.id)
-    if record is not None and record.id not in window.known:
+    if record.id not in window.known:
         window.records.append(record)
-    return record is not None
+    return True
 
 
 def _paragraphs(lines: list[bytes]) -> Iterator[str]:

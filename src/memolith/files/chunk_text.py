@@ -12,7 +12,7 @@ from memolith.files.discovery import Roots
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.layout import LONG_MEMORY
 from memolith.files.ledger import names_told, source_of
-from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.record_format import readable_record
 from memolith.results import Chunk, ReadText
 
 # How many files stay open: chunks of one file may come far apart.
@@ -65,10 +65,7 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
         return ReadText(text, names=names_told(text) if is_summary else frozenset())
     if chunk.kind == "turn":
         return _message(data, chunk.role)
-    try:
-        record = parse_line(data)
-    except RecordFormatError:
-        return None
+    record = readable_record(data)
     if record is None:
         return None
     names = names_told(record.text) if is_summary else frozenset[str]()

@@ -19,7 +19,12 @@ from memolith.files.front_matter import (
     split_note,
     why_no_note,
 )
-from memolith.files.record_format import RecordFormatError, encode_time, parse_line, parse_time
+from memolith.files.record_format import (
+    RecordFormatError,
+    encode_time,
+    parse_time,
+    readable_record,
+)
 from memolith.files.transaction import Transaction
 from memolith.types import SENSITIVITIES, Citation, Provenance, Record, Sensitivity
 
@@ -219,10 +224,7 @@ def _may_be_secret(line: Line) -> bool:
     """Whether a line inside a note is a secret record, or a damaged one that may have been."""
     if not line.may_be_secret:
         return False
-    try:
-        record = parse_line(line.data)
-    except RecordFormatError:
-        return True
+    record = readable_record(line.data)
     return record is None or record.sensitivity == "secret"
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import Roots
-from memolith.files.document import Document, Line
+from memolith.files.document import Document, Line, fenced_lines
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import CONVERSATIONS, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.ledger import NO_MARKS, Ledger, find_record, sources_of
 from memolith.files.notes import readable_note
-from memolith.files.record_format import RecordFormatError, is_utf16, not_utf8, parse_line
+from memolith.files.record_format import is_utf16, not_utf8, readable_record
 from memolith.results import Passage
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.wording import HIDDEN
-from memolith.types import Citation, Record
+from memolith.types import Citation
 
 _CITATION = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.ASCII | re.DOTALL)
 DAMAGED = "(damaged record; it may be secret)"
@@ -43,22 +44,24 @@ def read_passage(
         lines = cited.last_line - first_line + 1
     path = _own_name(roots, path)
     first = max(1, first_line)
-    if path == CONVERSATIONS and lines is not None:
-        return _said(_data(roots, path), first, lines)
-    document = Document.parse(path, _read(roots, path))
-    chosen = document.lines[first - 1 : None if lines is None else first - 1 + max(0, lines)]
-    hidden = set() if include_secret else _hidden(roots.own, document, chosen)
-    texts = [
-        _stand_in(line)
-        if line.number in hidden
-        else line.data.decode(errors="replace").rstrip("\r\n")
-        for line in chosen
-    ]
+    is_chat = path == CONVERSATIONS and lines is not None
+    data = _read(roots, path, is_chat=is_chat)
+    rows = data.removesuffix(b"\n").split(b"\n") if data else []
+    end = None if lines is None else first - 1 + max(0, lines)
+    fenced = fenced_lines(data)
+    chosen = [Line(at, row, at in fenced) for at, row in enumerate(rows[first - 1 : end], first)]
+    hidden: set[int] = set()
+    if not is_chat and not include_secret:
+        # No other lines are parsed, because a file may have a million.
+        is_whole = is_secret_note(path, data)
+        ledger = NO_MARKS if is_whole else ledger_for(roots.own, chosen)
+        hidden = {line.number for line in chosen if is_whole or _is_secret(line, ledger)}
+    show = _turn if is_chat else _text
     return Passage(
         citation=Citation(path, first, chosen[-1].number if chosen else first),
-        text="\n".join(texts),
-        total_lines=len(document.lines),
-        hidden=sum(line.number in hidden for line in chosen),
+        text="\n".join(_stand_in(line) if line.number in hidden else show(line) for line in chosen),
+        total_lines=len(rows),
+        hidden=len(hidden),
     )
 
 
@@ -78,10 +81,7 @@ def find_place(roots: Roots, citation_or_id: str) -> tuple[Citation | None, str]
 
 def record_in(passage: Passage) -> str:
     """The id of the record that the lines are; "" if they are something else."""
-    try:
-        record = parse_line(passage.text.encode(errors="replace"))
-    except RecordFormatError:
-        return ""
+    record = readable_record(passage.text.encode(errors="replace"))
     return record.id if record is not None else ""
 
 
@@ -95,34 +95,17 @@ def _own_name(roots: Roots, path: str) -> str:
     return path
 
 
-def _hidden(folder: Folder, document: Document, chosen: tuple[Line, ...]) -> set[int]:
-    """Which of some lines are secret; no others are looked at, for a file may have a million."""
-    if is_secret_note(document):
-        return {line.number for line in chosen}
-    shown = Document(document.path, chosen)
-    return _secret_among(shown, ledger_for(folder, shown))
-
-
 def _stand_in(line: Line) -> str:
-    return DAMAGED if line.may_be_secret and _record(line) is None else HIDDEN
+    return DAMAGED if line.may_be_secret and readable_record(line.data) is None else HIDDEN
 
 
-def _said(data: bytes, first: int, lines: int) -> Passage:
-    """Turns of chats to be read, one on each line, so that the numbers of the lines still hold.
-
-    Other lines are not shown: nobody knows what they were meant to be.
-    """
-    everything = data.removesuffix(b"\n").split(b"\n") if data else []
-    chosen = everything[first - 1 : first - 1 + max(0, lines)]
-    return Passage(
-        citation=Citation(CONVERSATIONS, first, first + max(0, len(chosen) - 1)),
-        text="\n".join(map(_turn, chosen)),
-        total_lines=len(everything),
-    )
+def _text(line: Line) -> str:
+    return line.data.decode(errors="replace").rstrip("\r")
 
 
-def _turn(line: bytes) -> str:
-    turn = parse_turn(line)
+def _turn(line: Line) -> str:
+    """A turn of a chat in words. Other lines are not shown: nobody knows what they were meant to be."""
+    turn = parse_turn(line.data)
     if turn is None:
         return NO_TURN
     sides = (("user", turn.user), ("assistant", turn.assistant))
@@ -140,19 +123,13 @@ def parse_citation(text: str) -> Citation | None:
     return Citation(cited[1], int(cited[2]), int(cited[3] or cited[2])) if cited else None
 
 
-def _read(roots: Roots, path: str) -> bytes:
-    if any(part.startswith(".") for part in split_path(path)) or not path.endswith(".md"):
+def _read(roots: Roots, path: str, *, is_chat: bool) -> bytes:
+    is_visible = not any(part.startswith(".") for part in split_path(path))
+    if not is_chat and not (is_visible and path.endswith(".md")):
         hint = "Only visible .md files can be read."
         if path == CONVERSATIONS:
             hint = f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap CHAT"
         raise PathOutsideProfileError(f"{path!r} is not a memory file.", path=path, hint=hint)
-    data = _data(roots, path)
-    if is_utf16(data):
-        raise not_utf8(path, "it cannot be shown")
-    return data
-
-
-def _data(roots: Roots, path: str) -> bytes:
     data = roots.read(path)
     if data is None:
         raise NotFoundError(
@@ -160,20 +137,20 @@ def _data(roots: Roots, path: str) -> bytes:
             name=path,
             hint="List records with their places: memolith list",
         )
+    if is_utf16(data):
+        raise not_utf8(path, "it cannot be shown")
     return data
 
 
-def is_secret_note(document: Document) -> bool:
+def is_secret_note(path: str, data: bytes) -> bool:
     """Whether a whole file is a secret note, or begins like one that was meant to be secret."""
-    note = readable_note(document.path, document.data)
-    if note is not None:
-        return note.sensitivity == "secret"
-    return is_broken_secret(document.data)
+    note = readable_note(path, data)
+    return is_broken_secret(data) if note is None else note.sensitivity == "secret"
 
 
-def ledger_for(folder: Folder, document: Document) -> Ledger:
-    """The ledger of all files, if the document has records or copies of them: prose needs none."""
-    if any(_record(line) or sources_of(line.data) for line in document.lines):
+def ledger_for(folder: Folder, lines: Iterable[Line]) -> Ledger:
+    """The ledger of all files, if some lines are records or copies of them: prose needs none."""
+    if any(readable_record(line.data) or sources_of(line.data) for line in lines):
         return Ledger.of(folder)
     return NO_MARKS
 
@@ -183,27 +160,15 @@ def secret_lines(document: Document, ledger: Ledger = NO_MARKS) -> set[int]:
 
     A record is also secret if the ledger says so.
     """
-    if is_secret_note(document):
-        return {line.number for line in document.lines}
-    return _secret_among(document, ledger)
-
-
-def _secret_among(document: Document, ledger: Ledger) -> set[int]:
-    return {line.number for line in document.lines if _is_secret(line, ledger)}
+    is_whole = is_secret_note(document.path, document.data)
+    return {line.number for line in document.lines if is_whole or _is_secret(line, ledger)}
 
 
 def _is_secret(line: Line, ledger: Ledger) -> bool:
     """Whether a line must not be shown; a code fence around a secret record does not publish it."""
     if ledger.tells_secret(line.data):
         return True
-    record = _record(line)
+    record = readable_record(line.data)
     if record is None:
         return line.may_be_secret
     return record.sensitivity == "secret" or record.id in ledger.secret
-
-
-def _record(line: Line) -> Record | None:
-    try:
-        return parse_line(line.data)
-    except RecordFormatError:
-        return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from datetime import UTC, datetime
-from json.encoder import encode_basestring as _quoted
 
 from memolith.errors import FileFormatError, MemolithError
 from memolith.text.cleaning import shown_path
-from memolith.types import SENSITIVITIES, Citation, Provenance, Record
+from memolith.types import SENSITIVITIES, Citation, Provenance, Record, Sensitivity
 
 BOM = b"\xef\xbb\xbf"  # UTF-8, as some editors of Windows begin it
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -22,11 +22,9 @@ _BULLET = re.compile(
 BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
-_INFINITY = float("inf")
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 # str.splitlines() and many editors break lines here, and a record must stay one line.
-# Lone surrogates cannot be encoded, but JSON can spell them.
 _LINE_BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
@@ -35,38 +33,29 @@ class RecordFormatError(MemolithError):
 
 
 def encode_line(record: Record) -> bytes:
-    """The record as one line, ending in a newline."""
-    before, after = line_around_time(record)
-    return b"%s%s%s" % (before, encode_time(record.created).encode(), after)
-
-
-def line_around_time(record: Record) -> tuple[bytes, bytes]:
-    """The record's line up to the time when it was created, and from there on.
-
-    Put together by hand: a general encoder takes three times as long, for every record.
-    """
+    """The record as one line, ending in a newline. Optional keys are written only with a value."""
     provenance = record.provenance
     confidence = provenance.confidence
-    if confidence in (0, 1):
-        confidence = int(confidence)
-    before = (
-        f'- {{"id":{_quoted(record.id)},"sessionId":{_quoted(record.session)}'
-        f',"category":{_quoted(record.category)},"text":{_quoted(record.text)}'
-        f',"provenance":{{"sourceChannel":{_quoted(provenance.channel)},"confidence":{confidence!r}'
-        ',"timestamp":"'
-    )
-    after = f'","sensitivity":{_quoted(provenance.sensitivity)}}}'
-    more: dict[str, object] = {}
-    if record.keywords:
-        more["keywords"] = list(record.keywords)
-    if record.metadata:
-        more["metadata"] = record.metadata
-    if record.supersedes:
-        more["supersedes"] = record.supersedes
-    if record.expires:
-        more["expires"] = encode_time(record.expires)
-    end = b"," + encode_json(more)[1:] if more else b"}"
-    return _bytes(before), b"%s%s\n" % (_bytes(after), end)
+    optional = {
+        "keywords": list(record.keywords),
+        "metadata": record.metadata,
+        "supersedes": record.supersedes,
+        "expires": encode_time(record.expires) if record.expires else None,
+    }
+    content = {
+        "id": record.id,
+        "sessionId": record.session,
+        "category": record.category,
+        "text": record.text,
+        "provenance": {
+            "sourceChannel": provenance.channel,
+            "confidence": int(confidence) if confidence in (0, 1) else confidence,
+            "timestamp": encode_time(record.created),
+            "sensitivity": provenance.sensitivity,
+        },
+        **{key: value for key, value in optional.items() if value},
+    }
+    return b"- " + encode_json(content) + b"\n"
 
 
 def encode_json(content: object) -> bytes:
@@ -78,20 +67,8 @@ def encode_json(content: object) -> bytes:
             f"This cannot be written as JSON: {error}.",
             hint="Use text, numbers, lists and objects.",
         ) from error
-    return _bytes(text)
-
-
-def _bytes(text: str) -> bytes:
-    """JSON in UTF-8, with what a reader of lines would trip over spelled."""
-    if text.isascii():
-        return text.encode()
-    text = text.translate(_LINE_BREAKS)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return "".join(
-            f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text
-        ).encode()
+    # JSON spells a lone surrogate, which cannot be encoded, as `backslashreplace` does.
+    return text.translate(_LINE_BREAKS).encode(errors="backslashreplace")
 
 
 def claims_to_be_record(line: bytes) -> bool:
@@ -118,14 +95,21 @@ def begins_as_record(line: bytes) -> bool:
 def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
     """The record on this line; None for prose; RecordFormatError for a record that is broken."""
     part = json_part(line)
+    # Braces in a list item are prose, unless the keys of a record are in them.
     if part is None or (b'"id"' not in part and b'"text"' not in part):
-        return (
-            None  # braces in a list item are fine prose; only what claims to be a record is judged
-        )
+        return None
     content = parse_json(part.rstrip(b" \t\r\n"))
     if not isinstance(content, dict):
         raise RecordFormatError("not a JSON object")
     return _record(content, citation)
+
+
+def readable_record(line: bytes) -> Record | None:
+    """The record on this line; None for prose and for a record that is broken."""
+    try:
+        return parse_line(line)
+    except RecordFormatError:
+        return None
 
 
 def with_values(line: bytes, **values: object) -> bytes:
@@ -183,6 +167,12 @@ def _record(content: dict[str, object], citation: Citation | None) -> Record:
     provenance = content.get("provenance")
     if not isinstance(provenance, dict):
         raise RecordFormatError('missing "provenance"')
+    confidence = provenance.get("confidence", 1)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise RecordFormatError('"confidence" is not a number')
+    keywords = content.get("keywords", [])
+    if not isinstance(keywords, list) or not all(isinstance(word, str) for word in keywords):
+        raise RecordFormatError('"keywords" is not a list of texts')
     metadata = content.get("metadata", {})
     if not isinstance(metadata, dict):
         raise RecordFormatError('"metadata" is not an object')
@@ -193,8 +183,12 @@ def _record(content: dict[str, object], citation: Citation | None) -> Record:
         category=_text(content, "category"),
         session=_text(content, "sessionId"),
         created=parse_time(provenance.get("timestamp"), "timestamp"),
-        provenance=_provenance(provenance),
-        keywords=_keywords(content.get("keywords", [])),
+        provenance=Provenance(
+            channel=_text(provenance, "sourceChannel"),
+            confidence=confidence,
+            sensitivity=parse_sensitivity(provenance.get("sensitivity")),
+        ),
+        keywords=tuple(keywords),
         metadata=metadata,
         supersedes=_text(content, "supersedes") if content.get("supersedes") else None,
         expires=None if expires is None else parse_time(expires, "expires"),
@@ -202,16 +196,11 @@ def _record(content: dict[str, object], citation: Citation | None) -> Record:
     )
 
 
-def _provenance(content: dict[str, object]) -> Provenance:
-    confidence = content.get("confidence", 1)
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise RecordFormatError('"confidence" is not a number')
-    sensitivity = content.get("sensitivity")
+def parse_sensitivity(value: object) -> Sensitivity:
+    """One of the four words; raises RecordFormatError for anything else."""
     for known in SENSITIVITIES:
-        if known == sensitivity:
-            return Provenance(
-                channel=_text(content, "sourceChannel"), confidence=confidence, sensitivity=known
-            )
+        if known == value:
+            return known
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
 
 
@@ -222,15 +211,6 @@ def _text(content: dict[str, object], key: str) -> str:
     if not isinstance(value, str):
         raise RecordFormatError(f'"{key}" is not text')
     return value
-
-
-def _keywords(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise RecordFormatError('"keywords" is not a list of texts')
-    words = tuple(word for word in value if isinstance(word, str))
-    if len(words) != len(value):
-        raise RecordFormatError('"keywords" is not a list of texts')
-    return words
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -247,7 +227,7 @@ def _no_constant(name: str) -> float:
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    if number in (_INFINITY, -_INFINITY):
+    if not math.isfinite(number):
         raise RecordFormatError(f"{digits[:40]} is too large a number")
     return number
 

@@ -299,7 +299,7 @@ class Jobs:
         """
         made = self.show(job_id).changes
         with self._place.reading() as folder:
-            ledger = ledger_for(folder, diffs.changed_lines(made))
+            ledger = ledger_for(folder, diffs.changed_lines(made).lines)
         return diffs.diff(made, include_secret=include_secret, ledger=ledger)
 
     def approve(

@@ -182,7 +182,7 @@ def _stand_in(line: bytes) -> bytes:
 
 
 def _secret_lines(folder: Folder, document: Document) -> set[int]:
-    return secret_lines(document, ledger_for(folder, document))
+    return secret_lines(document, ledger_for(folder, document.lines))
 
 
 def _with_secrets(before: Document, hidden: set[int], after: Document) -> Document:

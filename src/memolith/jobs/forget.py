@@ -14,7 +14,7 @@ from memolith.files import gate, layout, promoted, recall_log
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, let_in
 from memolith.files.ledger import (
     derived_copies,
@@ -26,7 +26,7 @@ from memolith.files.ledger import (
 )
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.notes import records_in
-from memolith.files.record_format import encode_json
+from memolith.files.record_format import encode_json, readable_record
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state
@@ -262,7 +262,7 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
         if _is_backup(path)
         else path
     )
-    left = _lines_without(Document.parse(living, data), record)
+    left = lines_without(Document.parse(living, data), record)
     if left == data and any(found.id == record.id for found in records_in(living, data)):
         return None  # the file is the note itself
     if path.startswith(f"{QUARANTINE}/") and record.id.encode() in data:
@@ -270,10 +270,20 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
     return left
 
 
-def _lines_without(document: Document, record: Record) -> bytes:
+def lines_without(document: Document, record: Record) -> bytes:
     """Without the record, what was made of it, and what dreaming promoted of it."""
-    document = document.without(lambda found: record.id in (found.id, found.metadata.get("source")))
-    document = document.without_broken(b'"id":"%s"' % record.id.encode(errors="surrogatepass"))
+    mark = b'"id":"%s"' % record.id.encode(errors="surrogatepass")
+
+    def goes(line: Line) -> bool:
+        if not line.looks_like_record:
+            return False
+        found = readable_record(line.data)
+        if found is None:
+            return mark in line.data
+        return record.id in (found.id, found.metadata.get("source"))
+
+    left = tuple(line for line in document.lines if not goes(line))
+    document = Document(document.path, left)
     document = summaries_without(document, record.id)
     if document.path == layout.DREAM_DIARY:
         return without_themes(document.data)
@@ -287,7 +297,7 @@ def _report_without(data: bytes, record: Record) -> bytes | None:
         return None if record.id.encode() in data else data
 
     def clean(path: str, lines: bytes) -> bytes:
-        return _lines_without(Document.parse(path, lines), record)
+        return lines_without(Document.parse(path, lines), record)
 
     note = _note_path(record)
     changes = tuple(change for change in report.changes if change.path != note)

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator
 
 from memolith.files import layout
 from memolith.files.ledger import NO_MARKS, Ledger
-from memolith.files.record_format import RecordFormatError, parse_line
+from memolith.files.record_format import readable_record
 from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
 from memolith.jobs.diffs import is_secret_line
 from memolith.jobs.reports import Change
 from memolith.text.wording import HIDDEN, counted
-from memolith.types import Record
 
 _MOST_LINES = 12  # of one stretch that goes; of what comes, every line is shown
 _LONGEST = 110
@@ -29,7 +28,7 @@ def readable_diff(changes: Iterable[Change], ledger: Ledger = NO_MARKS) -> Itera
     for change in sorted(changes, key=_is_archive):
         if _is_archive(change):
             lines = [line for hunk in change.hunks for line in split_lines(hunk.inserted)]
-            known = sum(_record(line) is not None for line in lines)
+            known = sum(readable_record(line) is not None for line in lines)
             months = len(long_memory.LongMemory.parse(b"".join(lines)).blocks)
             what = counted(months, "month") if months and not known else counted(known, "record")
             yield f"{change.path}: {what} added, word for word"
@@ -50,7 +49,7 @@ def _is_archive(change: Change) -> bool:
 
 def _rows(line: bytes, ledger: Ledger) -> Iterator[str]:
     """A line as it is read: of a record its day, category and text; of a summary what is not secret by now."""
-    record = _record(line)
+    record = readable_record(line)
     is_summary = record is not None and record.category == "compaction"
     is_hidden = record is not None and (
         record.sensitivity == "secret" or record.id in ledger.secret
@@ -63,13 +62,6 @@ def _rows(line: bytes, ledger: Ledger) -> Iterator[str]:
         first, *more = ledger.without_secrets(record).text.split("\n")
         yield _cut(f"{record.created.date().isoformat()} {record.category}: {first}")
         yield from (_cut(f"  {row}") for row in more)
-
-
-def _record(line: bytes) -> Record | None:
-    try:
-        return parse_line(line.rstrip(b"\r\n"))
-    except RecordFormatError:
-        return None
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from hashlib import sha256
 
 from memolith.files.document import Document, Line
-from memolith.files.record_format import RecordFormatError, encode_line, parse_line
+from memolith.files.record_format import encode_line, readable_record
 from memolith.interfaces import Statement
 from memolith.jobs import long_memory
 from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
@@ -152,10 +152,7 @@ def _line_without(path: str, line: Line, record_id: str) -> bytes:
         text = line.data.decode(errors="surrogateescape")
         left = without_record(text.rstrip("\r\n"), record_id)
         return line.data if left == text.rstrip("\r\n") else _as_line(left)
-    try:
-        record = parse_line(line.data)
-    except RecordFormatError:
-        return line.data
+    record = readable_record(line.data)
     if record is None or record.category != "compaction":
         return line.data
     metadata = dict(record.metadata)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from memolith.files.document import Document
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.passages import secret_lines
-from memolith.files.record_format import BOM, RecordFormatError, parse_line
+from memolith.files.record_format import BOM, readable_record
 from memolith.jobs.recall_state import RecallState
 from memolith.text.pieces import claim_key, pieces
 
@@ -45,10 +45,7 @@ def _secret_in(path: str, data: bytes) -> set[str]:
 def _names(lines: Iterable[bytes]) -> set[str]:
     names: set[str] = set()
     for line in lines:
-        try:
-            record = parse_line(line)
-        except RecordFormatError:
-            record = None
+        record = readable_record(line)
         if record is not None:
             names |= {record.id, claim_key(record.text)}
         else:
