@@ -65,9 +65,8 @@ def test_another_statement_on_the_same_lines_is_another_entry() -> None:
 
 
 def test_the_source_is_cited_rather_than_our_own_copy_of_it() -> None:
-    entry = entry_of(
-        shown(), shown(day=16, path="MEMORY.md"), shown(day=17, path="memory/experiences.md")
-    )
+    events = [shown(), shown(day=16, path="MEMORY.md"), shown(day=17, path="memory/learned.md")]
+    (entry,) = fold(RecallState(), events, own_output=["memory/learned.md"]).entries.values()
     assert entry.path == "memory/2026-11-01.md"
     assert entry.recalls == 3
 

@@ -42,6 +42,13 @@ def compacted(memory: Memory) -> object:
     )
 
 
+def files_of_jobs(memory: Memory) -> object:
+    """Which files there are after a month of life, a compaction and an extraction."""
+    compacted(memory)
+    memory.jobs.extract_experiences()
+    return sorted(path.name for path in Path(memory.root).rglob("*.md"))
+
+
 def maintained(memory: Memory) -> object:
     """Which jobs a schedule runs in two days, looked at every few hours."""
     time = StoppedTime(datetime(2026, 1, 1, tzinfo=UTC))
@@ -88,6 +95,8 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "llm.url": (asked_of_a_model, "", "http://127.0.0.1/v1", _SMALL),
     "llm.model": (asked_of_a_model, "small", "large", _MODEL),
     "dream.enabled": (maintained, False, True, {}),
+    "long_memory.path": (files_of_jobs, "LONGMEMORY.md", "memory/long.md", _SMALL),
+    "experiences.path": (files_of_jobs, "memory/experiences.md", "memory/learned.md", _SMALL),
     "experiences.enabled": (maintained, False, True, {}),
     "compact.max_records": (compacted, 0, 50, {"compact.max_chars": 0}),
     "compact.max_chars": (compacted, 0, 20_000, {"compact.max_records": 0}),

@@ -10,7 +10,6 @@ from memolith.cli.jobs import print_report
 from memolith.cli.opening import here, open_memory
 from memolith.cli.usage import Arguments, UsageError, whole_number
 from memolith.config.setting import Value
-from memolith.files.layout import EXPERIENCES
 from memolith.mcp_server.json_shapes import hit_json, record_json
 from memolith.memory import Memory
 from memolith.text.cleaning import one_line
@@ -111,5 +110,8 @@ def _list(memory: Memory, args: Arguments) -> None:
 def _none(memory: Memory, args: Arguments) -> str:
     """That there is none; what was taken in and holds no more is not said to have never been."""
     return here(
-        args, _NONE_HOLDS if os.path.exists(os.path.join(memory.root, EXPERIENCES)) else _NONE_YET
+        args,
+        _NONE_HOLDS
+        if os.path.exists(os.path.join(memory.root, memory.config.experiences.path))
+        else _NONE_YET,
     )

@@ -154,6 +154,12 @@ def _load(
                 problems.append(error)
         if problems and not lenient:
             raise _with_way_out(problems[0], profile)
+    try:
+        _refuse_one_file_for_two(values, origins)
+    except ConfigError as error:
+        if not lenient:
+            raise
+        problems.append(error)
     config = with_values(values) if values else DEFAULTS
     primary = _primary(profile.root)
     if primary != config.profile.primary:
@@ -163,6 +169,17 @@ def _load(
         origins=origins,
         problems=tuple(_with_way_out(problem, profile) for problem in problems),
     )
+
+
+def _refuse_one_file_for_two(values: Mapping[str, Value], origins: Mapping[str, str]) -> None:
+    """Two jobs that write to one file would each take the other's lines for the user's."""
+    users: dict[str, str] = {}
+    for name in ("trim.archive_path", "long_memory.path", "experiences.path"):
+        path = str(values.get(name, SETTINGS[name].default))
+        other = users.setdefault(path.lower(), name)
+        if other != name:
+            message = f"{other} and {name} name the same file, {path} ({origins[name]})"
+            raise ConfigError(message, setting=name, origin=origins[name])
 
 
 def _primary(root: str) -> str:

@@ -17,6 +17,7 @@ from memolith.config.setting import (
     EXTERNAL_CHANNELS,
     FOLDER,
     HOST,
+    IN_MEMORY,
     INSIDE,
     PATTERN,
     TOOLS,
@@ -71,6 +72,12 @@ class CompactConfig:
     max_records: int = setting(200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.", at_least(0))
     max_chars: int = setting(32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.", at_least(0))
     min_age_days: float = setting(7.0, "Records younger than this are never compacted.", at_least(0))
+
+@dataclass(frozen=True)
+class LongMemoryConfig:
+    """The summaries of months that compaction writes."""
+
+    path: str = setting("LONGMEMORY.md", "Where they are. If you change it, move the file yourself.", IN_MEMORY)
 
 @dataclass(frozen=True)
 class LlmConfig:
@@ -175,6 +182,7 @@ class ExperiencesConfig:
     """The experience store."""
 
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
+    path: str = setting("memory/experiences.md", "Where they are. If you change it, move the file yourself.", IN_MEMORY)
     uniqueness: float = setting(0.85, "An experience as similar as this to a stored one is added only if it contains another fact.", between(0, 1))
     max_count: int = setting(5000, "Most experiences; the least valuable go to the archive.", at_least(1))
 
@@ -191,6 +199,7 @@ class Config:
     trim: TrimConfig = TrimConfig()
     jobs: JobsConfig = JobsConfig()
     compact: CompactConfig = CompactConfig()
+    long_memory: LongMemoryConfig = LongMemoryConfig()
     llm: LlmConfig = LlmConfig()
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()

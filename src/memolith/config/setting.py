@@ -224,7 +224,7 @@ def _is_endpoint(text: str) -> bool:
     return url.scheme in allowed and bool(url.hostname) and not url.username and not url.query
 
 
-# Files with a meaning of their own: records archived into one of them would be read as current.
+# Files with a meaning of their own: what a job writes into one of them would be read as that.
 _OWN_FILES = re.compile(
     r"(memory/)?memory\.md|(user|longmemory|dreams)\.md|memory/(experiences|\d{4}-\d\d-\d\d)\.md"
 )
@@ -239,7 +239,7 @@ def _is_inside(path: str) -> bool:
     )
 
 
-def _is_archive(path: str) -> bool:
+def _is_free(path: str) -> bool:
     return path.endswith(".md") and _is_inside(path) and not _OWN_FILES.fullmatch(path.lower())
 
 
@@ -270,7 +270,12 @@ ENDPOINT = Rule(
     _is_endpoint,
 )
 ARCHIVE = Rule(
-    "a .md file inside the profile (relative, without .. or ~) that has no other use", _is_archive
+    "a .md file inside the profile (relative, without .. or ~) that has no other use", _is_free
+)
+# Where every reader looks: search, forget and the search for secret marks among them.
+IN_MEMORY = Rule(
+    "a .md file directly in memory/ that has no other use",
+    lambda path: bool(re.fullmatch(r"memory/\w[^/]*", path)) and _is_free(path),
 )
 INSIDE = Rule('a file inside the profile (relative, without .. or ~), or "" for none', _is_inside)
 FOLDER = Rule(

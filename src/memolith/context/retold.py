@@ -12,7 +12,6 @@ from datetime import date
 from itertools import chain
 
 from memolith.context.taken_back import TakenBack
-from memolith.files import layout
 from memolith.results import Hit
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import SummaryLine, read_line, short_id
@@ -53,10 +52,11 @@ def without_retold(
 
 def _lines(hit: Hit) -> list[SummaryLine]:
     """The lines of a summary that name records; none of anything else."""
-    if hit.category != "compaction" and hit.citation.path != layout.LONG_MEMORY:
-        return []
-    found = (read_line(line.strip()) for line in hit.text.split("\n"))
-    return [line for line in found if line is not None and line.ids]
+    found = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
+    is_record = (
+        hit.category == "compaction"
+    )  # else those of the long memory say whose words they are
+    return [line for line in found if line.ids and (is_record or line.said_by)]
 
 
 def _about(question: str, lines: Sequence[SummaryLine], *, hides: bool) -> Iterable[SummaryLine]:

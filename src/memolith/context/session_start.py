@@ -165,7 +165,7 @@ class _Reader:
     ) -> None:
         self._folder = folder
         self._chars = chars
-        self._config = config.context
+        self._config = config
         self._external = config.trust.external
         self._start = start
         self._now = clock.now()
@@ -187,7 +187,7 @@ class _Reader:
         before = self._records("yesterday", (layout.daily_log(yesterday),))
         both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
         memory = self._records("memory", (primary, *(path for path in both if path != primary)))
-        experiences = self._records("experiences", (layout.EXPERIENCES,))
+        experiences = self._records("experiences", (self._config.experiences.path,))
         layers = {
             "user": ("About the user (USER.md):", of_prose(self._prose("user", layout.USER))),
             "today": (f"Daily memory ({self._today}):", today),
@@ -272,9 +272,9 @@ class _Reader:
         return window.prose
 
     def _summary(self) -> list[Piece]:
-        if not self._config.long_memory:
+        if not self._config.context.long_memory:
             return []
-        return of_long_memory(self._prose("summary", layout.LONG_MEMORY))
+        return of_long_memory(self._prose("summary", self._config.long_memory.path))
 
     def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
         most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))

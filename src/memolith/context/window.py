@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 
 from memolith.files.document import Document
 from memolith.files.folder import Folder, close_quietly, storage_error
-from memolith.files.layout import load_template
+from memolith.files.layout import template_lines
 from memolith.files.ledger import secret_ids
 from memolith.files.record_format import (
     BOM,
@@ -80,7 +80,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
             far = _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
             window.unread = max(0, _lines_between(head, start, far) - len(window.records))
         window.met = 0
-        _read_lines(_without_template(tail, path) if not start else tail, window, whole=not start)
+        _read_lines(_without_template(tail) if not start else tail, window, whole=not start)
     except OSError as error:
         raise storage_error(error, path) from error
     finally:
@@ -108,15 +108,15 @@ def _lines_between(head: bytes, end: int, far: int) -> int:
     return far + (begin - len(head)) * far // _FAR
 
 
-def _without_template(data: bytes, path: str) -> bytes:
+def _without_template(data: bytes) -> bytes:
     """Without the lines at the top that are ours and not the user's."""
     data = data.removeprefix(BOM)
-    return data.removeprefix(load_template(path))
+    return data.split(b"\n", template_lines(data))[-1]
 
 
 def _read_head(data: bytes, path: str, window: Window) -> int:
     """Read what stands above the records; returns how many bytes that are."""
-    own = _without_template(data, path)
+    own = _without_template(data)
     lines = Document.parse(path, own[: own.rfind(b"\n") + 1]).lines
     above = takewhile(lambda line: not line.looks_like_record, lines)
     end = sum(len(line.data) for line in above)

@@ -10,7 +10,6 @@ from memolith.errors import MemolithError
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import Roots
 from memolith.files.folder import close_quietly, storage_error
-from memolith.files.layout import LONG_MEMORY
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import readable_record
 from memolith.results import Chunk, ReadText
@@ -59,16 +58,15 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
         data = os.pread(handle, chunk.size, chunk.offset)
     except OSError:
         return None
-    is_summary = chunk.category == "compaction" or chunk.path == LONG_MEMORY
     if chunk.kind == "prose":
         text = data.decode(errors="replace")
-        return ReadText(text, names=names_told(text) if is_summary else frozenset())
+        return ReadText(text, names=names_told(text))
     if chunk.kind == "turn":
         return _message(data, chunk.role)
     record = readable_record(data)
     if record is None:
         return None
-    names = names_told(record.text) if is_summary else frozenset[str]()
+    names = names_told(record.text) if chunk.category == "compaction" else frozenset[str]()
     return ReadText(record.text, copy_of=source_of(record), names=names)
 
 

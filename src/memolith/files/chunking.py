@@ -15,6 +15,7 @@ from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
+from memolith.files.ledger import source_of
 from memolith.files.notes import parse_note
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import BOM, RecordFormatError, is_utf16
@@ -69,10 +70,10 @@ def chunk_appended(
         return None
     if not last.endswith(b"\n") or tail.startswith(BOM) or b"```" in data or b"~~~" in data:
         return None
-    if not list(Document.parse(path, last).records()) or layout.template_lines(path, tail):
+    if not list(Document.parse(path, last).records()) or layout.template_lines(tail):
         return None
     found = list(_markdown_chunks(path, tail, day_of))
-    above = data[:before].removeprefix(BOM).split(b"\n", layout.template_lines(path, data))[-1]
+    above = data[:before].removeprefix(BOM).split(b"\n", layout.template_lines(data))[-1]
     if _ANY_TITLE.search(above) and any(chunk.kind == "prose" for chunk in found):
         return None
     lines = data.count(b"\n", 0, before)
@@ -129,7 +130,7 @@ def _markdown_chunks(
     document = Document.parse(path, data)
     records = {line.number: record for line, record in document.records()}
     generated = _generated_lines(document) if any(one in data for one in _JOB_MARKS) else set()
-    skipped = layout.template_lines(path, data)
+    skipped = layout.template_lines(data)
     day = file_date(path)
     common = Chunk(kind="prose", text="", path=path, first_line=0, last_line=0, dated=day)
     outline = _Outline()
@@ -173,7 +174,6 @@ def _generated_lines(document: Document) -> set[int]:
 
 
 def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
-    source = record.metadata.get("source") if path == layout.EXPERIENCES else ""
     return Chunk(
         kind="record",
         text=record.text,
@@ -189,7 +189,7 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
         sensitivity=record.sensitivity,
         channel=record.provenance.channel,
         record_id=record.id,
-        copy_of=source if isinstance(source, str) else "",
+        copy_of=source_of(record),
         supersedes=record.supersedes or "",
         expires=record.expires,
     )
@@ -218,6 +218,7 @@ def _note_chunks(path: str, data: bytes, note: Record, day: date) -> Iterator[Ch
 def _prose_chunks(
     common: Chunk, data: bytes, lines: Sequence[_Line], outline: _Outline
 ) -> Iterator[Chunk]:
+    is_long_memory = layout.is_long_memory(common.path, data)
     for above, own, section in _sections(lines, outline):
         pieces = ((piece, broken) for run, broken in _runs(section) for piece in _pieces(run))
         for number, (piece, is_broken) in enumerate(pieces):
@@ -233,16 +234,14 @@ def _prose_chunks(
                     offset=begin,
                     size=end - begin,
                     heading=heading.strip(),
-                    channel=_channel(common.path, text) or common.channel,
+                    channel=common.channel or (_channel(text) if is_long_memory else ""),
                     # A broken record may have been meant to be secret, and we cannot tell.
                     sensitivity="secret" if is_broken else common.sensitivity,
                 )
 
 
-def _channel(path: str, text: str) -> str:
+def _channel(text: str) -> str:
     """Prose is the user's own, except for lines of the long memory that an agent said."""
-    if path != layout.LONG_MEMORY:
-        return ""
     lines = filter(None, map(read_line, text.split("\n")))
     return "agent" if any(line.ids and line.said_by != "user" for line in lines) else ""
 

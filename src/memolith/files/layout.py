@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import re
 from datetime import date
+from functools import cache
 
+from memolith.config.sections import Config
 from memolith.files.locks import STATE_FOLDER
 
 ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"
 USER = "USER.md"
 SETTINGS = "memolith.toml"
-LONG_MEMORY = "LONGMEMORY.md"
 DREAM_DIARY = "DREAMS.md"
+# Where these two are unless `long_memory.path` and `experiences.path` say otherwise.
+LONG_MEMORY = "LONGMEMORY.md"
 EXPERIENCES = "memory/experiences.md"
-# Files that we write out of what stands in others: a dream learns nothing from them.
-OWN_OUTPUT = (LONG_MEMORY, DREAM_DIARY, EXPERIENCES)
-# Files whose first lines are ours and not the user's.
-FROM_TEMPLATE = (ROOT_MEMORY, NESTED_MEMORY, USER, LONG_MEMORY, EXPERIENCES)
+SUMMARY_MARK = b"<!-- memolith:summary "
 DAILY_FOLDER = "memory"
 _DAILY_LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.md", re.ASCII)
 CONVERSATIONS = "conversation-history.jsonl"
@@ -61,7 +61,22 @@ def is_daily_log(path: str) -> bool:
 
 def is_file_of_ours(path: str) -> bool:
     """Whether Memolith keeps a file of text under this path; no folder can stand there."""
-    return path in (*FROM_TEMPLATE, DREAM_DIARY, CONVERSATIONS) or is_daily_log(path)
+    known = (ROOT_MEMORY, NESTED_MEMORY, USER, LONG_MEMORY, EXPERIENCES, DREAM_DIARY, CONVERSATIONS)
+    return path in known or is_daily_log(path)
+
+
+def own_output(config: Config) -> frozenset[str]:
+    """The files made from the texts of others: no job learns from them.
+
+    The default places count as well: a file stays where it is when the setting changes.
+    """
+    paths = (config.long_memory.path, config.experiences.path)
+    return frozenset((LONG_MEMORY, DREAM_DIARY, EXPERIENCES, *paths))
+
+
+def is_long_memory(path: str, data: bytes) -> bool:
+    """Whether a file, or a backup of it, has the summaries of months, whatever it is called."""
+    return path.endswith(LONG_MEMORY) or SUMMARY_MARK in data
 
 
 def may_be_left_out(path: str) -> bool:
@@ -84,7 +99,11 @@ def load_template(name: str) -> bytes:
         raise storage_error(error, f"the template of {name}") from error
 
 
-def template_lines(path: str, data: bytes) -> int:
-    """How many lines at the top of a file are the template's, and not the user's."""
-    template = load_template(path) if path in FROM_TEMPLATE else b""
-    return template.count(b"\n") if template and data.startswith(template) else 0
+def template_lines(data: bytes) -> int:
+    """How many lines at the top of a file are a template's, and not the user's."""
+    return next((text.count(b"\n") for text in _templates() if data.startswith(text)), 0)
+
+
+@cache
+def _templates() -> list[bytes]:
+    return list(filter(None, map(load_template, (ROOT_MEMORY, USER, LONG_MEMORY, EXPERIENCES))))

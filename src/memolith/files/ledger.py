@@ -8,7 +8,7 @@ readers, and the strictest mark of all copies counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -346,6 +346,12 @@ def source_of(experience: Record) -> str:
     """The record that an experience is a copy of; of one that was said in a chat, its turn."""
     source = experience.metadata.get("source")
     return source if experience.category == "experience" and isinstance(source, str) else ""
+
+
+def is_output(path: str, data: bytes, records: Sequence[Record]) -> bool:
+    """Whether it only says what other files say: the diary, summaries of months, experiences."""
+    is_experiences = path == layout.EXPERIENCES or (records and all(map(source_of, records)))
+    return path == layout.DREAM_DIARY or bool(is_experiences) or layout.is_long_memory(path, data)
 
 
 def names_told(text: str) -> frozenset[str]:

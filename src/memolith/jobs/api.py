@@ -11,7 +11,6 @@ from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
-from memolith.files.layout import EXPERIENCES
 from memolith.files.ledger import Ledger, Tombstone, digest, find_record, tombstones
 from memolith.files.passages import ledger_for
 from memolith.jobs import apply, approve, diffs, kept
@@ -129,7 +128,8 @@ class Jobs:
         if not self.store.profile.exists:
             return ()
         with self.store.existing() as folder:
-            stored = stored_experiences(folder.read(EXPERIENCES))
+            path = self.store.config.experiences.path
+            stored = stored_experiences(path, folder.read(path))
             ledger, now = Ledger.of(folder), self.store.clock.now()
         return tuple(
             one for one in stored if ledger.holds(one, now) and visible(one, include_secret=False)

@@ -15,8 +15,9 @@ from memolith.errors import (
 from memolith.files import layout
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
-from memolith.files.ledger import note_archive
+from memolith.files.ledger import is_output, note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
 from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
@@ -29,8 +30,6 @@ from memolith.jobs.undone import note_undone
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
-
-_EDITED_BY_HAND = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, *layout.OWN_OUTPUT)
 
 
 def apply_changes(
@@ -226,7 +225,12 @@ def _is_archived(change: Change) -> bool:
 
     Files that people edit are staged, compared and renamed instead: an edit meanwhile is noticed.
     """
-    return only_appends(change) and change.path not in _EDITED_BY_HAND
+    path = change.path
+    if path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY) or not only_appends(change):
+        return False
+    data = _inserted(change)
+    is_inside = path.startswith(f"{layout.ARCHIVE_FOLDER}/")
+    return is_inside or not is_output(path, data, records_in(path, data))
 
 
 def _files_before(report: JobReport, now: Contents) -> dict[str, TakenBack]:

@@ -49,7 +49,6 @@ _NOT_ALL_DRAFTED = (
 _SAID_BY = {"user": "you", "agent": "an agent", "external": "strangers"}
 MAX_LONG_MEMORY_CHARS = 16_000
 MAX_MONTH_CHARS = 1_500
-_MONTHS_GO = "the oldest months of LONGMEMORY.md → its archive: it is too long"
 _NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
 
@@ -79,6 +78,7 @@ class CompactJob:
         """
         self._path = config.profile.primary
         self._archive = config.trim.archive_path
+        self._long = config.long_memory.path
         self._config = config
         self._clock = clock
         self._summariser = summariser
@@ -106,10 +106,15 @@ class CompactJob:
         if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
             scope = self._scope(undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
-        if plan.skipped and self._drops_months(snapshot.read(long_memory.PATH), undone):
-            plan = replace(plan, skipped="", data=data, lines=(_MONTHS_GO,))
+        if plan.skipped and self._drops_months(snapshot.read(self._long), undone):
+            plan = replace(
+                plan,
+                skipped="",
+                data=data,
+                lines=(f"the oldest months of {self._long} → their archive: it is too long",),
+            )
         if not plan.skipped:
-            others = (self._archive, long_memory.PATH, long_memory.ARCHIVE)
+            others = (self._archive, self._long, long_memory.ARCHIVE)
             self._files = {path: snapshot.read(path) for path in others}
             # Corrections may be of any age, so they are looked for wherever records stand.
             self._corrected = snapshot.ledger().replaced
@@ -156,11 +161,9 @@ class CompactJob:
 
         No line of LONGMEMORY.md that somebody else wrote went.
         """
-        theirs = (
-            Counter(long_memory.your_lines(read(long_memory.PATH))) for read in (before, after)
-        )
+        theirs = (Counter(long_memory.your_lines(read(self._long))) for read in (before, after))
         if operator.sub(*theirs):
-            return f"a line of {long_memory.PATH} that compaction did not write would have gone"
+            return f"a line of {self._long} that compaction did not write would have gone"
         old, new = split_lines(before(self._path)), split_lines(after(self._path))
         gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
         if _left(old, gone) != _left(new, came):
@@ -254,7 +257,7 @@ class CompactJob:
         return summary_record(group, records, statements, self._clock.day_of, self._archive)
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
-        data = self._files[long_memory.PATH]
+        data = self._files[self._long]
         memory = long_memory.LongMemory.parse(data or b"")
         months: dict[str, list[Statement]] = {}
         for one in written:
@@ -270,7 +273,7 @@ class CompactJob:
         archive.append(dropped)
         return (
             archive.change() if dropped else None,
-            replaced(long_memory.PATH, data, after),
+            replaced(self._long, data, after),
         )
 
     def _drops_months(self, data: bytes | None, undone: frozenset[str]) -> bool:

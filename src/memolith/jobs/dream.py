@@ -7,7 +7,7 @@ state; it is brought up to date by `settle`, after the job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -61,7 +61,7 @@ class DreamJob:
         self._again = again
         self._config = place.config.dream
         self._path = place.config.profile.primary
-        self.folding = Folding()
+        self.folding = Folding(layout.own_output(place.config))
         self.refused: list[Judgement] = []  # of the last plan, for the diary
 
     def plan(self, snapshot: Snapshot) -> DreamPlan:
@@ -146,8 +146,8 @@ class Folded:
 class Folding:
     """Reads what is known of recalls; the same files are read and folded only once."""
 
-    def __init__(self) -> None:
-        """Nothing read yet."""
+    def __init__(self, own_output: Collection[str]) -> None:
+        self._own_output = own_output
         self._files: list[bytes | None] = []
         self._folded = Folded(before=RecallState(), state=RecallState(), noted=0)
 
@@ -157,7 +157,7 @@ class Folding:
         if files != self._files:
             before = recall_state.read_state(snapshot.read)
             events, cursor = recall_log.read_log(snapshot.read, before.cursor)
-            state = replace(fold(before, events), cursor=cursor)
+            state = replace(fold(before, events, self._own_output), cursor=cursor)
             self._folded = Folded(before=before, state=state, noted=len(events))
             self._files = files
         return self._folded

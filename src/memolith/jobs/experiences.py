@@ -81,7 +81,7 @@ class ExperienceJob:
     def plan(self, snapshot: Snapshot) -> ExperiencePlan:
         """Choose what is unique enough, then what has to go."""
         now = self._place.clock.now()
-        document = Document.parse(layout.EXPERIENCES, snapshot.read(layout.EXPERIENCES) or b"")
+        document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
         stored = {record.id: (line, record) for line, record in document.records()}
         found = self._candidates(snapshot, [record for _, record in stored.values()], now)
         known = Stored(
@@ -116,7 +116,7 @@ class ExperienceJob:
             counts=counts,
             new=tuple(choice.new.values()),
             gone=tuple(choice.lines[name] for name in choice.gone),
-            before=snapshot.read(layout.EXPERIENCES),
+            before=snapshot.read(self._config.path),
             archive=snapshot.read(ARCHIVE),
             warnings=(known.warning,) if known.warning else (),
         )
@@ -129,7 +129,7 @@ class ExperienceJob:
             archive = Edits(ARCHIVE, plan.archive)
             archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in plan.gone))
             changes.append(archive.change())
-        store = Edits(layout.EXPERIENCES, plan.before)
+        store = Edits(self._config.path, plan.before)
         store.remove(line.number for line in plan.gone)
         lines = b"".join(map(encode_line, plan.new))
         store.append(lines if plan.before else layout.load_template(layout.EXPERIENCES) + lines)
@@ -141,11 +141,11 @@ class ExperienceJob:
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What left the file must stand in the archive; no secret may have come in."""
-        old, new = (split_lines(read(layout.EXPERIENCES)) for read in (before, after))
+        old, new = (split_lines(read(self._config.path)) for read in (before, after))
         kept = {line.rstrip(b"\r\n") for line in (*new, *split_lines(after(ARCHIVE)))}
         if any(line.rstrip(b"\r\n") not in kept for line in old):
             return "an experience would have been lost"
-        document = Document.parse(layout.EXPERIENCES, after(layout.EXPERIENCES))
+        document = Document.parse(self._config.path, after(self._config.path))
         secret = any(record.sensitivity == "secret" for _, record in document.records())
         return "a secret would have become an experience" if secret else ""
 

@@ -16,7 +16,7 @@ from memolith.files import layout, recall_log
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
-from memolith.files.ledger import every_file, memory_files, tombstones
+from memolith.files.ledger import every_file, is_output, memory_files, tombstones
 from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
@@ -65,7 +65,7 @@ class _Scene:
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
             self.secret.update(one.id for one in found if one.sensitivity == "secret")
-            if path.startswith(".") or path in layout.OWN_OUTPUT:
+            if path.startswith(".") or is_output(path, data, found):
                 continue
             records.update((record.id, record) for record in found)
             self.everything += statements(path, data)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from memolith.files import layout
 from memolith.text.summary_line import read_line
 
-PATH = layout.LONG_MEMORY
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/LONGMEMORY-archive.md"
 _BLOCK = re.compile(
     rb"^<!-- memolith:summary (?P<month>\d{4}-\d\d) -->\r?\n(?P<body>.*?)"
@@ -55,7 +54,9 @@ class LongMemory:
             blocks[month] = blocks.get(month, b"") + found.group()
         for month, text in new.items():
             blocks[month] = _encode(month, text, self.yours.get(month, b"")) if text else b""
-        around = _BLOCK.sub(b"", self.data) if self.data else layout.load_template(PATH)
+        around = (
+            _BLOCK.sub(b"", self.data) if self.data else layout.load_template(layout.LONG_MEMORY)
+        )
         if not around.endswith(b"\n"):
             around += b"\n"
         room = max_chars - _chars(around) - sum(map(_chars, self.yours.values()))
@@ -86,7 +87,7 @@ def your_lines(data: bytes) -> Iterator[bytes]:
 
 def name_of(month: str) -> str:
     """The name of a month's block in the list of undone changes."""
-    return f"{PATH} {month}"
+    return f"{layout.LONG_MEMORY} {month}"
 
 
 def _encode(month: str, text: str, yours: bytes = b"") -> bytes:

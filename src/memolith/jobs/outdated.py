@@ -17,7 +17,6 @@ from memolith.files.document import Document
 from memolith.files.ledger import digest
 from memolith.files.promoted import blocks
 from memolith.interfaces import Statement
-from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates
@@ -75,7 +74,8 @@ def _promoted(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
 
 
 def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
-    new = [record for path, record in _records(report, "inserted") if path == layout.EXPERIENCES]
+    path = report.changes[-1].path  # the archive comes before it
+    new = [record for file, record in _records(report, "inserted") if file == path]
     if not new:
         return
     first = place.clock.day_of(min(record.created for record in new) - _OVERLAP)
@@ -92,7 +92,7 @@ def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
         )
     }
     forgotten = snapshot.forgotten()
-    stored = Document.parse(layout.EXPERIENCES, snapshot.read(layout.EXPERIENCES) or b"")
+    stored = Document.parse(path, snapshot.read(path) or b"")
     known = {record.metadata.get("source") for _, record in stored.records()}
     for record in new:
         source = record.metadata.get("source")
@@ -139,12 +139,14 @@ def _told(report: JobReport) -> Iterator[Statement]:
     """What summaries and the long memory would tell that they do not tell yet."""
     before = {line.strip() for _, line in _lines(report, "removed")}
     for path, line in _lines(report, "inserted"):
-        if path == long_memory.PATH and line.strip() not in before:
-            yield from _statements(line.decode(errors="replace"))
-        elif b"compaction" in line and not path.startswith(layout.ARCHIVE_FOLDER):
+        if path.startswith(layout.ARCHIVE_FOLDER):
+            continue
+        if b"compaction" in line:
             for _, record in Document.parse(path, line).records():
                 if record.category == "compaction":
                     yield from _statements(record.text)
+        if line.strip() not in before:
+            yield from _statements(line.decode(errors="replace"))
 
 
 def _statements(text: str) -> Iterator[Statement]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memolith.files.document import Document
-from memolith.files.layout import EXPERIENCES
 from memolith.jobs.reports import Relationships
 from memolith.text.entities import small_words
 from memolith.text.known_names import KnownNames
@@ -15,9 +14,9 @@ from memolith.types import Record
 _TELLING = ("preference", "user-preference", "learned", "decision")
 
 
-def stored_experiences(data: bytes | None) -> list[Record]:
+def stored_experiences(path: str, data: bytes | None) -> list[Record]:
     """The experiences of their file, oldest first."""
-    records = [record for _, record in Document.parse(EXPERIENCES, data or b"").records()]
+    records = [record for _, record in Document.parse(path, data or b"").records()]
     return sorted(records, key=lambda record: record.created)
 
 

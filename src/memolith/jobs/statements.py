@@ -85,5 +85,5 @@ def _lines_above(path: str, data: bytes) -> int:
     """How many lines at the top are front matter or our template."""
     parts = split_note(data)
     if parts is None:
-        return layout.template_lines(path, data)
+        return layout.template_lines(data)
     return data[: len(data) - len(parts[1])].count(b"\n")

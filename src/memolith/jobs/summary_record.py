@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import date, datetime
 from hashlib import sha256
 
+from memolith.files import layout
 from memolith.files.document import Document, Line
 from memolith.files.record_format import encode_line, readable_record
 from memolith.interfaces import Statement
-from memolith.jobs import long_memory
 from memolith.jobs.compact_figures import LEVELS, MOST_COVERED_NAMED
 from memolith.jobs.compact_levels import Group
 from memolith.jobs.covered import covered_by, short, without_covered
@@ -136,8 +136,9 @@ def long_statements(group: Group, statements: Iterable[Statement]) -> list[State
 def summaries_without(document: Document, record_id: str) -> Document:
     """The document with its summaries rid of what rests on a forgotten record alone."""
     name = short_id(record_id).encode()
+    is_long = layout.is_long_memory(document.path, document.data)
     lines = tuple(
-        Line(line.number, _line_without(document.path, line, record_id))
+        Line(line.number, _line_without(line, record_id, is_long_memory=is_long))
         if name in line.data
         else line
         for line in document.lines
@@ -145,9 +146,9 @@ def summaries_without(document: Document, record_id: str) -> Document:
     return Document(document.path, tuple(line for line in lines if line.data))
 
 
-def _line_without(path: str, line: Line, record_id: str) -> bytes:
+def _line_without(line: Line, record_id: str, *, is_long_memory: bool) -> bytes:
     if not line.looks_like_record:
-        if not path.endswith("LONGMEMORY.md") and path != long_memory.ARCHIVE:
+        if not is_long_memory:
             return without_covered(line.data, record_id)  # other prose is yours
         text = line.data.decode(errors="surrogateescape")
         left = without_record(text.rstrip("\r\n"), record_id)

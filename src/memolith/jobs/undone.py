@@ -52,11 +52,10 @@ def covered_names(report: JobReport) -> Iterator[str]:
                 yield from named(change.path, hunk)
 
 
-def _compacted(path: str, hunk: Hunk) -> Iterator[str]:
+def _compacted(_: str, hunk: Hunk) -> Iterator[str]:
     """The records, and the months of the long memory, that went into summaries."""
     yield from (short(head.id) for head in heads(hunk.removed))
-    if path == long_memory.PATH:
-        yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
+    yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
 
 
 def _taken_in(path: str, hunk: Hunk) -> Iterator[str]:

@@ -28,7 +28,7 @@ def dream_status(place: Workplace) -> DreamStatus:
     """How much is tracked, when the last dream was, and what the next would promote."""
     with place.reading() as folder:
         snapshot = Snapshot(folder)
-        folding = Folding()
+        folding = Folding(layout.own_output(place.config))
         folded = folding.read(snapshot)
         # As the schedule would: asked by hand, it proposes again what was declined.
         night = _night(replace(place, by_hand=False), snapshot, folding)
@@ -54,7 +54,7 @@ def dream_status(place: Workplace) -> DreamStatus:
 def explain(place: Workplace, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
-        night = _night(place, Snapshot(folder), Folding())
+        night = _night(place, Snapshot(folder), Folding(layout.own_output(place.config)))
         key = _key(night, name)
         return _explained(night, judge(night, key))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
+from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.recall_log import Shown, Used
 from memolith.jobs.recall_state import MAX_DAYS, MAX_QUERIES, Recalled, RecallState
 from memolith.text.concepts import concept_tags
@@ -14,8 +14,13 @@ from memolith.text.pieces import claim_key
 _SOURCE = 2  # what stands highest: see `_standing`
 
 
-def fold(state: RecallState, events: Sequence[Shown | Used]) -> RecallState:
-    """The state with these events in it. The same question on the same day counts once."""
+def fold(
+    state: RecallState, events: Sequence[Shown | Used], own_output: Collection[str] = ()
+) -> RecallState:
+    """The state with these events in it. The same question on the same day counts once.
+
+    `own_output` are the files with copies, which are cited only if no other file says the same.
+    """
     if not events:
         return state
     entries = dict(state.entries)
@@ -30,7 +35,7 @@ def fold(state: RecallState, events: Sequence[Shown | Used]) -> RecallState:
             used.append(event)
     for claim, shown in groups.items():
         key = by_claim.get(claim)
-        entry = _shown(entries.pop(key) if key else None, shown)
+        entry = _shown(entries.pop(key) if key else None, shown, own_output)
         new_key = _free_key(entries, entry)
         if key and key in signals and key != new_key:
             signals[new_key] = signals.pop(key)
@@ -57,11 +62,17 @@ def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:
     return entry.key if entry.key not in entries else f"{entry.key}:{entry.claim}"
 
 
-def _shown(entry: Recalled | None, events: Sequence[Shown]) -> Recalled:
+def _shown(
+    entry: Recalled | None, events: Sequence[Shown], own_output: Collection[str]
+) -> Recalled:
     last = events[-1]
-    if _standing(last.path) < _SOURCE:
-        last = max(reversed(events), key=lambda event: _standing(event.path))
-    entry = _new(last, events) if entry is None else _shown_again(entry, last, len(events))
+    if _standing(last.path, own_output) < _SOURCE:
+        last = max(reversed(events), key=lambda event: _standing(event.path, own_output))
+    if entry is None:
+        entry = _new(last, events)
+    else:
+        is_better = _standing(last.path, own_output) >= _standing(entry.path, own_output)
+        entry = _shown_again(entry, last if is_better else entry, last, len(events))
     answers = [event for event in events if event.answered]
     if answers:
         _count(answers, entry)
@@ -86,8 +97,7 @@ def _new(last: Shown, events: Sequence[Shown]) -> Recalled:
     )
 
 
-def _shown_again(entry: Recalled, last: Shown, times: int) -> Recalled:
-    place = last if _standing(last.path) >= _standing(entry.path) else entry
+def _shown_again(entry: Recalled, place: Shown | Recalled, last: Shown, times: int) -> Recalled:
     return replace(
         entry,
         path=place.path,
@@ -116,9 +126,9 @@ def _count(answers: Sequence[Shown], entry: Recalled) -> None:
     entry.last_queries = tuple(dict.fromkeys([*earlier, *today]))[-MAX_QUERIES:]
 
 
-def _standing(path: str) -> int:
+def _standing(path: str, own_output: Collection[str]) -> int:
     """Of several places that say the same, the one to cite: rather a source than our copy of it."""
-    if path in OWN_OUTPUT:
+    if path in own_output:
         return 0
     return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else _SOURCE
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 
 from memolith.files.front_matter import is_broken_secret
-from memolith.files.layout import NESTED_MEMORY, OWN_OUTPUT, ROOT_MEMORY
+from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY, own_output
 from memolith.files.ledger import digest
 from memolith.jobs.dreaming.still_said import StillSaid
 from memolith.jobs.job import Snapshot, Workplace
@@ -41,6 +41,7 @@ class Sources:
         archive = place.config.trim.archive_path
         self._read = snapshot.read
         self._now = place.clock.now()
+        self._own = own_output(place.config)
         self._external = place.config.trust.external
         self._known: dict[str, list[tuple[str, Statement]] | None] = {}
         self._superseded: _Names = frozenset
@@ -52,12 +53,13 @@ class Sources:
             self._secret = lambda: snapshot.ledger().secret
             self._forgotten = cache(snapshot.forgotten)
         if all_files and not snapshot.closed:  # what may not be read may be where it went
-            paths = cache(lambda: snapshot.files_and_archives(archive))
+            files = snapshot.files_and_archives
+            paths = cache(lambda: [path for path in files(archive) if path not in self._own])
             self._said = StillSaid(snapshot.read, self._statements, paths)
 
     def find(self, entry: Recalled) -> Statement | str:
         """The statement of an entry as it stands there now, or why it cannot be promoted."""
-        if entry.path in OWN_OUTPUT:
+        if entry.path in self._own:
             return "it stands only in what Memolith wrote itself"
         if not entry.path.endswith(".md"):
             return "only what stands in Markdown files is promoted"

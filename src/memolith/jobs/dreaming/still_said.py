@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from memolith.files.document import Document
-from memolith.files.layout import OWN_OUTPUT
 from memolith.jobs.statements import Statement
 from memolith.text.folding import fold
 from memolith.text.pieces import claim_key
@@ -27,7 +26,7 @@ class StillSaid:
         claims: Callable[[str], Claims | None],
         paths: Callable[[], Iterable[str]],
     ) -> None:
-        """`paths` gives every file that may hold records, archives too."""
+        """`paths` gives every file, archives too, in which somebody may say it: no copies by jobs."""
         self._read = read
         self._claims = claims
         self._paths = paths
@@ -48,11 +47,7 @@ class StillSaid:
 
     def _is_elsewhere(self, fact: Promoted) -> bool:
         """Whether its record, or else its words, stand in another file: copies by jobs say nothing."""
-        return any(
-            _says(self._claims(path) or (), fact)
-            for path in self._paths()
-            if path not in OWN_OUTPUT
-        )
+        return any(_says(self._claims(path) or (), fact) for path in self._paths())
 
 
 def _says(known: Claims, fact: Promoted) -> bool:

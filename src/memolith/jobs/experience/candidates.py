@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from memolith.files.chat_log import parse_turn
-from memolith.files.layout import CONVERSATIONS, OWN_OUTPUT, is_daily_log
-from memolith.files.ledger import secret_ids
+from memolith.files.layout import CONVERSATIONS, is_daily_log
+from memolith.files.ledger import secret_ids, source_of
 from memolith.files.notes import records_in
 from memolith.jobs.worth_saving import category_of
 from memolith.text.open_secrets import surely_holds_secret
@@ -59,8 +59,9 @@ def candidates_from_files(
         data = read(path) or b""
         if path == CONVERSATIONS:
             found += _from_turns(data, turns, external)
-        elif path not in OWN_OUTPUT:
-            records.update((record.id, record) for record in records_in(path, data))
+        else:
+            own = (record for record in records_in(path, data) if not source_of(record))
+            records.update((record.id, record) for record in own)
             secret.update(secret_ids(data))
     open_ones = (
         one
