@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import apsw
 import numpy as np
 import pytest
 
@@ -383,3 +384,15 @@ def test_a_file_whose_name_does_not_say_how_many_wait_is_written_anew(
     assert meant(reader) == len(keys)
     for index in (writer, reader):
         index.close()
+
+
+def test_a_row_of_a_damaged_page_without_values_is_damage(tmp_path: Path) -> None:
+    index = SqliteIndex(str(tmp_path), MODEL)
+    put(index, make_chunk("alpha"))
+    with apsw.Connection(str(next(tmp_path.glob("*.db")))) as other:
+        other.execute("PRAGMA writable_schema = ON")
+        other.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '')")
+        other.execute("PRAGMA writable_schema = RESET")
+        other.execute("INSERT INTO segments VALUES ('x', 1, NULL)")
+    with pytest.raises(IndexReplacedError):
+        index.maintain()

@@ -234,7 +234,10 @@ class Segments:
         generations.sweep(self._database.folder, named, beside)
 
     def _ranges(self) -> list[Range]:
-        return [Range(*row) for row in self._db.execute("SELECT * FROM segments ORDER BY first")]
+        rows = list(self._db.execute("SELECT * FROM segments ORDER BY first"))
+        if any(None in row for row in rows):  # as a damaged page can hold them
+            raise DamageError("segments")
+        return [Range(*row) for row in rows]
 
     def _rows(self, first: int, last: int) -> list[Row]:
         return [self._searched(row) for row in self._db.execute(SEARCHED, (first, last))]
