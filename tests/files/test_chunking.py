@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memolith.files import layout
 from memolith.files.chat_log import encode_turn
-from memolith.files.chunking import CHUNK_BYTES, chunk_file, file_date
-from memolith.files.notes import encode_record
+from memolith.files.chunking import CHUNK_BYTES, chunk_file
+from memolith.files.notes import encode_record, file_date
 from memolith.files.record_format import encode_line, is_utf16
 from memolith.jobs.statements import statements
 from memolith.results import Chunk, Turn

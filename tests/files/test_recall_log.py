@@ -12,7 +12,8 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.files import recall_log
 from memolith.files.folder import Folder
-from memolith.files.recall_log import LOG, OLDER_LOG, Shown, Used, read_log
+from memolith.files.recall_log import LOG, OLDER_LOG
+from memolith.jobs.recalls import Shown, Used, read_log
 from memolith.results import Hit
 from memolith.types import Citation
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memolith.files.recall_log import Shown, Used
 from memolith.jobs.dreaming.fold import fold
 from memolith.jobs.dreaming.phases import sleep
 from memolith.jobs.dreaming.score import MOST_BOOST, score
 from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.recalls import Shown, Used
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

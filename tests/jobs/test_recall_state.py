@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.folder import Folder
-from memolith.files.recall_log import Cursor
 from memolith.jobs.recall_state import (
     RECALLS,
     SIGNALS,
@@ -20,6 +19,7 @@ from memolith.jobs.recall_state import (
     encode_signals,
     read_state,
 )
+from memolith.jobs.recalls import Cursor
 
 # As the seed shows it.
 SEED = {

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.files.promoted import blocks, fact_line, generated_lines, without_fact
+from memolith.files.promoted import blocks, generated_lines
 from memolith.jobs.changes import split_lines
+from memolith.jobs.dreaming.page import fact_line
+from memolith.jobs.forget import without_fact
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import Promoted
 from tests.lifecycle.dreams import COOKIE, DIARY, LOG, Life

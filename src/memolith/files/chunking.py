@@ -16,9 +16,9 @@ from memolith.files.chat_log import turn_chunks
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.ledger import source_of
-from memolith.files.notes import parse_note
+from memolith.files.notes import file_date, is_note_path, readable_note
 from memolith.files.promoted import TRAILER, generated_lines
-from memolith.files.record_format import BOM, RecordFormatError, is_utf16
+from memolith.files.record_format import BOM, is_utf16
 from memolith.results import Chunk, Turn
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
@@ -36,7 +36,6 @@ _JOB_MARK = re.compile(
     rb"(?:<!-- (?:memolith:(?:covers|dream|summary) [^\n]*|/memolith:(?:dream|summary)) -->"
     rb"|## Compacted on \d{4}-\d\d-\d\dT[\d:.]+Z: [^\n]*)\s*"
 )
-_DATE_IN_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[.-].*)?", re.ASCII)
 _TITLE = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ANY_TITLE = re.compile(rb"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -48,7 +47,8 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
         return []
     if path.endswith(".jsonl"):
         return list(turn_chunks(path, data, day_of))
-    note = _note(path, data)
+    is_elsewhere = path.startswith("@")  # a root id: in extra folders a note may be anywhere
+    note = readable_note(path, data) if is_elsewhere or is_note_path(path) else None
     if note is not None:
         return list(_note_chunks(path, data, note, day_of(note)))
     chunks = list(_markdown_chunks(path, data, day_of))
@@ -86,15 +86,6 @@ def chunk_appended(
         )
         for chunk in found
     ]
-
-
-def file_date(path: str) -> date | None:
-    """The day in a file's name, as in `2026-04-09.md` or `2026-04-09-visit.md`."""
-    found = _DATE_IN_NAME.fullmatch(path.rpartition("/")[2])
-    try:
-        return date(*map(int, found.groups())) if found else None
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +184,6 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
         supersedes=record.supersedes or "",
         expires=record.expires,
     )
-
-
-def _note(path: str, data: bytes) -> Record | None:
-    is_elsewhere = path.startswith("@")  # a root id: in extra folders a note may be anywhere
-    if not is_elsewhere and (not path.startswith(f"{layout.DAILY_FOLDER}/") or path.count("/") < 2):
-        return None
-    try:
-        return parse_note(path, data)
-    except RecordFormatError:
-        return None
 
 
 def _note_chunks(path: str, data: bytes, note: Record, day: date) -> Iterator[Chunk]:

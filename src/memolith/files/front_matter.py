@@ -19,6 +19,10 @@ HeaderValue = str | float | tuple[str, ...] | Mapping[str, object]
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384
 _FENCE = b"---"
+_OPENING = re.compile(rb"(?:%s)?---[\r ]*(?:\n|\Z)" % BOM)
+_NOTE = re.compile(
+    rb"(?:%s)?---[\r ]*\n(?:(.{0,%d}?)\n)??---[\r ]*(?:\n|\Z)" % (BOM, MAX_HEADER_BYTES), re.DOTALL
+)
 # Words, times and ids, which every YAML reader takes for what they are.
 _PLAIN = re.compile(
     r"[A-Za-z][A-Za-z_-]*( [A-Za-z_-]+)*|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -35,59 +39,29 @@ _SCALARS = (
     ),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
 )
-_KEY = re.compile(rb"""["']?([A-Za-z_][\w-]*)["']?[ \t]*:""")
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
 def encode_note(header: Mapping[str, HeaderValue], text: str) -> bytes:
-    """A note file. Values that YAML could read as something else are written as JSON strings."""
-    lines = [f"{key}: {_value(value)}" for key, value in header.items()]
-    return "\n".join(["---", *lines, "---", "", text, ""]).encode()
+    """A note file."""
+    return b"\n".join([_FENCE, *header_lines(header), _FENCE, b"", text.encode(), b""])
+
+
+def header_lines(values: Mapping[str, HeaderValue]) -> list[bytes]:
+    """The front matter; values that YAML could read as something else are written as JSON strings."""
+    return [f"{name}: {_value(value)}".encode() for name, value in values.items()]
 
 
 def split_note(data: bytes) -> tuple[bytes, bytes] | None:
     """Header and body of a note; None for a file without front matter."""
-    mark = len(BOM) if data.startswith(BOM) else 0
-    first, *lines = data[mark : mark + MAX_HEADER_BYTES].split(b"\n")
-    if first.rstrip(b"\r ") != _FENCE:
-        return None
-    end = mark + len(first) + 1
-    for number, line in enumerate(lines):
-        end += len(line) + 1
-        is_whole = number < len(lines) - 1 or len(data) <= mark + MAX_HEADER_BYTES
-        if is_whole and line.rstrip(b"\r ") == _FENCE:
-            return b"\n".join(lines[:number]), data[end:]
-    return None
-
-
-def with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | None = None) -> bytes:
-    """A note with other values of some keys, and another text if one is given; the rest stays.
-
-    >>> with_header(b"---\\nid: 1\\nkeywords:\\n  - tea\\n---\\nTea\\n", {"keywords": ("a", "b")})
-    b'---\\nid: 1\\nkeywords: [a, b]\\n---\\nTea\\n'
-    """
-    parts = split_note(data)
-    if parts is None:
-        return data
-    header, body = parts
-    names = {name.encode() for name in values}
-    kept, is_kept = [], True
-    for line in header.split(b"\n") if header else []:
-        key = _KEY.match(line)
-        if key is not None:  # other lines go with the key above them
-            is_kept = key[1].lower() not in names
-        if is_kept:
-            kept.append(line)
-    new = [f"{name}: {_value(value)}".encode() for name, value in values.items()]
-    fence = data.partition(b"\n")[0]
-    body = body if text is None else f"\n{text}\n".encode()
-    return b"\n".join([fence, *kept, *new, _FENCE, body])
+    found = _NOTE.match(data)
+    return (found[1] or b"", data[found.end() :]) if found else None
 
 
 def why_no_note(data: bytes) -> str:
     """Why a file that begins like a note is not one; "" for other files."""
-    begins_so = data.removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r ") == _FENCE
-    return "the front matter has no closing ---" if begins_so and not split_note(data) else ""
+    is_open = _OPENING.match(data) and not split_note(data)
+    return "the front matter has no closing ---" if is_open else ""
 
 
 def is_broken_secret(data: bytes) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
+from itertools import chain, count
 
 from memolith.clock import Clock
 from memolith.errors import RefusedError
@@ -22,14 +23,17 @@ from memolith.files.front_matter import (
 from memolith.files.record_format import (
     RecordFormatError,
     encode_time,
+    parse_sensitivity,
     parse_time,
     readable_record,
 )
 from memolith.files.transaction import Transaction
-from memolith.types import SENSITIVITIES, Citation, Provenance, Record, Sensitivity
+from memolith.types import Citation, Provenance, Record, Sensitivity
 
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
-_DATED = re.compile(r"(\d{4}-\d{2}-\d{2})-.*\.md", re.ASCII)
+_DATED = re.compile(r"(\d{4}-\d\d-\d\d)(?:[.-].*)?", re.ASCII)
+# Values that are not written, because a note without the key has them.
+_DEFAULTS = {"session": "main", "sensitivity": "private-user", "confidence": 1, "metadata": {}}
 _SLUG_WORDS = 6
 _SLUG_BYTES = 60
 _SLUG_CHARS = 400
@@ -67,37 +71,32 @@ def note_path(folder: Folder, record: Record, day: date, title: str) -> str:
     # The name of a file is seen by everybody: that of a secret note says nothing.
     is_secret = record.sensitivity == "secret"
     slug = f"note-{record.id[:8]}" if is_secret else make_slug(title or record.text)
-    number = 1
-    while True:
-        ending = f"{slug}.md" if number == 1 else f"{slug}-{number}.md"
-        path = f"{layout.DAILY_FOLDER}/{record.category}/{day.isoformat()}-{ending}"
-        if folder.stamp(path) is None:
-            return path
-        number += 1
+    start = f"{layout.DAILY_FOLDER}/{record.category}/{day.isoformat()}-{slug}"
+    paths = chain([f"{start}.md"], (f"{start}-{number}.md" for number in count(2)))
+    return next(path for path in paths if folder.stamp(path) is None)
 
 
 def encode_record(record: Record) -> bytes:
     """The note's file. Keys beyond the three of the format are written only when they say something."""
-    header: dict[str, HeaderValue] = {
+    header: dict[str, HeaderValue | None] = {
         "category": record.category,
         "created_at": encode_time(record.created),
         "keywords": record.keywords,
         "id": record.id,
+        "session": record.session,
+        "sensitivity": record.sensitivity,
+        "channel": record.provenance.channel,
+        "confidence": record.provenance.confidence,
+        "metadata": record.metadata,
+        "supersedes": record.supersedes or None,
+        "expires": encode_time(record.expires) if record.expires else None,
     }
-    if record.session != "main":
-        header["session"] = record.session
-    if record.sensitivity != "private-user":
-        header["sensitivity"] = record.sensitivity
-    header["channel"] = record.provenance.channel
-    if record.provenance.confidence != 1:
-        header["confidence"] = record.provenance.confidence
-    if record.metadata:
-        header["metadata"] = record.metadata
-    if record.supersedes:
-        header["supersedes"] = record.supersedes
-    if record.expires:
-        header["expires"] = encode_time(record.expires)
-    return encode_note(header, record.text)
+    said = {
+        key: value
+        for key, value in header.items()
+        if value is not None and value != _DEFAULTS.get(key)
+    }
+    return encode_note(said, record.text)
 
 
 def parse_note(path: str, data: bytes) -> Record | None:
@@ -153,24 +152,16 @@ def is_note_path(path: str) -> bool:
 
 def notes(folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
     """Every note of the profile, by path; broken ones are left out, or put in a list."""
-    for path in note_files(folder):
+    for path in filter(is_note_path, folder.walk(layout.DAILY_FOLDER)):
         data = folder.read(path) or b""
-        reason = ""
         try:
-            record = parse_note(path, data)
+            record, reason = parse_note(path, data), why_no_note(data)
         except RecordFormatError as error:
             record, reason = None, error.message
         if record is not None:
             yield record
-        elif damages is not None and (reason := reason or why_no_note(data)):
+        elif reason and damages is not None:
             damages.append(Damage(path, 1, reason))
-
-
-def note_files(folder: Folder) -> Iterator[str]:
-    """The Markdown files in the category folders."""
-    for path in folder.walk(layout.DAILY_FOLDER):
-        if path.count("/") >= 2:
-            yield path
 
 
 def make_slug(text: str) -> str:
@@ -195,28 +186,34 @@ def make_slug(text: str) -> str:
 def _created(path: str, header: dict[str, object]) -> datetime:
     if header.get("created_at"):
         return parse_time(header["created_at"], "created_at")
-    dated = _DATED.fullmatch(path.rpartition("/")[2])
-    if dated is None:
+    day = file_date(path)
+    if day is None:
         raise RecordFormatError('missing "created_at", and no date in the file name')
-    return parse_time(dated[1], "date in the file name")
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def file_date(path: str) -> date | None:
+    """The day in a file's name, as in `2026-04-09.md` or `2026-04-09-visit.md`."""
+    found = _DATED.fullmatch(path.rpartition("/")[2])
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
 
 
 def sensitivity_in(header: dict[str, object]) -> Sensitivity:
-    """What the header says, however it is capitalised: people write it by hand."""
-    said = [value for key, value in header.items() if key.casefold() == "sensitivity"]
-    if not said:
-        return "private-user"
-    for known in SENSITIVITIES:
-        if all(isinstance(value, str) and value.casefold() == known for value in said):
-            return known
-    raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
+    """The mark in the header, however it is capitalised: people write it by hand."""
+    marks = {
+        str(value).casefold() for key, value in header.items() if key.casefold() == "sensitivity"
+    }
+    return parse_sensitivity(marks.pop() if len(marks) == 1 else marks) if marks else "private-user"
 
 
 def _confidence(header: dict[str, object]) -> float:
-    """What the header says, if it is a number from 0 to 1; people write notes by hand."""
-    said = header.get("confidence")
-    if isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= 1:
-        return float(said)
+    """The number in the header, if it is one from 0 to 1: people write notes by hand."""
+    value = header.get("confidence")
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
     return 1.0
 
 

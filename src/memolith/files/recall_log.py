@@ -7,10 +7,8 @@ anybody wrote. It never holds a secret record.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import chain
 
 from memolith.clock import Clock
@@ -18,9 +16,9 @@ from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
-from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.record_format import encode_time
 from memolith.results import Hit
-from memolith.text.digests import blake2b, sha1
+from memolith.text.digests import sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
@@ -37,49 +35,6 @@ _MIN_SCORE_BY_MEANING = 1.0
 # A hit answers if it is among the first and nearly as good as the best; others are near misses.
 _MAX_ANSWERS = 3
 _MIN_SHARE_OF_BEST = 0.75
-
-
-# Neither frozen nor keyword-only: a dream makes fifty thousand of them.
-@dataclass(slots=True)
-class Shown:
-    """One statement that a surface showed, as the answer to one question."""
-
-    at: datetime
-    day: str
-    query: str  # a digest: the question itself is not kept
-    # From here on as in a row of the log.
-    path: str
-    first_line: int
-    last_line: int
-    score: float  # from 0 to 1
-    record_id: str
-    snippet: str
-    claim: str
-    answered: int  # 1, or 0 if it only filled the list behind better hits
-
-
-# The types of a row; JSON writes a score of 0 or 1 as an integer.
-_ROWS = {(str, int, int, score, str, str, str, int) for score in (float, int)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
-    """Lines that were read after they were shown, or a record that was reported as helpful."""
-
-    at: datetime
-    day: str
-    path: str = ""
-    first_line: int = 0
-    last_line: int = 0
-    record_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a log has been read; `identity` tells it from the next log of the same name."""
-
-    identity: str
-    offset: int
 
 
 def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
@@ -104,55 +59,17 @@ def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -
     _append(root, clock, {"used": [*lines, record_id]})
 
 
-def read_log(
-    read: Callable[[str], bytes | None], start: Cursor | None = None
-) -> tuple[list[Shown | Used], Cursor]:
-    """All events since the cursor, oldest first, and the cursor behind them.
-
-    Torn and foreign lines are skipped.
-    """
-    older, log = (read(path) or b"" for path in (OLDER_LOG, LOG))
-    if start and log and start.identity == _identity(log):
-        new = log[start.offset :]
-    elif start and older and start.identity == _identity(older):
-        new = older[start.offset : older.rfind(b"\n") + 1] + log
-    else:
-        new = older[: older.rfind(b"\n") + 1] + log
-    # A last line without its end is still being written.
-    lines = new[: new.rfind(b"\n") + 1].split(b"\n")
-    found = list(chain.from_iterable(map(_parse, lines)))
-    return found, Cursor(_identity(log), log.rfind(b"\n") + 1)
-
-
-def without(data: bytes, names: Collection[str]) -> bytes:
-    """A log without statements that have one of these ids, claims or paths of files."""
-    encoded = [json.dumps(name).encode() for name in names]
-    lines = (
-        _line_without(line, names) if any(name in line for name in encoded) else line
-        for line in data.split(b"\n")
-    )
-    return b"".join(line + b"\n" for line in lines if line)
-
-
-def _line_without(line: bytes, names: Collection[str]) -> bytes:
-    content = _content(line)
-    hits = content.get("hits")
-    if not isinstance(hits, list):
-        return b""
-    left = [row for row in hits if isinstance(row, list) and not any(name in row for name in names)]
-    return _encode({**content, "hits": left}) if left else b""
-
-
 def _append(root: str, clock: Clock, content: dict[str, object]) -> None:
     now = clock.now()
     head = {"at": encode_time(now), "day": clock.day_of(now).isoformat()}
-    line = _encode({**head, **content}) + b"\n"
+    line = encode_event({**head, **content}) + b"\n"
     with suppress(OSError, MemolithError), Folder(root) as folder:
         make_state_folder(folder)
         atomic_write.append_hint(folder, LOG, line, older=OLDER_LOG, most_bytes=MAX_BYTES)
 
 
-def _encode(content: dict[str, object]) -> bytes:
+def encode_event(content: dict[str, object]) -> bytes:
+    """One event of the log, without a line ending."""
     return json.dumps(content, separators=(",", ":")).encode()
 
 
@@ -194,36 +111,3 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
 def _shared(piece: Piece, asked: set[str]) -> int:
     # The terms of each word are cached, and words repeat.
     return len(asked.intersection(chain.from_iterable(terms_of(s)[1] for s in piece.text.split())))
-
-
-def _identity(data: bytes) -> str:
-    return blake2b(data[: data.find(b"\n") + 1], digest_size=8).hexdigest()
-
-
-def _content(line: bytes) -> dict[str, object]:
-    try:
-        content = json.loads(line.decode())  # given bytes it would guess the encoding first
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _parse(line: bytes) -> Iterable[Shown | Used]:
-    match _content(line) if line else {}:
-        case {"at": str(at), "day": str(day), **content}:
-            try:
-                moment = parse_time(at, "at")
-            except RecordFormatError:
-                return
-        case _:
-            return
-    match content:
-        case {"query": str(query), "hits": list(rows)}:
-            for row in rows:
-                # A pattern would say the same, five times slower.
-                if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
-                    yield Shown(moment, day, query, *row)
-        case {"used": [str(path), int(first), int(last), str(name)]}:
-            yield Used(
-                at=moment, day=day, path=path, first_line=first, last_line=last, record_id=name
-            )

@@ -112,22 +112,6 @@ def readable_record(line: bytes) -> Record | None:
         return None
 
 
-def with_values(line: bytes, **values: object) -> bytes:
-    """The record's line with some of its values replaced; everything else in it stays.
-
-    A mapping changes the keys of the mapping that is there.
-    """
-    start, brace, content = line.partition(b"{")
-    known = parse_json(brace + content)
-    if not isinstance(known, dict):
-        raise RecordFormatError("not a JSON object")
-    for key, value in values.items():
-        old = known.get(key)
-        is_part = isinstance(value, dict) and isinstance(old, dict)
-        known[key] = {**old, **value} if is_part else value  # type: ignore[dict-item]
-    return start + encode_json(known) + line[len(line.rstrip(b"\r\n")) :]
-
-
 def parse_json(data: bytes) -> object:
     """Strict JSON: no duplicate keys, no NaN, no bottomless nesting; raises RecordFormatError."""
     if len(data) > MAX_LINE_BYTES:

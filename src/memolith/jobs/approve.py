@@ -9,8 +9,7 @@ from memolith.files import chat_log, layout
 from memolith.files.document import Document
 from memolith.files.front_matter import split_note
 from memolith.files.notes import readable_note
-from memolith.files.record_format import with_values
-from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.changes import Edits, split_lines, with_values
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
 from memolith.jobs.reports import Change
 from memolith.text.cleaning import one_line

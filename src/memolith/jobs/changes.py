@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
+from memolith.files.record_format import RecordFormatError, encode_json, parse_json
 from memolith.jobs.aligned import Alignment, each_mark, marks
 from memolith.jobs.left_over import LeftOver, TakenBack, left_over
 from memolith.jobs.reports import Change, Hunk, Snapped
@@ -354,3 +355,19 @@ def _changed(place: str, path: str) -> FileChangedError:
         path=path,
         hint="Undo newer jobs first, or run the job again: memolith jobs list",
     )
+
+
+def with_values(line: bytes, **values: object) -> bytes:
+    """The record's line with some of its values replaced; everything else in it stays.
+
+    A mapping changes the keys of the mapping that is there.
+    """
+    start, brace, content = line.partition(b"{")
+    known = parse_json(brace + content)
+    if not isinstance(known, dict):
+        raise RecordFormatError("not a JSON object")
+    for key, value in values.items():
+        old = known.get(key)
+        is_part = isinstance(value, dict) and isinstance(old, dict)
+        known[key] = {**old, **value} if is_part else value  # type: ignore[dict-item]
+    return start + encode_json(known) + line[len(line.rstrip(b"\r\n")) :]

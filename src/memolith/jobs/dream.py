@@ -31,6 +31,7 @@ from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import Change
 from memolith.jobs.statements import Statement, statements
 from memolith.jobs.undone import UNDONE, undone_by
@@ -156,7 +157,7 @@ class Folding:
         files = [snapshot.read(path) for path in MACHINE_STATE]
         if files != self._files:
             before = recall_state.read_state(snapshot.read)
-            events, cursor = recall_log.read_log(snapshot.read, before.cursor)
+            events, cursor = read_log(snapshot.read, before.cursor)
             state = replace(fold(before, events, self._own_output), cursor=cursor)
             self._folded = Folded(before=before, state=state, noted=len(events))
             self._files = files

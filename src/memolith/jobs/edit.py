@@ -20,8 +20,9 @@ from memolith.files.folder import Folder
 from memolith.files.journal import Journal
 from memolith.files.ledger import every_file
 from memolith.files.passages import ledger_for, secret_lines
-from memolith.files.record_format import encode_line, is_utf16, not_utf8, with_values
+from memolith.files.record_format import encode_line, is_utf16, not_utf8
 from memolith.files.transaction import Transaction
+from memolith.jobs.changes import with_values
 from memolith.jobs.reports import EditReport, FileText
 from memolith.profile import Profile
 from memolith.text.open_secrets import key_kinds

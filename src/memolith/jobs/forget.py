@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from memolith.errors import FileChangedError, StorageError
-from memolith.files import gate, layout, promoted, recall_log
+from memolith.files import gate, layout, recall_log
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
@@ -26,10 +26,11 @@ from memolith.files.ledger import (
 )
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.notes import records_in
+from memolith.files.promoted import TRAILER, read_fact
 from memolith.files.record_format import encode_json, readable_record
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
-from memolith.jobs import recall_state
+from memolith.jobs import recall_state, recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dreaming.diary import without_themes
 from memolith.jobs.dreaming.unspoken import names_lost
@@ -142,7 +143,7 @@ def forget(
         data = folder.read(path) or b""
         named = any(name in data for name in names)
         is_diary = path.endswith(layout.DREAM_DIARY)
-        if not (named or is_diary or path == record.id or promoted.TRAILER in data):
+        if not (named or is_diary or path == record.id or TRAILER in data):
             continue
         left = _without(path, data, record)
         if left == data:
@@ -234,7 +235,7 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
     for path in (recall_log.OLDER_LOG, recall_log.LOG):
         stamp = folder.stamp(path)
         data = folder.read(path) or b""
-        left = recall_log.without(data, names)
+        left = recalls.without(data, names)
         if left != data:
             transaction.replace(path, left, stamp)
     state = recall_state.read_state(folder.read)
@@ -287,7 +288,17 @@ def lines_without(document: Document, record: Record) -> bytes:
     document = summaries_without(document, record.id)
     if document.path == layout.DREAM_DIARY:
         return without_themes(document.data)
-    return promoted.without_fact(document.data, claim_key(record.text), record.id)
+    return without_fact(document.data, claim_key(record.text), record.id)
+
+
+def without_fact(data: bytes, claim: str, record_id: str) -> bytes:
+    """The lines without promoted facts that equal this claim or cite this record."""
+
+    def is_gone(line: bytes) -> bool:
+        fact = read_fact(line)
+        return fact is not None and (record_id == fact.record_id or claim_key(fact.text) == claim)
+
+    return b"\n".join(line for line in data.split(b"\n") if not is_gone(line))
 
 
 def _report_without(data: bytes, record: Record) -> bytes | None:

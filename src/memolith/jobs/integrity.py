@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 
-from memolith.files import layout, recall_log
+from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.files.folder import Folder
@@ -22,6 +22,7 @@ from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
 from memolith.jobs.contradictions import contradictions
 from memolith.jobs.dreaming import fold as recalls
+from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import IntegrityFinding, ScanReport
 from memolith.jobs.statements import Statement, statements
 from memolith.text.folding import fold
@@ -223,7 +224,7 @@ def _is_small_talk(found: Statement) -> bool:
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = recall_state.read_state(scene.read)
-    since, _ = recall_log.read_log(scene.read, state.cursor)  # a dream has not seen it yet
+    since, _ = read_log(scene.read, state.cursor)  # a dream has not seen it yet
     entries = recalls.fold(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found in living:

@@ -15,8 +15,9 @@ from datetime import datetime
 
 from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER
-from memolith.files.recall_log import SNIPPET_CHARS, Cursor
+from memolith.files.recall_log import SNIPPET_CHARS
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.jobs.recalls import Cursor
 from memolith.text.pieces import claim_key
 
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,16 +12,17 @@ from memolith.files import gate
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.front_matter import HeaderValue, split_note, with_header
+from memolith.files.front_matter import HeaderValue, header_lines, split_note
 from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
-from memolith.files.record_format import with_values
 from memolith.files.transaction import Transaction
+from memolith.jobs.changes import with_values
 from memolith.jobs.run import trim
 from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
 from memolith.visibility import raises_trust, trust
 
+_KEY = re.compile(rb"""["']?([A-Za-z_][\w-]*)["']?[ \t]*:""")
 _FIELDS = (
     "text",
     "category",
@@ -273,7 +275,7 @@ def _changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
         header["metadata"] = new.metadata
     if new.supersedes != old.supersedes:
         header["supersedes"] = new.supersedes or ""
-    changed = with_header(data, header, None if new.text == old.text else new.text)
+    changed = _with_header(data, header, None if new.text == old.text else new.text)
     read = readable_note(path, changed)
     mark = new.sensitivity if "sensitivity" in header else None
     if (
@@ -290,3 +292,26 @@ def _changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
 
 def _is_note(record: Record) -> bool:
     return record.citation is not None and is_note_path(record.citation.path)
+
+
+def _with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | None = None) -> bytes:
+    """A note with other values of some keys, and another text if one is given; the rest stays.
+
+    >>> _with_header(b"---\\nid: 1\\nkeywords:\\n  - tea\\n---\\nTea\\n", {"keywords": ("a", "b")})
+    b'---\\nid: 1\\nkeywords: [a, b]\\n---\\nTea\\n'
+    """
+    parts = split_note(data)
+    if parts is None:
+        return data
+    header, body = parts
+    names = {name.encode() for name in values}
+    kept, is_kept = [], True
+    for line in header.split(b"\n") if header else []:
+        key = _KEY.match(line)
+        if key is not None:  # other lines go with the key above them
+            is_kept = key[1].lower() not in names
+        if is_kept:
+            kept.append(line)
+    fence = data.partition(b"\n")[0]
+    body = body if text is None else f"\n{text}\n".encode()
+    return b"\n".join([fence, *kept, *header_lines(values), b"---", body])

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
-from memolith.files.recall_log import Shown, Used
 from memolith.jobs.recall_state import MAX_DAYS, MAX_QUERIES, Recalled, RecallState
+from memolith.jobs.recalls import Shown, Used
 from memolith.text.concepts import concept_tags
 from memolith.text.pieces import claim_key
 

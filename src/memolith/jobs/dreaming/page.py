@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from memolith.files.promoted import (
+    END,
+    MARK,
     Block,
     PromotedFact,
-    begin_line,
-    block_text,
     blocks,
-    fact_line,
     generated_lines,
+    read_fact,
 )
+from memolith.files.record_format import claims_to_be_record
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.dreaming.deep import Judgement
 from memolith.jobs.reports import Change
-from memolith.text.promoted_line import Promoted
+from memolith.text.pieces import bare_text
+from memolith.text.promoted_line import HEADING, TRAILER, Promoted, write_promoted
 
 # Markers and heading of a block.
 _BLOCK_CHARS = 120
+# Text that would end a block or a comment early, or control a terminal.
+_UNSAFE = re.compile(r"<!--|-->|[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +146,29 @@ def _put_in(
     today = next((block for block in reversed(known) if block.day == day), None)
     if today is not None and today.last_line in today.ours:
         edits.remove([today.first_line])
-        edits.insert(today.first_line, begin_line(day, [*today.dropped, *dropped]))
+        edits.insert(today.first_line, _begin_line(day, [*today.dropped, *dropped]))
         edits.insert(today.last_line, b"".join(facts))
         return
     blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
-    edits.append(blank + block_text(day, facts, dropped))
+    edits.append(blank + _block_text(day, facts, dropped))
+
+
+def fact_line(fact: Promoted, score: float) -> bytes | None:
+    """The line of a fact; None for a text that cannot safely be one."""
+    plain = bare_text(fact.text)
+    if not plain or _UNSAFE.search(plain) or TRAILER in plain or "*" in fact.source:
+        return None
+    line = f"{write_promoted(replace(fact, text=plain), score)}\n".encode(errors="replace")
+    return None if claims_to_be_record(line) or read_fact(line) is None else line
+
+
+def _block_text(day: str, facts: Iterable[bytes], dropped: Iterable[str] = ()) -> bytes:
+    """A new block."""
+    heading = f"{HEADING}{day})\n\n".encode()
+    return b"".join((_begin_line(day, dropped), heading, *facts, END, b"\n"))
+
+
+def _begin_line(day: str, dropped: Iterable[str]) -> bytes:
+    """The first line of a block: its day, and which facts left MEMORY.md to make room for it."""
+    claims = ",".join(dict.fromkeys(dropped))
+    return MARK + day.encode() + (f" dropped={claims}".encode() if claims else b"") + b" -->\n"
