@@ -63,9 +63,10 @@ docs: .venv/dev-installed  ## write the table of settings anew, run every exampl
 	$(BIN)/python -m tests.docs.test_rest_page
 	$(BIN)/pytest tests/docs
 
-golden: .venv/dev-installed  ## write anew what jobs make of the folder in tests/golden
+golden: .venv/dev-installed  ## write again what jobs make of tests/golden, and the transcripts of all surfaces
 	$(BIN)/python -m tests.lifecycle.test_golden
 	$(BIN)/python -m tests.lifecycle.test_golden_dream
+	$(BIN)/python -m tests.contract.transcripts
 
 clean:  ## remove .venv and every cache
 	rm -rf .venv build dist .hypothesis .*_cache
