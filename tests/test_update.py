@@ -70,6 +70,21 @@ def test_a_secret_stays_secret_but_for_the_user(memory: Memory) -> None:
     assert memory.records() == ()
 
 
+@pytest.mark.parametrize("change", ["supersede", "update"])
+def test_only_the_user_makes_a_record_public(memory: Memory, change: str) -> None:
+    known = memory.remember("Ana hides her tea in the cupboard")
+    new = "Ana hides her tea in the attic"
+    for channel, mark in (("mcp", "private-user"), ("rest", "private-user"), ("cli", "public")):
+        via = memory.via(channel)
+        if change == "supersede":
+            known = via.supersede(known.id, f"{new} ({channel})", sensitivity="public")
+        else:
+            known = via.update(known.id, text=f"{new} ({channel})", sensitivity="public")
+        assert known.sensitivity == mark
+    assert memory.via("mcp").supersede(known.id, new, sensitivity="private-user").text == new
+    assert memory.records()[-1].sensitivity == "private-user"
+
+
 def test_words_of_a_secret_do_not_follow_an_open_text(memory: Memory) -> None:
     secret = memory.remember(
         "The door code is 4711", sensitivity="secret", keywords=["4711"], metadata={"code": 4711}

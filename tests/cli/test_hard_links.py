@@ -58,6 +58,7 @@ def test_every_answer_says_that_a_linked_file_was_left_out(
     if name in ("MEMORY.md", "memory/fact/note.md"):
         listed = memory.records()
         assert warns(listed.warnings, name)
+        assert warns(memory.jobs.relationships().warnings, name)
         assert len(listed) == 1
     with pytest.raises(PathOutsideProfileError, match="second name"):
         memory.get(name)

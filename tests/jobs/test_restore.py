@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.errors import BackupDamagedError, BackupNotFoundError
+from memolith.errors import BackupDamagedError, BackupNotFoundError, RefusedError
 
 ODD = b"\xef\xbb\xbf# Title\r\n\xff\0 odd bytes\r\nno newline"
 
@@ -170,3 +170,28 @@ def test_a_summary_goes_when_the_records_it_was_made_of_come_back(root: str) -> 
         assert data.startswith(before)
         (appended,) = data[len(before) :].splitlines()
         assert newer.id.encode() in appended
+
+
+@pytest.mark.parametrize("write", ["remember", "save_note"])
+def test_only_the_user_restores_a_lower_mark(memory: Memory, write: str) -> None:
+    record = getattr(memory, write)("The vault is behind the painting")
+    memory.update(record.id, sensitivity="secret")
+    (backup,) = memory.files.backups()
+    for channel in ("rest", "mcp", "telegram", "cli:group"):
+        with pytest.raises(RefusedError, match="a lower mark"):
+            memory.via(channel).files.restore(backup.name)
+    assert memory.records() == ()
+    memory.via("cli").files.restore(backup.name)
+    assert [one.sensitivity for one in memory.records()] == ["private-user"]
+
+
+def test_only_the_user_restores_trust(memory: Memory) -> None:
+    other = memory.remember("Tea at four")
+    record = memory.via("web").remember("The prize waits in Lagos")
+    approved = memory.jobs.approve(record.id)
+    memory.update(other.id, keywords=["tea"])  # saves the file as it was approved
+    *_, backup = memory.files.backups()
+    memory.jobs.undo(approved.id)
+    with pytest.raises(RefusedError, match="more trust"):
+        memory.via("rest").files.restore(backup.name)
+    assert memory.records()[-1].provenance.channel == "web"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memolith.cli import output
-from memolith.cli.opening import here, open_memory
+from memolith.cli.opening import here, open_memory, warn_of_damage
 from memolith.cli.usage import Arguments, whole_number
 from memolith.mcp_server.json_shapes import relationships_json
 from memolith.text.cleaning import one_line
@@ -46,4 +46,5 @@ def run(args: Arguments) -> int:
             output.say(f"  {record.created.date()}  {one_line(record.text)[:100]}")
     if not groups:
         output.note(here(args, _NOTHING_YET))
+    warn_of_damage(args, found.warnings)
     return 0

@@ -125,8 +125,8 @@ def check_sensitivity(mark: object) -> None:
 
 
 def mark_after(old: Record, mark: Sensitivity | None, *, by_user: bool) -> Sensitivity:
-    """The mark of a successor. Only the user may lower one: what follows a secret stays secret."""
-    if mark is None or (old.sensitivity == "secret" and not by_user):
+    """The mark of a successor. Only the user may lower one: nobody else ends a secret or makes text public."""
+    if mark is None or (not by_user and (old.sensitivity == "secret" or mark == "public")):
         return old.sensitivity
     return mark
 

@@ -154,7 +154,8 @@ class Jobs:
 
     def relationships(self) -> Relationships:
         """Experiences and preferences in groups: by category, by session and by name."""
-        return relationships(self.store.records(), self.experiences())
+        records = self.store.records()
+        return replace(relationships(records, self.experiences()), warnings=records.warnings)
 
     def flush(
         self,

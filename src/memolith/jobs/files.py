@@ -15,6 +15,7 @@ from memolith.jobs.reports import EditReport, FileText, RestoreReport
 from memolith.jobs.restore import restore
 from memolith.reports import Backup
 from memolith.store import Store
+from memolith.visibility import trust
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -69,8 +70,11 @@ class Files:
             return tuple(backups(folder))
 
     def restore(self, name: str) -> RestoreReport:
-        """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first."""
+        """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first.
+
+        A caller other than the user cannot bring back a lower mark, or more trust, of a record.
+        """
         gate.check_is_text(name=name)
         with self._store.changing() as transaction:
-            keep = self._store.config.store.backups_kept
-            return restore(transaction, name, now=self._store.clock.now(), keep=keep)
+            by_user = trust(self._channel) == "user"
+            return restore(transaction, name, self._store, by_user=by_user)

@@ -209,6 +209,7 @@ class Relationships(Plain):
     by_category: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     by_session: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     by_entity: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
-from memolith.files import layout
+from memolith.errors import RefusedError
+from memolith.files import gate, layout
 from memolith.files.backup import older_copies, prune_backups, read_backup, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.kept import kept_jobs
 from memolith.jobs.reports import RestoreReport
+from memolith.store import Store
+from memolith.visibility import Patterns, raises_trust
 
 
-def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) -> RestoreReport:
+def restore(
+    transaction: Transaction, name: str, store: Store, *, by_user: bool = True
+) -> RestoreReport:
     """Check the backup, save the current files, then replace them; all files or none."""
     folder = transaction.folder
     files = read_backup(folder, name)
     stamps = {path: folder.stamp(path) for path in files}  # before they are read
     current = {path: folder.read(path) for path in files}
+    if not by_user:
+        for path, data in files.items():
+            _check_marks(path, data, current[path] or b"", store.config.trust.external)
     newer = {
         path: _newer_lines(folder, name, path, data, current[path] or b"")
         for path, data in files.items()
@@ -28,19 +36,34 @@ def restore(transaction: Transaction, name: str, *, now: datetime, keep: int) ->
         folder,
         {path: data for path, data in current.items() if data is not None},
         reason="restore",
-        now=now,
+        now=store.clock.now(),
     )
     for path, data in files.items():
         glue = b"\n" if newer[path] and data and not data.endswith(b"\n") else b""
         transaction.replace(path, data + glue + b"".join(newer[path]), stamps[path])
     transaction.commit()
-    prune_backups(folder, keep)
+    prune_backups(folder, store.config.store.backups_kept)
     return RestoreReport(
         backup=name,
         files=tuple(files),
         replaced_saved_as=saved,
         appended=sum(map(len, newer.values())),
     )
+
+
+def _check_marks(path: str, restored: bytes, current: bytes, external: Patterns) -> None:
+    """Refuse an agent a backup in which a record has a lower mark or more trust than it has now."""
+    known = {record.id: record for record in records_in(path, current)}
+    for record in records_in(path, restored):
+        now = known.get(record.id, record)
+        mark = gate.mark_after(now, record.sensitivity, by_user=False)
+        channels = record.provenance.channel, now.provenance.channel
+        if mark != record.sensitivity or raises_trust(*channels, external):
+            raise RefusedError(
+                f"In this backup {record.id} has a lower mark or more trust than now."
+                " Only the user can give it that. Nothing was changed.",
+                hint="Ask the user to run: memolith restore NAME",
+            )
 
 
 def _newer_lines(

@@ -60,8 +60,7 @@ def update(  # noqa: PLR0913 - each names one field of the record
 
     def changed(folder: Folder) -> tuple[Record, Record]:
         old = Ledger.of(folder).strictest(find_newest(folder, record_id))
-        raised = sensitivity if by_user or sensitivity == "secret" else None
-        mark = gate.mark_after(old, raised, by_user=by_user)
+        mark = gate.mark_after(old, sensitivity, by_user=by_user)
         return old, replace(
             old,
             text=draft.text if draft else old.text,

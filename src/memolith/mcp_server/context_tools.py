@@ -125,7 +125,10 @@ def relationships(call: Call) -> Answer:
         lines.append(f"{quoted_line(name, _MOST_OF_A_NAME)} ({len(groups[name])})")
         lines += [record_line(record, external) for record in group]
     return Answer(
-        text=fence("\n".join(lines)) if lines else "(There is nothing to group yet.)",
+        text=_with_warnings(
+            fence("\n".join(lines)) if lines else "(There is nothing to group yet.)",
+            found.warnings,
+        ),
         content=quotation(
             {
                 "groups": [
@@ -135,7 +138,8 @@ def relationships(call: Call) -> Answer:
                         "records": [quoted_record(next(short), external) for _ in group],
                     }
                     for name, group in newest.items()
-                ]
+                ],
+                "warnings": told(found.warnings),
             }
         ),
     )
@@ -199,7 +203,7 @@ CONTEXT_TOOLS = (
             "by": {"enum": ["entity", "category", "session"], "default": "entity"},
             "limit": {"type": "integer", "minimum": 1, "maximum": 30, "default": 20},
         },
-        output={"groups": {"type": "array", "items": {"type": "object"}}},
+        output={"groups": {"type": "array", "items": {"type": "object"}}, "warnings": WARNINGS},
         read_only=True,
         idempotent=True,
     ),

@@ -186,7 +186,7 @@ def relationships_json(found: Relationships) -> Json:
             ("by_session", found.by_session),
             ("by_entity", found.by_entity),
         )
-    }
+    } | {"warnings": list(found.warnings)}
 
 
 def scan_json(report: ScanReport, findings: Iterable[IntegrityFinding]) -> Json:

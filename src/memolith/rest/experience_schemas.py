@@ -35,3 +35,4 @@ class RelationshipsAnswer(BaseModel):
     by_category: dict[str, list[RecordAnswer]]
     by_session: dict[str, list[RecordAnswer]]
     by_entity: dict[str, list[RecordAnswer]]
+    warnings: list[str]
