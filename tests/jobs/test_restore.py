@@ -190,7 +190,7 @@ def test_only_the_user_restores_trust(memory: Memory) -> None:
     record = memory.via("web").remember("The prize waits in Lagos")
     approved = memory.jobs.approve(record.id)
     memory.update(other.id, keywords=["tea"])  # saves the file as it was approved
-    *_, backup = memory.files.backups()
+    (backup,) = (one for one in memory.files.backups() if one.reason == "update")
     memory.jobs.undo(approved.id)
     with pytest.raises(RefusedError, match="more trust"):
         memory.via("rest").files.restore(backup.name)
