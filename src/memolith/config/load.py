@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memolith.config.sections import DEFAULTS, SECTIONS, SETTINGS, Config, value_of, with_values
 from memolith.config.setting import (
@@ -61,7 +61,7 @@ MAX_FILE_BYTES = 65_536
 MAX_LINE_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LoadedConfig:
     """The settings, the origin of each value, and the errors of the files that were left out."""
 
@@ -112,7 +112,7 @@ def reload_settings(
     changed = [name for name in SETTINGS if values[name] != value_of(before.config, name)]
     restart = [name for name in changed if SETTINGS[name].restart]
     values |= {name: value_of(before.config, name) for name in restart}
-    config = replace(with_values(values), profile=now.config.profile)
+    config = with_values(values).replace(profile=now.config.profile)
     loaded = LoadedConfig(config=config, origins=now.origins)
     return loaded, [name for name in changed if name not in restart], restart
 
@@ -163,7 +163,7 @@ def _load(
     config = with_values(values) if values else DEFAULTS
     primary = _primary(profile.root)
     if primary != config.profile.primary:
-        config = replace(config, profile=replace(config.profile, primary=primary))
+        config = config.replace(profile=config.profile.replace(primary=primary))
     return LoadedConfig(
         config=config,
         origins=origins,

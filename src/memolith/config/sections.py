@@ -7,7 +7,6 @@ environment variable, `--set`, documentation and checks follow from that line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 
 from memolith.config.setting import (
     ALLOWED,
@@ -24,6 +23,7 @@ from memolith.config.setting import (
     ZONE,
     Setting,
     Value,
+    Values,
     at_least,
     between,
     one_of,
@@ -33,37 +33,32 @@ from memolith.config.setting import (
 # A table: one line for each setting.
 # fmt: off
 
-@dataclass(frozen=True)
-class ProfileConfig:
+class ProfileConfig(Values):
     """The profile as a whole."""
 
     timezone: str = setting("", "Time zone that decides which day it is; empty means the system's.", ZONE)
     enabled: bool = setting(True, "Off: nothing is written, searched or handed to an agent; the files stay as they are.")
     primary: str = "MEMORY.md"  # not a setting: memory/MEMORY.md where only that one exists
 
-@dataclass(frozen=True)
-class StoreConfig:
+class StoreConfig(Values):
     """How records reach the disk."""
 
     lock_timeout_seconds: float = setting(10.0, "How long to wait for another writer before giving up.", between(0, 3600))
     backups_kept: int = setting(100, "How many backups to keep; the oldest are deleted.", at_least(1), trusted_to_lower=True)
 
-@dataclass(frozen=True)
-class TrimConfig:
+class TrimConfig(Values):
     """The rolling window over MEMORY.md. Daily logs are never trimmed."""
 
     max_records: int = setting(0, "Most records MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0))
     max_chars: int = setting(0, "Most characters MEMORY.md may hold; the oldest go to the archive. 0 = off.", at_least(0))
     archive_path: str = setting(".memolith/archive/MEMORY-archive.md", "Where trimmed records go.", ARCHIVE)
 
-@dataclass(frozen=True)
-class JobsConfig:
+class JobsConfig(Values):
     """Jobs that tidy a memory: how they run, and which reports are kept."""
 
     review: str = setting("auto", "`ask` keeps every plan as a proposal until you apply it; `auto` applies it at once.", one_of("auto", "ask"))
 
-@dataclass(frozen=True)
-class CompactConfig:
+class CompactConfig(Values):
     """Compaction: old records of MEMORY.md become summaries; the records go to the archive."""
 
     enabled: bool = setting(False, "Whether old records are compacted on schedule.")
@@ -73,21 +68,18 @@ class CompactConfig:
     max_chars: int = setting(32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.", at_least(0))
     min_age_days: float = setting(7.0, "Records younger than this are never compacted.", at_least(0))
 
-@dataclass(frozen=True)
-class LongMemoryConfig:
+class LongMemoryConfig(Values):
     """The summaries of months that compaction writes."""
 
     path: str = setting("LONGMEMORY.md", "Where they are. If you change it, move the file yourself.", IN_MEMORY)
 
-@dataclass(frozen=True)
-class LlmConfig:
+class LlmConfig(Values):
     """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
 
     url: str = setting("", "Address of an OpenAI-compatible API, such as http://localhost:11434/v1; empty = rules.", ENDPOINT, trusted_only=True)
     model: str = setting("default", "The name of the model.", trusted_only=True)
 
-@dataclass(frozen=True)
-class ChatConfig:
+class ChatConfig(Values):
     """The conversation history."""
 
     enabled: bool = setting(True, "Whether chat turns are kept at all.")
@@ -98,8 +90,7 @@ class ChatConfig:
     recap_top_k: int = setting(3, "How many turns a recap about a question holds.", between(1, 100))
     timeout_seconds: float = setting(15.0, "How long a recap waits for the turns that answer a question.", between(0.001, 600))
 
-@dataclass(frozen=True)
-class SearchConfig:
+class SearchConfig(Values):
     """How hits are found and ordered."""
 
     words: bool = setting(True, "Whether to search by words (BM25).")
@@ -111,15 +102,13 @@ class SearchConfig:
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1))
 
-@dataclass(frozen=True)
-class IndexConfig:
+class IndexConfig(Values):
     """What is searched besides the profile."""
 
     path: str = setting("", "A folder for the index, which gets one of its own there; empty: in `.memolith/`.", FOLDER, trusted_only=True)
     extra_paths: tuple[str, ...] = setting((), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER, trusted_only=True)
 
-@dataclass(frozen=True)
-class EmbedConfig:
+class EmbedConfig(Values):
     """The model that searches by meaning. The default one comes along and sends nothing anywhere."""
 
     kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
@@ -128,8 +117,7 @@ class EmbedConfig:
     timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
     retries: int = setting(2, "How often a server that is busy or away is asked again.", between(0, 10), trusted_only=True)
 
-@dataclass(frozen=True)
-class ContextConfig:
+class ContextConfig(Values):
     """What an agent is handed at the start of a session and before an answer."""
 
     enabled: bool = setting(True, "Whether an agent is handed anything without asking.")
@@ -143,22 +131,19 @@ class ContextConfig:
     cache_seconds: float = setting(30.0, "How long an answer is fresh; then it is renewed in the background.", between(0, 3600))
     cache_entries: int = setting(256, "How many answers are kept in memory; 0 keeps none.", between(0, 100000))
 
-@dataclass(frozen=True)
-class TrustConfig:
+class TrustConfig(Values):
     """Whose text is an agent's own, and whose came from outside."""
 
     external: tuple[str, ...] = setting(EXTERNAL_CHANNELS, "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN, trusted_only=True)
     allow_secret: bool = setting(False, "Whether an agent or a program that asks for secret records gets them.", trusted_only=True)
 
-@dataclass(frozen=True)
-class McpConfig:
+class McpConfig(Values):
     """The MCP server, which agents talk to."""
 
     tools: str = setting("core", "Which tools it offers: `core`, `all`, or names with commas between them.", TOOLS, trusted_only=True)
     session_kind: str = setting("main", "Who is in that session; in a `group`, tools for private sessions are refused.", one_of("main", "dm", "heartbeat", "group"), trusted_only=True)
 
-@dataclass(frozen=True)
-class ServeConfig:
+class ServeConfig(Values):
     """The server of `memolith serve`."""
 
     host: str = setting("127.0.0.1", "Address to listen on; one that is not this machine's own opens the memory to the network.", HOST, trusted_only=True, restart=True)
@@ -166,8 +151,7 @@ class ServeConfig:
     allow: tuple[str, ...] = setting((), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).", ALLOWED, trusted_only=True)
     timeout_seconds: float = setting(30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600))
 
-@dataclass(frozen=True)
-class DreamConfig:
+class DreamConfig(Values):
     """Recall tracking and dreaming."""
 
     enabled: bool = setting(False, "Whether dreams run on schedule.")
@@ -177,8 +161,7 @@ class DreamConfig:
     min_queries: int = setting(1, "How many questions it must have answered, or on how many days.", at_least(1))
     max_per_run: int = setting(10, "Most statements promoted by one dream.", between(1, 1000))
 
-@dataclass(frozen=True)
-class ExperiencesConfig:
+class ExperiencesConfig(Values):
     """The experience store."""
 
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
@@ -190,8 +173,7 @@ class ExperiencesConfig:
 # fmt: on
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(Values):
     """All settings, immutable; built by `load` and handed to each user of a section."""
 
     profile: ProfileConfig = ProfileConfig()
@@ -214,13 +196,17 @@ class Config:
 
 
 DEFAULTS = Config()
-SECTIONS: tuple[str, ...] = tuple(part.name for part in fields(Config))
-SETTINGS: Mapping[str, Setting] = {
-    (name := f"{part}.{known.name}"): Setting(name=name, default=known.default, **known.metadata)  # type: ignore[arg-type]
-    for part in SECTIONS
-    for known in fields(getattr(DEFAULTS, part))
-    if known.metadata
+SECTIONS: Mapping[str, type[Values]] = {
+    section: type(values) for section, values in vars(DEFAULTS).items()
 }
+SETTINGS: Mapping[str, Setting] = {
+    f"{section}.{key}": declared
+    for section, values in SECTIONS.items()
+    for key, declared in vars(values).items()
+    if isinstance(declared, Setting)
+}
+for _name, _setting in SETTINGS.items():
+    _setting.name = _name
 
 
 def value_of(config: Config, name: str) -> Value:
@@ -229,8 +215,8 @@ def value_of(config: Config, name: str) -> Value:
     >>> value_of(DEFAULTS, "search.mmr_lambda")
     0.7
     """
-    part, key = name.split(".")
-    value: Value = getattr(getattr(config, part), key)
+    section, key = name.split(".")
+    value: Value = getattr(getattr(config, section), key)
     return value
 
 
@@ -242,10 +228,9 @@ def with_values(values: Mapping[str, Value]) -> Config:
     """
     changed: dict[str, dict[str, Value]] = {}
     for name, value in values.items():
-        part, key = name.split(".")
-        changed.setdefault(part, {})[key] = value
-    parts = {part: replace(getattr(DEFAULTS, part), **keys) for part, keys in changed.items()}
-    return replace(DEFAULTS, **parts)
+        section, key = name.split(".")
+        changed.setdefault(section, {})[key] = value
+    return Config(**{section: SECTIONS[section](**keys) for section, keys in changed.items()})
 
 
 # Jobs with a schedule once `enabled`, in the order they run in: those that learn from records come

@@ -1,11 +1,11 @@
-"""What a setting is: its default, its line of doc, and the rule its values obey."""
+"""What a setting is: its default, its line of doc, the rule its values obey; and what a section is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from memolith.errors import ConfigError
 
@@ -25,7 +25,7 @@ _KINDS: dict[type, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)  # every command makes these classes, and each method takes time
 class Rule:
     """What a value must satisfy beyond its type; of a list, each of its texts."""
 
@@ -34,17 +34,17 @@ class Rule:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(eq=False, repr=False)
 class Setting:
     """One setting as the loader, the command line and the documentation see it."""
 
-    name: str  # "section.key"
     default: Value
     doc: str
     rule: Rule | None = None
     trusted_only: bool = False  # never taken from a file that was found in a project folder
     trusted_to_lower: bool = False  # such a file may raise it only
     restart: bool = False  # a running server takes a new value when it is started again
+    name: str = ""  # "section.key", known when all sections are
 
     @property
     def kind(self) -> type[Value]:
@@ -135,8 +135,42 @@ def _split(text: str) -> list[Any]:
 
 
 def setting(default: Any, doc: str, rule: Rule | None = None, **flags: bool) -> Any:
-    """A field of a section; `flags` are the last three of `Setting`."""
-    return field(default=default, metadata={"doc": doc, "rule": rule, **flags})
+    """A value of a section that can be set; `flags` are those of `Setting`."""
+    return Setting(default, doc, rule, **flags)  # type: ignore[arg-type]
+
+
+class Values:
+    """Named values that never change; what is not given has its default.
+
+    A dataclass would do the same, but to make seventeen of them takes longer than to write a record.
+    """
+
+    _defaults: ClassVar[dict[str, object]] = {}
+
+    def __init_subclass__(cls) -> None:
+        declared = {name: vars(cls)[name] for name in cls.__annotations__}
+        cls._defaults = {
+            name: value.default if isinstance(value, Setting) else value
+            for name, value in declared.items()
+        }
+
+    def __init__(self, **values: Any) -> None:
+        if unknown := values.keys() - self._defaults:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
+        vars(self).update(self._defaults | values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def replace(self, **values: Any) -> Self:
+        """The same with other values."""
+        return type(self)(**{**vars(self), **values})
 
 
 def one_of(*choices: str) -> Rule:
@@ -225,7 +259,7 @@ def _is_endpoint(text: str) -> bool:
 
 
 # Files with a meaning of their own: what a job writes into one of them would be read as that.
-_OWN_FILES = re.compile(
+_OWN_FILES = (
     r"(memory/)?memory\.md|(user|longmemory|dreams)\.md|memory/(experiences|\d{4}-\d\d-\d\d)\.md"
 )
 
@@ -240,7 +274,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _is_free(path: str) -> bool:
-    return path.endswith(".md") and _is_inside(path) and not _OWN_FILES.fullmatch(path.lower())
+    return path.endswith(".md") and _is_inside(path) and not re.fullmatch(_OWN_FILES, path.lower())
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:

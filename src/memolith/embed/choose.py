@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -44,7 +43,7 @@ def try_embedder(config: EmbedConfig, key: str = "") -> str:
 
     A server is asked once, for one word, and nothing is kept.
     """
-    embedder = choose_embedder(replace(config, retries=0), key)
+    embedder = choose_embedder(config.replace(retries=0), key)
     check_dimensions(embedder)
     return embedder.name
 

@@ -333,7 +333,7 @@ class Jobs:
             external=config.trust.external,
         )
         # The user has decided already: nothing is proposed.
-        decided = replace(config, jobs=replace(config.jobs, review="auto"))
+        decided = config.replace(jobs=config.jobs.replace(review="auto"))
         place = replace(self._place, config=decided)
         return self._synced(run_job(place, job, dry_run=dry_run))
 
