@@ -31,29 +31,7 @@ OTHER_VARIABLES = (
     "MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG", LLM_KEY, EMBED_KEY, FSYNC,
 )  # fmt: skip
 
-# What was a setting, and what replaced it.
-REPLACED = {
-    "llm.key": f"Put the key into the variable {LLM_KEY}.",
-    "embed.key": f"Put the key into the variable {EMBED_KEY}.",
-    "mcp.allow_secret": "See trust.allow_secret.",
-    "serve.allow_secret": "See trust.allow_secret.",
-    "serve.hosts": "See serve.allow.",
-    "serve.origins": "See serve.allow.",
-    "profile.primary": "Records go to memory/MEMORY.md where it is the only one.",
-    "dream.cron": "compact.cron is for all jobs.",
-    "experiences.cron": "compact.cron is for all jobs.",
-}
-BECAME_CONSTANTS = frozenset(
-    """
-    store.durability store.max_record_bytes store.duplicates trim.slack jobs.kept
-    compact.after_append compact.categories compact.protected long_memory.enabled
-    long_memory.max_chars long_memory.block_chars llm.timeout_seconds llm.price llm.max_questions
-    llm.retries search.words_weight search.meaning_weight search.day_first search.seasons
-    search.days search.categories search.passages search.supersede index.watch embed.batch_size
-    context.max_tokens context.external mcp.session serve.max_body_bytes
-    serve.requests_per_second dream.max_age_days dream.max_chars
-    """.split()
-)
+KEYS = {"llm.key": LLM_KEY, "embed.key": EMBED_KEY}  # somebody may look for them among the settings
 
 # tomllib needs time quadratic in the dots of one key: 64 kB of `a.a.a…` took 23 s. With both caps
 # the worst file takes half a second, and no settings file of a person comes near them.
@@ -192,10 +170,10 @@ def known_setting(name: str, origin: str) -> Setting:
     """The setting with this full name; an unknown one is an error that suggests the nearest."""
     if name in SETTINGS:
         return SETTINGS[name]
-    if name in REPLACED or name in BECAME_CONSTANTS:
-        message = f"{name} is not a setting any more ({origin})"
-        raise ConfigError(message, setting=name, origin=origin, hint=REPLACED.get(name, ""))
-    raise _unknown(f"setting {quoted_name(name)}", name, origin, nearest(name, SETTINGS))
+    error = _unknown(f"setting {quoted_name(name)}", name, origin, nearest(name, SETTINGS))
+    if name in KEYS:
+        error.hint = f"Put the key into the variable {KEYS[name]}."
+    raise error
 
 
 def _unknown(what: str, name: str, origin: str, near: str) -> ConfigError:
@@ -284,9 +262,8 @@ def _file_values(path: str, problems: list[ConfigError]) -> Iterator[tuple[str, 
     except ConfigError as error:
         problems.append(error)
         return
-    old = {name.partition(".")[0] for name in BECAME_CONSTANTS}
     for part, table in tables.items():
-        if isinstance(table, dict) and (part in SECTIONS or part in old):
+        if isinstance(table, dict) and part in SECTIONS:
             yield from ((f"{part}.{key}", raw) for key, raw in table.items())
         elif part in SECTIONS:
             message = f"{part} = {quoted(table)} ({path}): expected a section [{part}]"
