@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import takewhile
@@ -21,8 +21,6 @@ from memolith.files.record_format import (
 from memolith.files.transaction import Transaction
 from memolith.results import Chunk, Turn
 from memolith.types import Record
-
-Message = tuple[int, str, str]  # line, role, text
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
 TRUNCATED = "... [truncated]"
@@ -148,17 +146,20 @@ def parse_turn(line: bytes) -> Turn | None:
     return Turn(created=when, chat=chat, user=user, assistant=assistant, platform=platform)
 
 
-def turn_chunks(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> Iterator[Chunk]:
+def turn_chunks(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> list[Chunk]:
     """The chunks of a chat history in file order: one for each message."""
-    lines = data.split(b"\n")
-    turns = [parse_turn(line) for line in lines]
-    explained = _explained(turns)
-    offset = 0
-    for number, (line, turn) in enumerate(zip(lines, turns, strict=True), 1):
-        if turn is not None:
-            common = Chunk(
+    chats: dict[str, list[Chunk]] = {}
+    end = 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        offset, end = end, end + len(line) + 1
+        turn = parse_turn(line)
+        if turn is None:
+            continue
+        for role, text in sides(turn):
+            message = Chunk(
                 kind="turn",
-                text="",
+                text=text,
+                role=role,
                 path=path,
                 first_line=number,
                 last_line=number,
@@ -169,43 +170,41 @@ def turn_chunks(path: str, data: bytes, day_of: Callable[[Record | Turn], date])
                 chat=turn.chat,
                 channel=turn.platform,
             )
-            for _, role, text in _messages(number, turn):
-                around, follow_up = explained.get((number, role), ("", ""))
-                yield replace(common, text=text, role=role, around=around, follow_up=follow_up)
-        offset += len(line) + 1
+            chats.setdefault(turn.chat, []).append(message)
+    found = [_explained(chat, at) for chat in chats.values() for at in range(len(chat))]
+    return sorted(found, key=lambda chunk: chunk.offset)
 
 
-def _messages(number: int, turn: Turn) -> list[Message]:
-    sides = (("user", turn.user), ("assistant", turn.assistant))
-    return [(number, role, text) for role, text in sides if text.strip()]
+def sides(turn: Turn) -> list[tuple[str, str]]:
+    """The messages of a turn, each with the role of its speaker."""
+    both = (("user", turn.user), ("assistant", turn.assistant))
+    return [(role, text) for role, text in both if text.strip()]
 
 
-def _explained(turns: Sequence[Turn | None]) -> dict[tuple[int, str], tuple[str, str]]:
-    """For short messages, by line and role: the short ones around it, and the user's next message."""
-    chats: dict[str, list[Message]] = {}
-    for number, turn in enumerate(turns, 1):
-        if turn is not None:
-            chats.setdefault(turn.chat, []).extend(_messages(number, turn))
-    return {
-        (line, role): (_around(chat, at), _follow_up(chat, at))
-        for chat in chats.values()
-        for at, (line, role, text) in enumerate(chat)
-        if len(text) < SHORT_CHARS
-    }
+def _explained(chat: Sequence[Chunk], at: int) -> Chunk:
+    """A message; a short one with the short ones around it, and the user's next message."""
+    message = chat[at]
+    if not _is_short(message):
+        return message
+    before = takewhile(_is_short, chat[max(0, at - _NEIGHBOURS) : at][::-1])
+    behind = takewhile(_is_short, chat[at + 1 : at + 1 + _NEIGHBOURS])
+    around = [*[*before][::-1], *behind]
+    return replace(
+        message,
+        around="\n".join(chunk.text for chunk in around),
+        follow_up=_follow_up(chat, at),
+    )
 
 
-def _around(chat: Sequence[Message], at: int) -> str:
-    def short(messages: Sequence[Message]) -> list[str]:
-        return [*takewhile(lambda text: len(text) < SHORT_CHARS, (m[2] for m in messages))]
-
-    before = short(chat[max(0, at - _NEIGHBOURS) : at][::-1])
-    return "\n".join(before[::-1] + short(chat[at + 1 : at + 1 + _NEIGHBOURS]))
-
-
-def _follow_up(chat: Sequence[Message], at: int) -> str:
+def _follow_up(chat: Sequence[Chunk], at: int) -> str:
     """The user's next message behind a long answer: often it says what a message was about."""
-    if at + 1 < len(chat) and len(chat[at + 1][2]) < SHORT_CHARS:
+    if at + 1 < len(chat) and _is_short(chat[at + 1]):
         return ""
-    later = (chat[next_at] for next_at in range(at + 1, len(chat)))
-    line = chat[at][0]
-    return next((m[2][:SHORT_CHARS] for m in later if m[0] > line and m[1] == "user"), "")
+    later = (chat[behind] for behind in range(at + 1, len(chat)))
+    line = chat[at].first_line
+    texts = (found.text for found in later if found.role == "user" and found.first_line > line)
+    return next(texts, "")[:SHORT_CHARS]
+
+
+def _is_short(message: Chunk) -> bool:
+    return len(message.text) < SHORT_CHARS

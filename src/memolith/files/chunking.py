@@ -7,13 +7,13 @@ longer than a chunk is cut inside. Every line that is not blank is in some chunk
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 
 from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.ledger import source_of
 from memolith.files.notes import file_date, is_note_path, readable_note
@@ -46,12 +46,12 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
     if is_utf16(data):
         return []
     if path.endswith(".jsonl"):
-        return list(turn_chunks(path, data, day_of))
+        return turn_chunks(path, data, day_of)
     is_elsewhere = path.startswith("@")  # a root id: in extra folders a note may be anywhere
     note = readable_note(path, data) if is_elsewhere or is_note_path(path) else None
     if note is not None:
         return list(_note_chunks(path, data, note, day_of(note)))
-    chunks = list(_markdown_chunks(path, data, day_of))
+    chunks = _markdown_chunks(path, data, day_of)
     if is_broken_secret(data):
         return [replace(chunk, sensitivity="secret") for chunk in chunks]
     return chunks
@@ -72,7 +72,7 @@ def chunk_appended(
         return None
     if not list(Document.parse(path, last).records()) or layout.template_lines(tail):
         return None
-    found = list(_markdown_chunks(path, tail, day_of))
+    found = _markdown_chunks(path, tail, day_of)
     above = data[:before].removeprefix(BOM).split(b"\n", layout.template_lines(data))[-1]
     if _ANY_TITLE.search(above) and any(chunk.kind == "prose" for chunk in found):
         return None
@@ -88,70 +88,53 @@ def chunk_appended(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line without its line ending, and where its bytes begin."""
-
-    number: int
-    offset: int
-    data: bytes
-    may_be_secret: bool = False
-
-    @property
-    def end(self) -> int:
-        return self.offset + len(self.data)
-
-    @property
-    def text(self) -> str:
-        return self.data.decode(errors="replace")
-
-
-def _lines(document: Document, above: int = 0, offset: int = 0) -> Iterator[_Line]:
-    """The lines of a document that begins at `offset` of its file, with `above` lines before it."""
-    for line in document.lines:
-        mark = len(BOM) if line.number == 1 and line.data.startswith(BOM) else 0
-        data = line.data[mark:].rstrip(b"\r\n")
-        yield _Line(above + line.number, offset + mark, data, line.may_be_secret)
-        offset += len(line.data)
-
-
 def _markdown_chunks(
     path: str, data: bytes, day_of: Callable[[Record | Turn], date]
-) -> Iterator[Chunk]:
+) -> list[Chunk]:
     document = Document.parse(path, data)
+    lines = _without_mark(document.lines[layout.template_lines(data) :])
     records = {line.number: record for line, record in document.records()}
     generated = _generated_lines(document) if any(one in data for one in _JOB_MARKS) else set()
-    skipped = layout.template_lines(data)
-    day = file_date(path)
-    common = Chunk(kind="prose", text="", path=path, first_line=0, last_line=0, dated=day)
-    outline = _Outline()
-    prose: list[_Line] = []
-    for line in _lines(document):
+    common = Chunk(
+        kind="prose", text="", path=path, first_line=0, last_line=0, dated=file_date(path)
+    )
+    chunks: list[Chunk] = []
+    prose: list[Line | None] = []
+    for line in lines:
         record = records.get(line.number)
-        if line.number <= skipped:
-            continue
         if record is None and line.number not in generated:
             prose.append(line)
             continue
-        yield from _prose_chunks(common, data, prose, outline)
-        prose = []
+        prose.append(None)
         if record is not None:
-            yield _record_chunk(path, line, record, day_of(record))
+            chunks.append(_record_chunk(path, line, record, day_of(record)))
         elif fact := read_promoted(line.text):
             begin, end = line.data.index(b" ") + 1, line.data.rindex(b" " + TRAILER)
-            yield Chunk(
-                kind="prose",
-                text=fact.text,
-                path=path,
-                first_line=line.number,
-                last_line=line.number,
-                offset=line.offset + begin,
-                size=end - begin,
-                channel=fact.said_by,
-                record_id=fact.record_id,
-                copy_of=fact.record_id,
+            chunks.append(
+                Chunk(
+                    kind="prose",
+                    text=fact.text,
+                    path=path,
+                    first_line=line.number,
+                    last_line=line.number,
+                    offset=line.offset + begin,
+                    size=end - begin,
+                    channel=fact.said_by,
+                    record_id=fact.record_id,
+                    copy_of=fact.record_id,
+                )
             )
-    yield from _prose_chunks(common, data, prose, outline)
+    chunks += _prose_chunks(common, data, prose)
+    return sorted(chunks, key=lambda chunk: chunk.offset)
+
+
+def _without_mark(lines: Iterable[Line]) -> list[Line]:
+    """The lines, the first of them without a byte order mark."""
+    found = list(lines)
+    if found and found[0].data.startswith(BOM):
+        data, offset = found[0].data.removeprefix(BOM), found[0].offset + len(BOM)
+        found[0] = replace(found[0], data=data, offset=offset)
+    return found
 
 
 def _generated_lines(document: Document) -> set[int]:
@@ -159,12 +142,12 @@ def _generated_lines(document: Document) -> set[int]:
     facts = (line for line in document.lines if TRAILER in line.data)
     return {
         *generated_lines([line.data for line in document.lines]),
-        *[line.number for line in facts if read_promoted(line.data.decode(errors="replace"))],
+        *[line.number for line in facts if read_promoted(line.text)],
         *[line.number for line in document.lines if _JOB_MARK.fullmatch(line.data)],
     }
 
 
-def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
+def _record_chunk(path: str, line: Line, record: Record, day: date) -> Chunk:
     return Chunk(
         kind="record",
         text=record.text,
@@ -172,7 +155,7 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
         first_line=line.number,
         last_line=line.number,
         offset=line.offset,
-        size=len(line.data),
+        size=line.end - line.offset,
         heading=" ".join(record.keywords),
         dated=day,
         category=record.category,
@@ -189,18 +172,15 @@ def _record_chunk(path: str, line: _Line, record: Record, day: date) -> Chunk:
 def _note_chunks(path: str, data: bytes, note: Record, day: date) -> Iterator[Chunk]:
     """The body's chunks, each with the fields of the front matter."""
     parts = split_note(data)
-    body = parts[1] if parts else b""
-    offset = len(data) - len(body)
-    lines = list(_lines(Document.parse(path, body), data.count(b"\n", 0, offset), offset))
-    common = replace(_record_chunk(path, _Line(1, 0, b""), note, day), kind="prose")
-    return _prose_chunks(common, data, lines, _Outline())
+    begin = len(data) - len(parts[1]) if parts else 0
+    lines = _without_mark(line for line in Document.parse(path, data).lines if line.offset >= begin)
+    common = replace(_record_chunk(path, Line(1, b""), note, day), kind="prose")
+    return _prose_chunks(common, data, lines)
 
 
-def _prose_chunks(
-    common: Chunk, data: bytes, lines: Sequence[_Line], outline: _Outline
-) -> Iterator[Chunk]:
+def _prose_chunks(common: Chunk, data: bytes, lines: Iterable[Line | None]) -> Iterator[Chunk]:
     is_long_memory = layout.is_long_memory(common.path, data)
-    for above, own, section in _sections(lines, outline):
+    for above, own, section in _sections(lines):
         pieces = ((piece, broken) for run, broken in _runs(section) for piece in _pieces(run))
         for number, (piece, is_broken) in enumerate(pieces):
             for begin, end in _split_if_long(data, piece[0].offset, piece[-1].end):
@@ -227,40 +207,30 @@ def _channel(text: str) -> str:
     return "agent" if any(line.ids and line.said_by != "user" for line in lines) else ""
 
 
-class _Outline:
-    """The titles above the current line; a `#` inside a code block is not a title."""
+def _sections(lines: Iterable[Line | None]) -> Iterator[tuple[str, str, list[Line]]]:
+    """The lines from one heading to the next, with the titles above them without and with their own.
 
-    def __init__(self) -> None:
-        self.titles = ""  # outermost first
-        self._by_depth: dict[int, str] = {}
-        self._in_code = False
-
-    def take(self, line: str) -> str | None:
-        """Go on by a line; returns the titles above it if it is a title itself."""
-        self._in_code ^= bool(_FENCE.match(line))
-        found = None if self._in_code else _TITLE.fullmatch(line)
-        if not found:
-            return None
-        level = len(found[1])
-        outer = {depth: title for depth, title in self._by_depth.items() if depth < level}
-        self._by_depth = outer | {level: found[2].rstrip(" \t#")}
-        self.titles = " > ".join(self._by_depth.values())
-        return " > ".join(outer.values())
-
-
-def _sections(lines: Sequence[_Line], outline: _Outline) -> Iterator[tuple[str, str, list[_Line]]]:
-    """The lines from one heading to the next, with the titles above them without and with their own."""
-    above = own = outline.titles
-    section: list[_Line] = []
-    has_text = False
+    None, in the place of a record, ends a section. A `#` inside a code block is not a title.
+    """
+    titles: dict[int, str] = {}  # by depth, outermost first
+    above = own = ""
+    section: list[Line] = []
+    has_text = in_code = False
     for line in lines:
-        text = line.text
-        above_title = outline.take(text)
-        if above_title is not None:
-            if has_text:
-                yield above, own, section
-                section, has_text = [], False
-            above, own = above_title, outline.titles
+        text = line.text if line else ""
+        in_code ^= bool(_FENCE.match(text))
+        title = None if in_code else _TITLE.fullmatch(text)
+        if section and (line is None or (title and has_text)):
+            yield above, own, section
+            section, has_text = [], False
+        if line is None:
+            above = own
+            continue
+        if title:
+            titles = {depth: name for depth, name in titles.items() if depth < len(title[1])}
+            above = " > ".join(titles.values())
+            titles[len(title[1])] = title[2].rstrip(" \t#")
+            own = " > ".join(titles.values())
         elif text.strip():
             has_text = True
         section.append(line)
@@ -268,7 +238,7 @@ def _sections(lines: Sequence[_Line], outline: _Outline) -> Iterator[tuple[str, 
         yield above, own, section
 
 
-def _runs(section: list[_Line]) -> Iterator[tuple[list[_Line], bool]]:
+def _runs(section: list[Line]) -> Iterator[tuple[list[Line], bool]]:
     """The section with each broken record apart, so that it hides nothing but itself."""
     start = at = 0
     while at < len(section):
@@ -282,7 +252,7 @@ def _runs(section: list[_Line]) -> Iterator[tuple[list[_Line], bool]]:
     yield section[start:], False
 
 
-def _end_of_broken(section: list[_Line], at: int) -> int:
+def _end_of_broken(section: list[Line], at: int) -> int:
     """Behind a broken record, including the lines that an editor has wrapped it into."""
     while not section[at].data.rstrip().endswith(b"}"):
         at += 1
@@ -291,7 +261,7 @@ def _end_of_broken(section: list[_Line], at: int) -> int:
     return at + 1
 
 
-def _pieces(lines: list[_Line]) -> Iterator[list[_Line]]:
+def _pieces(lines: list[Line]) -> Iterator[list[Line]]:
     """Overlapping pieces of about a chunk's size, without blank lines at both ends."""
     start = 0
     while start < len(lines):

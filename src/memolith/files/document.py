@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from memolith.files.record_format import (
     RecordFormatError,
@@ -60,6 +61,17 @@ class Line:
     number: int
     data: bytes
     fenced: bool = False  # inside a code fence
+    offset: int = 0  # of its first byte in the file
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte, without the line ending."""
+        return self.offset + len(self.data.rstrip(b"\r\n"))
+
+    @property
+    def text(self) -> str:
+        """The line without its line ending."""
+        return self.data.decode(errors="replace").rstrip("\r\n")
 
     @property
     def looks_like_record(self) -> bool:
@@ -89,14 +101,15 @@ class Document:
     @classmethod
     def parse(cls, path: str, data: bytes) -> Document:
         """Split at b"\\n" alone: every other "line break" belongs to somebody's text."""
-        pieces = data.split(b"\n")
-        last = pieces.pop()
+        pieces = [piece + b"\n" for piece in data.split(b"\n")]
+        pieces[-1] = pieces[-1][:-1]
         fenced = fenced_lines(data)
+        offsets = accumulate(map(len, pieces), initial=0)
         lines = [
-            Line(number, piece + b"\n", number in fenced) for number, piece in enumerate(pieces, 1)
+            Line(number, piece, number in fenced, offset)
+            for number, (piece, offset) in enumerate(zip(pieces, offsets, strict=False), 1)
+            if piece
         ]
-        if last:
-            lines.append(Line(len(lines) + 1, last))
         return cls(path, tuple(lines))
 
     @property

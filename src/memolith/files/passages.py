@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
-from memolith.files.chat_log import parse_turn
+from memolith.files.chat_log import parse_turn, sides
 from memolith.files.discovery import Roots
 from memolith.files.document import Document, Line, fenced_lines
 from memolith.files.folder import Folder, split_path
@@ -56,10 +56,10 @@ def read_passage(
         is_whole = is_secret_note(path, data)
         ledger = NO_MARKS if is_whole else ledger_for(roots.own, chosen)
         hidden = {line.number for line in chosen if is_whole or _is_secret(line, ledger)}
-    show = _turn if is_chat else _text
+    texts = (_stand_in(line) if line.number in hidden else line.text for line in chosen)
     return Passage(
         citation=Citation(path, first, chosen[-1].number if chosen else first),
-        text="\n".join(_stand_in(line) if line.number in hidden else show(line) for line in chosen),
+        text="\n".join(map(_turn, chosen) if is_chat else texts),
         total_lines=len(rows),
         hidden=len(hidden),
     )
@@ -99,17 +99,12 @@ def _stand_in(line: Line) -> str:
     return DAMAGED if line.may_be_secret and readable_record(line.data) is None else HIDDEN
 
 
-def _text(line: Line) -> str:
-    return line.data.decode(errors="replace").rstrip("\r")
-
-
 def _turn(line: Line) -> str:
     """A turn of a chat in words. Other lines are not shown: nobody knows what they were meant to be."""
     turn = parse_turn(line.data)
     if turn is None:
         return NO_TURN
-    sides = (("user", turn.user), ("assistant", turn.assistant))
-    said = " | ".join(f"{role}: {one_line(text)}" for role, text in sides if text.strip())
+    said = " | ".join(f"{role}: {one_line(text)}" for role, text in sides(turn))
     return f"[{turn.created:%Y-%m-%d %H:%M}, chat {one_line(turn.chat)}] {said}".rstrip()
 
 
