@@ -139,7 +139,7 @@ class Store:
                 gate.check_record(draft)
                 draft = gate.mark_keys(draft)
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
-            record = self.journal.append(transaction, draft)
+            record = self.journal.append(transaction, [draft])[0]
             is_over_limit = not record.reused and self.may_be_over_limit(transaction)
         return with_warnings(record, draft, transaction), is_over_limit
 

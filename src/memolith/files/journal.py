@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 
 from memolith.clock import Clock
 from memolith.files import layout
@@ -16,7 +18,8 @@ from memolith.types import Citation, Record, policy
 from memolith.visibility import may_stand_for
 
 # The parts of a text that every JSON spells the same way.
-_PIECE = re.compile(r'[^\s"\\/\x00-\x1f]+')
+_WORD = re.compile(r'[^\s"\\/\x00-\x1f]+')
+_content = attrgetter("text", "category", "session", "sensitivity", "expires")
 
 
 class Journal:
@@ -27,38 +30,26 @@ class Journal:
         self.clock = clock
         self.primary = primary
 
-    def append(self, transaction: Transaction, record: Record) -> Record:
-        """Write a record to both files; an equal record already there is returned.
+    def append(self, transaction: Transaction, records: Iterable[Record]) -> list[Record]:
+        """Write records to both files in one commit; one that is there already is returned instead.
 
         The time is taken here, under the lock, unless the draft has one: a record is always in the
         log of its own day, even if midnight passed while we waited.
         """
         now = self.clock.now()
-        known = self._find_duplicate(transaction, record, now)
-        if known is not None and known.citation is not None:
-            return self.confirmed(transaction, known, known.citation)
-        planned = self._plan(transaction, record, now)
-        transaction.commit()
-        return planned
-
-    def append_many(self, transaction: Transaction, records: Iterable[Record]) -> list[Record]:
-        """Write records in one commit; one that equals another, here or in the file, only once."""
-        now = self.clock.now()
         done: list[Record] = []
-        new: dict[str, list[Record]] = {}
+        new: dict[str, list[Record]] = {}  # by text
         confirmed: set[str] = set()
         for record in records:
             alike = new.setdefault(near_text(record.text), [])
-            if not policy(record.category).repeats:
-                same = next((one for one in alike if is_near(one, record, now)), None)
-                known = same or self._find_duplicate(transaction, record, now)
-                if known is not None and known.citation is not None:
-                    if same is None:
-                        confirmed |= {self.primary, self._complete(transaction, known)}
-                    done.append(replace(known, reused=True))
-                    continue
-            done.append(self._plan(transaction, record, now))
-            alike.append(done[-1])
+            known = self._find_duplicate(transaction, record, alike, now)
+            if known is None:
+                alike.append(self._plan(transaction, record, now))
+                done.append(alike[-1])
+                continue
+            if known not in alike:
+                confirmed |= {self.primary, self._complete(transaction, known)}
+            done.append(replace(known, reused=True))
         if confirmed:
             transaction.confirm(sorted(confirmed))
         transaction.commit()
@@ -78,11 +69,10 @@ class Journal:
         """A record that is there already, acknowledged only once it is on the disk, in both files:
         a power cut may have left it in MEMORY.md alone, and then nobody knows that it is saved.
         """
-        if place.path != self.primary:  # a note, or archived
-            transaction.confirm([place.path])
-            return replace(record, reused=True)
-        day = self._complete(transaction, record)
-        transaction.confirm([day, self.primary])
+        paths = {place.path}
+        if place.path == self.primary:  # not a note, nor archived
+            paths.add(self._complete(transaction, record))
+        transaction.confirm(sorted(paths))
         transaction.commit()
         return replace(record, reused=True)
 
@@ -96,38 +86,38 @@ class Journal:
         return day
 
     def _find_duplicate(
-        self, transaction: Transaction, record: Record, now: datetime
+        self, transaction: Transaction, record: Record, new: list[Record], now: datetime
     ) -> Record | None:
-        """An equal record in MEMORY.md that still counts; in some categories repetition is news."""
+        """An equal record in MEMORY.md that still counts, or among new ones.
+
+        In some categories repetition is news. Searching the bytes for the words of the text is a
+        hundred times cheaper than parsing each line.
+        """
         if policy(record.category).repeats or record.supersedes:
             return None
-        folded = transaction.folded(
-            self.primary, bytes.lower if record.text.isascii() else _casefold
-        )
+        for found in new:
+            if is_near(found, record, now):
+                return found
+        words = [word.encode() for word in _WORD.findall(near_text(record.text))]
+        fold = bytes.lower if record.text.isascii() else _casefold
+        folded = transaction.folded(self.primary, fold)
         lines: list[bytes] = []
-        for number in _lines_with_pieces_of(record.text, folded):
+        for number, line in lines_with(folded, [max(words, key=len, default=b"")]):
+            if not all(word in line for word in words):
+                continue
             data = transaction.read(self.primary)
             lines = lines or data.split(b"\n")
-            try:
-                found = parse_line(lines[number - 1], Citation(self.primary, number, number))
-            except RecordFormatError:
-                continue
-            if found and is_near(found, record, now) and not _is_superseded(found, data):
-                return found
+            with suppress(RecordFormatError):
+                known = parse_line(lines[number - 1], Citation(self.primary, number, number))
+                if known and is_near(known, record, now) and not _is_superseded(known, data):
+                    return known
         return None
 
 
 def is_same(found: Record, record: Record, now: datetime) -> bool:
     """Whether a record that was found may be the answer instead of one that says the same."""
-    same = (found.text, found.category, found.session, found.sensitivity, found.expires) == (
-        record.text,
-        record.category,
-        record.session,
-        record.sensitivity,
-        record.expires,
-    )
     is_valid = found.expires is None or found.expires > now
-    return same and is_valid and may_stand_for(found, record)
+    return _content(found) == _content(record) and is_valid and may_stand_for(found, record)
 
 
 def is_near(found: Record, record: Record, now: datetime) -> bool:
@@ -150,24 +140,21 @@ def _casefold(data: bytes) -> bytes:
     return data.decode(errors="replace").casefold().encode()
 
 
-def _lines_with_pieces_of(text: str, folded: bytearray) -> Iterator[int]:
-    """The numbers of the lines that hold all that is between the spaces of a text.
-
-    Searching the bytes is a hundred times cheaper than parsing each line.
-    """
-    pieces = [piece.encode() for piece in set(_PIECE.findall(near_text(text)))]
-    pieces.sort(key=len, reverse=True)  # the longest is in the fewest lines
-    rarest = pieces[0] if pieces else b""
+def lines_with(data: bytes | bytearray, words: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold one of these words, numbered; found by searching, which is fast."""
+    starts: set[int] = set()
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            starts.add(data.rfind(b"\n", 0, at) + 1)
+            end = data.find(b"\n", at)
+            at = data.find(word, end + 1) if end >= 0 else -1
     number, counted = 1, 0
-    at = folded.find(rarest)
-    while at >= 0:
-        start, end = folded.rfind(b"\n", 0, at) + 1, folded.find(b"\n", at)
-        end = end if end >= 0 else len(folded)
-        line = folded[start:end]
-        if all(piece in line for piece in pieces):
-            number, counted = number + folded.count(b"\n", counted, start), start
-            yield number
-        at = folded.find(rarest, end + 1)
+    for start in sorted(starts):
+        number += data.count(b"\n", counted, start)
+        counted = start
+        end = data.find(b"\n", start) + 1
+        yield number, bytes(data[start : end or len(data)])
 
 
 def _is_superseded(record: Record, data: bytes) -> bool:

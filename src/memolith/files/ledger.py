@@ -19,6 +19,7 @@ from memolith.files import layout
 from memolith.files.document import Document, Line, fenced_lines
 from memolith.files.folder import Folder, change_stamp_of
 from memolith.files.front_matter import is_broken_secret
+from memolith.files.journal import lines_with
 from memolith.files.notes import is_note_path, readable_note, records_in
 from memolith.files.record_format import (
     RecordFormatError,
@@ -184,7 +185,7 @@ def _facts(folder: Folder, path: str) -> Facts:
 
 def secret_ids(data: bytes) -> Iterator[str]:
     """The ids of the secret records among some lines; a code fence does not publish a secret."""
-    for _, line in _lines_with(data, (_SECRET,)):
+    for _, line in lines_with(data, (_SECRET,)):
         with suppress(RecordFormatError):
             record = parse_line(line)
             if record is not None and record.sensitivity == "secret":
@@ -194,25 +195,8 @@ def secret_ids(data: bytes) -> Iterator[str]:
 def records_with(path: str, data: bytes, words: Iterable[bytes]) -> list[Record]:
     """The records on lines that hold one of these words."""
     fenced = fenced_lines(data)
-    few = (Line(number, line, number in fenced) for number, line in _lines_with(data, words))
+    few = (Line(number, line, number in fenced) for number, line in lines_with(data, words))
     return [record for _, record in Document(path, tuple(few)).records()]
-
-
-def _lines_with(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold one of these words, numbered; found by searching, which is fast."""
-    starts: set[int] = set()
-    for word in words:
-        at = data.find(word)
-        while at >= 0:
-            starts.add(data.rfind(b"\n", 0, at) + 1)
-            end = data.find(b"\n", at)
-            at = data.find(word, end + 1) if end >= 0 else -1
-    number, counted = 1, 0
-    for start in sorted(starts):
-        number += data.count(b"\n", counted, start)
-        counted = start
-        end = data.find(b"\n", start) + 1
-        yield number, data[start : end or len(data)]
 
 
 def memory_files(folder: Folder) -> Iterator[str]:

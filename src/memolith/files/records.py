@@ -9,12 +9,12 @@ from memolith.errors import RecordNotFoundError
 from memolith.files import gate, layout
 from memolith.files.document import Damage, Document, damage_warnings
 from memolith.files.folder import Folder
-from memolith.files.journal import Journal, near_text
+from memolith.files.journal import Journal, is_near, near_text
 from memolith.files.ledger import Ledger, find_record, memory_files, records_with
 from memolith.files.notes import is_note_path, notes, readable_note
 from memolith.files.record_format import encode_json, is_utf16, not_utf8
 from memolith.types import Record, Records, policy
-from memolith.visibility import may_stand_for, visible
+from memolith.visibility import visible
 
 
 def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Record:
@@ -118,7 +118,7 @@ def _shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -
 
 
 def find_same_note(folder: Folder, record: Record, now: datetime) -> Record | None:
-    """A note of the same category, session, sensitivity and text that still holds, or None.
+    """A note of the same category, session, sensitivity, expiry and text that still holds, or None.
 
     Texts that differ in case, spacing or a full stop alone are the same. Every note of the category
     is read, but only one that holds the text is parsed. Where repetition is news (`event` …), no
@@ -129,17 +129,7 @@ def find_same_note(folder: Folder, record: Record, now: datetime) -> Record | No
     text = near_text(record.text)
     for path in folder.walk(f"{layout.DAILY_FOLDER}/{record.category}"):
         data = folder.read(path) or b""
-        known = (
-            readable_note(path, data) if text in near_text(data.decode(errors="replace")) else None
-        )
-        if known is None or not may_stand_for(known, record):
-            continue
-        is_same = (near_text(known.text), known.category, known.session, known.sensitivity) == (
-            text,
-            record.category,
-            record.session,
-            record.sensitivity,
-        )
-        if is_same and not Ledger.of(folder).is_past(known.id, now):
+        known = text in near_text(data.decode(errors="replace")) and readable_note(path, data)
+        if known and is_near(known, record, now) and not Ledger.of(folder).is_past(known.id, now):
             return known
     return None

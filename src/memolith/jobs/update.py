@@ -115,7 +115,7 @@ def remember_many(
         return ()
     with store.writing() as transaction:
         gate.admit_forgotten(transaction, *drafts, by_user=trust(channel) == "user")
-        records = store.journal.append_many(transaction, drafts)
+        records = store.journal.append(transaction, drafts)
         is_over_limit = store.may_be_over_limit(transaction)
     told = [
         with_warnings(record, draft, transaction)
