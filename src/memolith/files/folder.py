@@ -59,12 +59,10 @@ class Folder:
         self.root = root
         self._below: dict[str, int] = {}  # handles of the folders used so far, by path
         self._closed: dict[str, str] | None = None
-        try:
+        with our_errors(root):
             if create and not os.path.isdir(root):
                 _make_root(root)
             self.fd = os.open(root, _ROOT_FLAGS)
-        except OSError as error:
-            raise storage_error(error, root) from error
         self._below[""] = self.fd
 
     def __enter__(self) -> Folder:
@@ -147,11 +145,8 @@ class Folder:
         except OSError as error:
             self._note_closed(error, path)
             return None
-        try:
-            with open(fd, "rb", buffering=0) as file:
-                return file.read(-1 if limit is None else limit)
-        except OSError as error:
-            raise storage_error(error, path) from error
+        with our_errors(path), open(fd, "rb", buffering=0) as file:
+            return file.read(-1 if limit is None else limit)
 
     def stamp(self, path: str) -> Stamp | None:
         """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""
@@ -268,6 +263,15 @@ def storage_error(
     if number == errno.ENOTDIR and "/" in path:
         reason = f"{shown_path(path.rpartition('/')[0])} is a file where a folder should be"
     return StorageError(f"Cannot use {shown}: {reason}.", path=path, errno=number, hint=hint)
+
+
+@contextmanager
+def our_errors(path: str) -> Iterator[None]:
+    """Turn what the operating system says about `path` into our error."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def let_in(root: str, path: str) -> str:

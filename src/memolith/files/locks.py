@@ -14,7 +14,14 @@ from contextlib import suppress
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, MemolithError, WriterBusyError
-from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, storage_error
+from memolith.files.folder import (
+    FILE_MODE,
+    FOLDER_MODE,
+    Folder,
+    close_quietly,
+    our_errors,
+    storage_error,
+)
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
@@ -42,12 +49,6 @@ class OwnerLock:
                 # only the file that still has the name counts.
                 if self.has_its_name():
                     return
-            except BlockingIOError:
-                close_handle(self._fd)
-                raise
-            except OSError as error:
-                close_handle(self._fd)
-                raise _cannot_lock(error) from error
             except BaseException:  # Ctrl-C: nobody would free the lock
                 close_handle(self._fd)
                 raise
@@ -63,13 +64,10 @@ class OwnerLock:
 
     def has_its_name(self) -> bool:
         """Whether the file we hold still has its name; if not, another process may hold a new one."""
-        try:
+        with our_errors(self._path), suppress(FileNotFoundError):
             found = os.stat(self._path, dir_fd=self._folder.fd, follow_symlinks=False)
             return os.path.samestat(found, os.fstat(self._fd))
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise storage_error(error, self._path) from error
+        return False
 
     def release(self) -> None:
         """Free the lock, even if a forked child has a copy; the kernel does the same when we die."""
@@ -113,15 +111,13 @@ class WriterLock(OwnerLock):
 
 
 def _open_lock_file(folder: Folder, path: str) -> int:
-    try:
+    with our_errors(path):
         try:
             fd, _ = folder.open(path, os.O_RDWR)
         except FileNotFoundError:
             make_state_folder(folder)
             fd, _ = folder.open(path, os.O_RDWR | os.O_CREAT)
             os.fchmod(fd, FILE_MODE)
-    except OSError as error:
-        raise storage_error(error, path) from error
     _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
     return fd
 
@@ -149,6 +145,8 @@ def _take(fd: int, deadline: float) -> None:
         if seconds <= 0:
             raise
         _wait(fd, seconds)
+    except OSError as error:
+        raise _cannot_lock(error) from error
 
 
 def _wait(fd: int, seconds: float) -> None:
@@ -159,27 +157,21 @@ def _wait(fd: int, seconds: float) -> None:
     """
     copy = os.dup(fd)
     _open_handles.add(copy)
-    errors = []
+    is_ours = threading.Event()
 
     def block() -> None:
-        try:
+        with suppress(OSError):
             fcntl.flock(copy, fcntl.LOCK_EX)
-        except OSError as error:
-            errors.append(error)
-        finally:
-            close_handle(copy)
-
-    thread = threading.Thread(target=block, daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
+            is_ours.set()
         close_handle(copy)
-        raise OSError(errno.EAGAIN, "cannot start a thread") from error
-    thread.join(min(seconds, threading.TIMEOUT_MAX))
-    if thread.is_alive():
+
+    try:
+        threading.Thread(target=block, daemon=True).start()
+    except RuntimeError:  # too many threads
+        close_handle(copy)
+        seconds = 0
+    if not is_ours.wait(min(seconds, threading.TIMEOUT_MAX)):
         raise BlockingIOError(errno.EAGAIN, "the lock is held")
-    if errors:
-        raise errors[0]
 
 
 def _cannot_lock(error: OSError) -> MemolithError:

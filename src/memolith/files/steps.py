@@ -6,17 +6,17 @@ never done twice.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from binascii import crc32
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from memolith import clock
 from memolith.errors import FileChangedError, FileFormatError
 from memolith.files import atomic_write
-from memolith.files.folder import FILE_MODE, Folder, close_quietly
+from memolith.files.folder import Folder, close_quietly
 from memolith.files.locks import LOCK_PATH
 from memolith.types import Stamp
 
@@ -44,7 +44,7 @@ class Append:
     inode: int
     size: int
     data: bytes
-    fd: int | None = None
+    fd: int = -1  # not open
     content: bytes | None = b""  # of the file before; None if it is known and was not read
     lines: int = 0  # of the file before
     known: Known = field(default_factory=Known)
@@ -52,7 +52,7 @@ class Append:
 
     def do(self, folder: Folder) -> None:
         """Append, not yet synced; but a new file's name is on the disk before anybody can use it."""
-        if self.fd is None:
+        if self.fd < 0:
             self.fd = atomic_write.create_for_append(folder, self.path)
         self.is_synced = False
         atomic_write.write_all(self.fd, self.data)
@@ -61,13 +61,13 @@ class Append:
 
     def sync(self, folder: Folder) -> None:
         """Put what was appended on the disk."""
-        if self.fd is not None and not self.is_synced:
+        if self.fd >= 0 and not self.is_synced:
             atomic_write.sync_data(folder, self.fd)
             self.is_synced = True
 
     def is_in_place(self, folder: Folder) -> bool:
         """Whether the file still has its name, and our bytes where we wrote them."""
-        if self.fd is None:
+        if self.fd < 0:
             return True
         found = folder.stamp(self.path)
         has_name = found is not None and found[0] == os.fstat(self.fd).st_ino
@@ -75,14 +75,14 @@ class Append:
 
     def can_undo(self, _folder: Folder) -> bool:
         """Whether only our own bytes are behind the old end of the file."""
-        if self.fd is None:
+        if self.fd < 0:
             return True
         there = os.pread(self.fd, len(self.data) + 1, self.size)
         return self.data.startswith(there)
 
     def undo(self, folder: Folder) -> None:
         """Cut off what we wrote; a file we made is gone again."""
-        if self.fd is None:
+        if self.fd < 0:
             return
         atomic_write.cut(self.fd, self.size)
         found = folder.stamp(self.path)
@@ -128,27 +128,18 @@ class Append:
 
 @dataclass(eq=False, repr=False)
 class Replace:
-    """Put a staged file in the place of a file that still has this stamp (None: no file)."""
+    """Put a staged file in the place of a file that still has this stamp (None: no file).
+
+    Without a staged file the file is deleted, if it still has its stamp.
+    """
 
     path: str
-    staged: str
+    staged: str | None
     expected: Stamp | None
-
-    @classmethod
-    def prepare(cls, folder: Folder, path: str, data: bytes, expected: Stamp | None) -> Replace:
-        """Stage `data`, with the mode of the file it will replace."""
-        mode = FILE_MODE
-        if expected is not None:
-            parent, name = folder.parent(path)
-            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            if found.st_nlink > 1:
-                raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), path)
-            mode = found.st_mode & 0o777
-        return cls(path, atomic_write.stage(folder, data, mode=mode), expected)
 
     def check(self, folder: Folder) -> None:
         """Raise FileChangedError if somebody has edited the file since it was read."""
-        if folder.stamp(self.path) != self.expected:
+        if self.staged is not None and folder.stamp(self.path) != self.expected:
             raise FileChangedError(
                 f"{self.path} was edited by somebody else just now, so it was left as it is.",
                 path=self.path,
@@ -156,82 +147,63 @@ class Replace:
             )
 
     def do(self, folder: Folder) -> None:
-        """Rename over the old file, if nobody has edited it since it was read."""
+        """Rename over the old file, or delete it, if nobody has edited it since it was read."""
         self.check(folder)
-        atomic_write.move(folder, self.staged, self.path)
+        if self.staged is not None:
+            atomic_write.move(folder, self.staged, self.path)
+        elif folder.stamp(self.path) == self.expected:
+            atomic_write.remove(folder, self.path)
 
     def can_undo(self, folder: Folder) -> bool:
-        """Whether the rename has not happened yet."""
+        """Whether nothing has happened yet."""
+        if self.staged is None:
+            return folder.stamp(self.path) == self.expected
         return folder.stamp(self.staged) is not None
 
     def undo(self, folder: Folder) -> None:
         """Drop the staged file."""
-        atomic_write.remove(folder, self.staged)
+        if self.staged is not None:
+            atomic_write.remove(folder, self.staged)
 
     def redo(self, folder: Folder) -> None:
-        """Finish the rename; an edit made since the crash wins over it."""
-        if folder.stamp(self.staged) is None:
-            return
-        if folder.stamp(self.path) == self.expected:
-            atomic_write.move(folder, self.staged, self.path)
-        else:
-            atomic_write.remove(folder, self.staged)
+        """Finish what is not done; an edit made since the crash wins over it."""
+        if self.staged is None or folder.stamp(self.staged) is not None:
+            with suppress(FileChangedError):
+                self.do(folder)
+            self.undo(folder)
 
     def as_json(self) -> list[object]:
         """The step as the intent spells it."""
+        if self.staged is None:
+            return ["remove", self.path, self.expected]
         return ["replace", self.path, self.staged, self.expected]
 
 
-@dataclass(eq=False, repr=False)
-class Remove:
-    """Delete a file that still has this stamp."""
-
-    path: str
-    expected: Stamp | None
-
-    def do(self, folder: Folder) -> None:
-        """Delete it."""
-        if folder.stamp(self.path) == self.expected:
-            atomic_write.remove(folder, self.path)
-
-    def can_undo(self, folder: Folder) -> bool:
-        """Whether the file is still there."""
-        return folder.stamp(self.path) == self.expected
-
-    def undo(self, folder: Folder) -> None:
-        """Nothing was done, so nothing is taken back."""
-
-    def redo(self, folder: Folder) -> None:
-        """Delete it, if it is still the same file."""
-        self.do(folder)
-
-    def as_json(self) -> list[object]:
-        """The step as the intent spells it."""
-        return ["remove", self.path, self.expected]
+Step = Append | Replace
 
 
-Step = Append | Replace | Remove
-
-
-def step_from_json(spelled: list[object]) -> Step:
-    """The step that an intent spells; raises ValueError for anything else."""
+def step_from_json(spelled: object) -> Step:
+    """The step that an intent spells; raises FileFormatError for anything else."""
     match spelled:
         case ["append", str(path), int(inode), int(size), str(data)]:
             return Append(path, inode, size, data.encode(*_BYTES))
-        case ["replace", str(path), str(staged), expected]:
-            return Replace(path, staged, _stamp(expected))
-        case ["remove", str(path), expected]:
-            return Remove(path, _stamp(expected))
-    raise ValueError(f"unknown step {str(spelled)[:40]}")
+        case ["replace", str(path), str(staged), None]:
+            return Replace(path, staged, None)
+        case ["replace", str(path), str(staged), [int(inode), int(size), int(mtime)]]:
+            return Replace(path, staged, (inode, size, mtime))
+        case ["remove", str(path), None]:
+            return Replace(path, None, None)
+        case ["remove", str(path), [int(inode), int(size), int(mtime)]]:
+            return Replace(path, None, (inode, size, mtime))
+    raise _newer_version()
 
 
-def _stamp(spelled: object) -> Stamp | None:
-    match spelled:
-        case None:
-            return None
-        case [int(inode), int(size), int(mtime)]:
-            return (inode, size, mtime)
-    raise ValueError("not a stamp")
+def _newer_version() -> FileFormatError:
+    return FileFormatError(
+        f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
+        path=LOCK_PATH,
+        hint="Run that version once more, or update this one.",
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -253,25 +225,11 @@ class LockState:
             case {"boot": str(boot), "steps": list(steps), **rest}:
                 turn = rest.get("turn")
                 return cls(boot, steps, turn if type(turn) is int else 0)
-        raise FileFormatError(
-            f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
-            path=LOCK_PATH,
-            hint="Use that version, or update this one.",
-        )
+        raise _newer_version()
 
-    def unfinished(self) -> Iterator[Step]:
+    def unfinished(self) -> list[Step]:
         """The steps that a writer of this boot left unfinished when it died."""
-        if self.boot != clock.boot_id():
-            return
-        for spelled in self.steps:
-            try:
-                yield step_from_json(spelled)
-            except ValueError as error:
-                raise FileFormatError(
-                    f"{LOCK_PATH} holds unfinished work that this version cannot read: {error}.",
-                    path=LOCK_PATH,
-                    hint="Run the newer Memolith once more, so that it can finish.",
-                ) from error
+        return list(map(step_from_json, self.steps)) if self.boot == clock.boot_id() else []
 
     def with_intent(self, steps: Sequence[Step]) -> bytes:
         """The content of the lock file while `steps` are being done."""

@@ -19,10 +19,10 @@ from contextlib import suppress
 from memolith.config.sections import StoreConfig
 from memolith.errors import FileChangedError, MemolithError
 from memolith.files import atomic_write
-from memolith.files.folder import Folder, close_quietly, storage_error
+from memolith.files.folder import FILE_MODE, Folder, close_quietly, our_errors, storage_error
 from memolith.files.layout import load_template
 from memolith.files.locks import LOCK_PATH, WriterLock
-from memolith.files.steps import Append, Fold, Known, LockState, Remove, Replace, Step
+from memolith.files.steps import Append, Fold, Known, LockState, Replace, Step
 from memolith.files.tail import mend
 from memolith.types import Stamp
 
@@ -77,18 +77,16 @@ class Transaction:
     def close(self) -> None:
         """Free the lock and close every file."""
         self._release()
-        for step in self._appends.values():
-            if step.fd is not None:
-                fd, step.fd = step.fd, None
-                close_quietly(fd)
+        while self._appends:
+            close_quietly(self._appends.popitem()[1].fd)
         self.folder.close()
 
     def read(self, path: str) -> bytes:
         """The content of a file that is about to be appended to; b"" when it is missing."""
         step = self._open(path)
-        if step.content is None and step.fd is not None:
+        if step.content is None:
             step.content = os.pread(step.fd, step.size, 0)
-        return step.content or b""
+        return step.content
 
     def folded(self, path: str, fold: Fold) -> bytearray:
         """The content with `fold` applied; it must treat each line alone. Kept in memory if possible."""
@@ -115,60 +113,59 @@ class Transaction:
         """Make sure that these files are on the disk: a line that answers for a new one may be so
         fresh that its writer has not synced it yet.
         """
-        path = LOCK_PATH
-        try:
-            for path in paths:
+        for path in paths:
+            with our_errors(path):
                 atomic_write.sync_file(self.folder, path)
+        with our_errors(LOCK_PATH):
             # A turn of our own: from now on the line's writer may not take it back.
             self._write_state(self._state.after())
-        except OSError as error:
-            raise storage_error(error, path) from error
 
     def replace(self, path: str, data: bytes, expected: Stamp | None) -> None:
         """Plan to put `data` in the place of a file that still has the stamp `expected`."""
-        try:
-            self._steps.append(Replace.prepare(self.folder, path, data, expected))
-        except OSError as error:
-            raise storage_error(error, path) from error
+        with our_errors(path):
+            mode = FILE_MODE
+            if expected is not None:
+                fd, found = self.folder.open(path)  # refuses a file with a second name
+                close_quietly(fd)
+                mode = found.st_mode & 0o777
+            staged = atomic_write.stage(self.folder, data, mode=mode)
+        self._steps.append(Replace(path, staged, expected))
 
     def remove(self, path: str, expected: Stamp | None) -> None:
         """Plan to delete a file. Removals come last: they cannot be taken back."""
-        self._steps.append(Remove(path, expected))
+        self._steps.append(Replace(path, None, expected))
 
     def staged(self) -> set[str]:
         """The staged files of this transaction."""
-        return {step.staged for step in self._steps if isinstance(step, Replace)}
+        steps = (step for step in self._steps if isinstance(step, Replace))
+        return {step.staged for step in steps if step.staged is not None}
 
     def commit(self) -> None:
         """Do every step, in order; what was appended is on the disk before anything is replaced."""
         if not self._steps:
             return
         done: list[Step] = []
-        path = LOCK_PATH
         try:
             for step in self._steps:
-                path = step.path
                 if isinstance(step, Replace):
                     step.check(self.folder)  # before anything is done that could not be undone
-            self._write_state(self._state.with_intent(self._steps))
+            with our_errors(LOCK_PATH):
+                self._write_state(self._state.with_intent(self._steps))
             for step in self._steps:
-                path = step.path
                 done.append(step)
-                if not isinstance(step, Append):
-                    for append in self._planned_appends():
-                        append.sync(self.folder)
-                step.do(self.folder)
-        except OSError as error:
-            self._take_back(done)
-            raise storage_error(error, path) from error
-        except BaseException:  # Ctrl-C half-way: what was not acknowledged goes
+                with our_errors(step.path):
+                    if isinstance(step, Replace):
+                        for append in self._planned_appends():
+                            append.sync(self.folder)
+                    step.do(self.folder)
+        except BaseException:  # also Ctrl-C half-way: what was not acknowledged goes
             self._take_back(done)
             raise
+        self._is_committed = True
         with suppress(OSError):  # it is done; finding it done again does no harm
             self._write_state(self._state.after())
-        self._is_committed = True
-        for append in self._planned_appends():
-            _keep_known(append)
+            for append in self._planned_appends():
+                _keep_known(append)
 
     def size_of(self, path: str) -> tuple[int, int]:
         """Bytes and lines of a file this transaction has appended to."""
@@ -188,9 +185,8 @@ class Transaction:
         step = self._appends[path] = Append(path, 0, 0, b"")
         try:
             for _ in range(_MAX_READS):
-                if step.fd is not None:
-                    close_quietly(step.fd)
-                    step.fd = None
+                fd, step.fd = step.fd, -1
+                close_quietly(fd)
                 step.fd, found = atomic_write.open_for_append(self.folder, path)
                 known = _known.get(found.st_ino)
                 if known is not None and known.stamp == _full_stamp(found):
@@ -216,17 +212,14 @@ class Transaction:
         )
 
     def _recover(self, lock: WriterLock) -> LockState:
-        path = LOCK_PATH
-        try:
+        with our_errors(LOCK_PATH):
             state = LockState.decode(lock.read_state())
             for step in state.unfinished():
-                path = step.path
-                step.redo(self.folder)
+                with our_errors(step.path):
+                    step.redo(self.folder)
                 self.recovered = True
             if self.recovered:
                 lock.write_state(state.after())
-        except OSError as error:
-            raise storage_error(error, path) from error
         return state
 
     def _planned_appends(self) -> list[Append]:
@@ -308,12 +301,7 @@ def _full_stamp(found: os.stat_result) -> tuple[int, ...]:
 
 def _keep_known(step: Append) -> None:
     """Note what a file holds now, under the lock: the next append of this process need not read it."""
-    if step.fd is None:
-        return
-    try:
-        found, known = os.fstat(step.fd), step.known
-    except OSError:
-        return
+    found, known = os.fstat(step.fd), step.known
     _known.pop(found.st_ino, None)
     if found.st_size > _MAX_KNOWN_BYTES:
         return
