@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
 from memolith import Memory
 from memolith.errors import StorageError
 from memolith.files import atomic_write
-
-if TYPE_CHECKING:
-    from memolith.files.folder import Folder
 
 
 def test_what_the_user_remembers_again_after_forgetting_it_is_synced(
@@ -28,8 +24,8 @@ def test_what_the_user_remembers_again_after_forgetting_it_is_synced(
             write(fd, data)
             waiting.add(os.fstat(fd).st_ino)
 
-        def noted_sync(folder: Folder, fd: int) -> None:
-            sync(folder, fd)
+        def noted_sync(fd: int) -> None:
+            sync(fd)
             waiting.discard(os.fstat(fd).st_ino)
 
         monkeypatch.setattr(atomic_write, "write_all", noted_write)
@@ -45,10 +41,10 @@ def test_a_sync_that_fails_is_an_error_and_takes_the_line_back(
 ) -> None:
     sync = atomic_write.sync_data
 
-    def failing_sync(folder: Folder, fd: int) -> None:
+    def failing_sync(fd: int) -> None:
         if path in os.readlink(f"/proc/self/fd/{fd}"):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        sync(folder, fd)
+        sync(fd)
 
     with Memory(root) as memory:
         memory.remember("Tea at four")

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 
 from memolith.config.load import syncs
-from memolith.files.folder import FILE_MODE, FOLDER_MODE, Folder, close_quietly, split_path
+from memolith.files.folder import FILE_FLAGS, FILE_MODE, FOLDER_MODE, Folder, close_quietly
 from memolith.files.locks import STATE_FOLDER
 
 STAGING = f"{STATE_FOLDER}/staging"
@@ -45,27 +45,22 @@ def write_all(fd: int, data: bytes) -> None:
     In pieces: Linux keeps what is written at once in one large page, and each later change of a few
     bytes in that page then takes ten times as long.
     """
-    written = os.write(fd, data[:_PIECE]) if data else 0
-    while written < len(data):
-        more = os.write(fd, memoryview(data)[written : written + _PIECE])
-        if more == 0:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        written += more
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left[:_PIECE]) :]
 
 
 def sync_file(folder: Folder, path: str) -> None:
     """Put what stands in a file on the disk; a missing file is fine."""
-    try:
+    with suppress(FileNotFoundError):
         fd, _ = open_for_append(folder, path)
-    except FileNotFoundError:
-        return
-    try:
-        sync_data(folder, fd)
-    finally:
-        close_quietly(fd)
+        try:
+            sync_data(fd)
+        finally:
+            close_quietly(fd)
 
 
-def sync_data(folder: Folder, fd: int) -> None:
+def sync_data(fd: int) -> None:
     """Put a file's content on the disk. A failure is final: a second fsync may lie."""
     if not syncs():
         return
@@ -83,7 +78,7 @@ def sync_parent(folder: Folder, path: str) -> None:
 
 def make_folders(folder: Folder, path: str) -> None:
     """Make the folders above `path`, each 0700 and synced into its parent."""
-    parts = split_path(path)
+    parts = path.split("/")
     for depth in range(1, len(parts)):
         below = "/".join(parts[:depth])
         parent, name = folder.parent(below)
@@ -103,7 +98,7 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
     try:
         write_all(fd, data)
         os.fchmod(fd, mode)
-        sync_data(folder, fd)
+        sync_data(fd)
     except BaseException:  # half a file would only fill the disk; raised again
         with suppress(OSError):
             remove(folder, path)
@@ -116,13 +111,10 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
 def copy_linked(folder: Folder, path: str) -> None:
     """Replace a file that has a second name by a copy of its own; call under the writer lock."""
     parent, name = folder.parent(path)
-    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=parent)
-    try:
-        found = os.fstat(fd)
-        data = os.pread(fd, found.st_size, 0)
-    finally:
-        close_quietly(fd)
-    move(folder, stage(folder, data, mode=found.st_mode & 0o700), path)
+    with open(os.open(name, os.O_RDONLY | FILE_FLAGS, dir_fd=parent), "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode & 0o700
+        staged = stage(folder, file.read(), mode=mode)
+    move(folder, staged, path)
 
 
 def move(folder: Folder, source: str, target: str) -> None:
@@ -136,12 +128,10 @@ def move(folder: Folder, source: str, target: str) -> None:
 
 def remove(folder: Folder, path: str) -> None:
     """Delete a file, durably; a missing file is fine."""
-    try:
+    with suppress(FileNotFoundError):
         parent, name = folder.parent(path)
         os.unlink(name, dir_fd=parent)
-    except FileNotFoundError:
-        return
-    sync_parent(folder, path)
+        sync_parent(folder, path)
 
 
 def remove_empty_folder(folder: Folder, path: str) -> None:
@@ -162,7 +152,7 @@ def cut(fd: int, size: int) -> None:
 def set_mode(folder: Folder, path: str, mode: int) -> None:
     """Change a file's or folder's mode; links are not followed."""
     parent, name = folder.parent(path)
-    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    fd = os.open(name, os.O_RDONLY | FILE_FLAGS, dir_fd=parent)
     try:
         os.fchmod(fd, mode)
     finally:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
+from itertools import takewhile
 
 from memolith.errors import BackupDamagedError, BackupNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
-from memolith.files.folder import Folder, storage_error
+from memolith.files.folder import Folder, our_errors
 from memolith.files.record_format import RecordFormatError, encode_time, parse_json, parse_time
 from memolith.reports import Backup
 
@@ -25,7 +27,7 @@ def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now:
     """
     name = base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{reason}"
     number = 1
-    while folder.stamp(_manifest_path(name)) is not None:
+    while folder.stamp(backup_path(name, MANIFEST)) is not None:
         number += 1
         name = f"{base}-{number}"
     backup = Backup(
@@ -34,29 +36,22 @@ def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now:
         reason=reason,
         files={path: sha256(data).hexdigest() for path, data in files.items()},
     )
-    try:
+    with our_errors(backup_path(name, "")):
         for path, data in files.items():
             atomic_write.write_private_file(folder, backup_path(name, path), data)
-        atomic_write.write_private_file(folder, _manifest_path(name), encode_manifest(backup))
-    except OSError as error:
-        raise storage_error(error, backup_path(name, "")) from error
+        manifest = encode_manifest(backup)
+        atomic_write.write_private_file(folder, backup_path(name, MANIFEST), manifest)
     return name
 
 
 def backups(folder: Folder) -> list[Backup]:
     """Every complete backup, oldest first."""
-    return sorted(
-        _complete_backups(folder), key=lambda found: (found.created, len(found.name), found.name)
-    )
-
-
-def _complete_backups(folder: Folder) -> Iterator[Backup]:
+    found = []
     for path in folder.walk(layout.BACKUP_FOLDER, suffix=MANIFEST):
         name, _, rest = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")
-        if rest == MANIFEST:
-            backup = _parse_manifest(name, folder.read(path) or b"")
-            if backup is not None:
-                yield backup
+        if rest == MANIFEST and (backup := _parse_manifest(name, folder.read(path) or b"")):
+            found.append(backup)
+    return sorted(found, key=lambda backup: (backup.created, len(backup.name), backup.name))
 
 
 def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
@@ -73,24 +68,15 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
     }
 
 
-def newest_copy(folder: Folder, path: str) -> bytes | None:
-    """What the newest backup of this file holds; None if there is none, or it is damaged."""
-    for backup in reversed(backups(folder)):
+def copies(folder: Folder, path: str, before: str = "") -> list[bytes]:
+    """The copies of a file in all backups, or in those taken before one; damaged ones are empty."""
+    found = []
+    for backup in takewhile(lambda backup: backup.name != before, backups(folder)):
         if path in backup.files:
+            found.append(b"")
             with suppress(BackupDamagedError):
-                return _read_checked(folder, backup.name, path, backup.files[path])
-            return None
-    return None
-
-
-def older_copies(folder: Folder, name: str, path: str) -> Iterator[bytes]:
-    """The copies of a file in the backups taken before this one; damaged ones are left out."""
-    for backup in backups(folder):
-        if backup.name == name:
-            return
-        if path in backup.files:
-            with suppress(BackupDamagedError):
-                yield _read_checked(folder, backup.name, path, backup.files[path])
+                found[-1] = _read_checked(folder, backup.name, path, backup.files[path])
+    return found
 
 
 def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
@@ -103,17 +89,12 @@ def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
         found = backups(folder)
         own = [one for one in found if (one.reason == reason if reason else one.reason != CHATS)]
         for backup in own[:-keep]:
-            atomic_write.remove(folder, _manifest_path(backup.name))
+            atomic_write.remove(folder, backup_path(backup.name, MANIFEST))
             for path in backup.files:
-                _remove_copy(folder, backup.name, path)
-            atomic_write.remove_empty_folder(folder, f"{layout.BACKUP_FOLDER}/{backup.name}")
-
-
-def _remove_copy(folder: Folder, name: str, path: str) -> None:
-    atomic_write.remove(folder, backup_path(name, path))
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        atomic_write.remove_empty_folder(folder, backup_path(name, path))
+                copy = backup_path(backup.name, path)
+                atomic_write.remove(folder, copy)
+                while (copy := os.path.dirname(copy)) != layout.BACKUP_FOLDER:
+                    atomic_write.remove_empty_folder(folder, copy)
 
 
 def encode_manifest(backup: Backup) -> bytes:
@@ -132,10 +113,6 @@ def backup_path(name: str, path: str) -> str:
     return f"{layout.BACKUP_FOLDER}/{name}/{path}"
 
 
-def _manifest_path(name: str) -> str:
-    return backup_path(name, MANIFEST)
-
-
 def _read_checked(folder: Folder, name: str, path: str, digest: str) -> bytes:
     data = folder.read(backup_path(name, path))
     if data is None or sha256(data).hexdigest() != digest:
@@ -148,7 +125,7 @@ def _read_checked(folder: Folder, name: str, path: str, digest: str) -> bytes:
 
 
 def _parse_manifest(name: str, data: bytes) -> Backup | None:
-    try:
+    with suppress(RecordFormatError):
         match parse_json(data):
             case {"created": str(created), "reason": str(reason), "files": dict(files)}:
                 return Backup(
@@ -157,6 +134,4 @@ def _parse_manifest(name: str, data: bytes) -> Backup | None:
                     reason=reason,
                     files={path: str(digest) for path, digest in files.items()},
                 )
-    except RecordFormatError:
-        pass
     return None

@@ -93,9 +93,9 @@ class ChatLog:
         After a whole rotation the history no longer begins with its backup. Equal lines, turns of
         one millisecond, prove nothing: such a turn may be archived twice, but is not lost.
         """
-        from memolith.files.backup import newest_copy
+        from memolith.files.backup import copies
 
-        before = newest_copy(folder, layout.CONVERSATIONS)
+        before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
         if not before or not data.startswith(before):
             return set()
         lines = before.split(b"\n")

@@ -30,7 +30,7 @@ FILE_MODE = 0o600
 _ROOT_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER_FLAGS = _ROOT_FLAGS | os.O_NOFOLLOW
 # O_NONBLOCK: opening a named pipe must fail or return, never hang.
-_FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 _REASONS = {
     errno.ENOENT: ("it does not exist", "Remember something first, or check --root."),
@@ -110,7 +110,7 @@ class Folder:
         file into the profile.
         """
         parent, name = self.parent(path)
-        fd = os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=parent)
+        fd = os.open(name, flags | FILE_FLAGS, FILE_MODE, dir_fd=parent)
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             close_quietly(fd)

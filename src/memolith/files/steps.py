@@ -59,10 +59,10 @@ class Append:
         if not self.inode:
             atomic_write.sync_parent(folder, self.path)
 
-    def sync(self, folder: Folder) -> None:
+    def sync(self) -> None:
         """Put what was appended on the disk."""
         if self.fd >= 0 and not self.is_synced:
-            atomic_write.sync_data(folder, self.fd)
+            atomic_write.sync_data(self.fd)
             self.is_synced = True
 
     def is_in_place(self, folder: Folder) -> bool:
@@ -102,7 +102,7 @@ class Append:
             return  # the user deleted the file since; the lines were never acknowledged
         try:
             atomic_write.write_all(fd, self._missing(fd))
-            atomic_write.sync_data(folder, fd)
+            atomic_write.sync_data(fd)
         finally:
             close_quietly(fd)
         atomic_write.sync_parent(folder, self.path)

@@ -156,7 +156,7 @@ class Transaction:
                 with our_errors(step.path):
                     if isinstance(step, Replace):
                         for append in self._planned_appends():
-                            append.sync(self.folder)
+                            append.sync()
                     step.do(self.folder)
         except BaseException:  # also Ctrl-C half-way: what was not acknowledged goes
             self._take_back(done)
@@ -237,7 +237,7 @@ class Transaction:
     def _sync(self) -> None:
         for step in self._planned_appends():
             try:
-                step.sync(self.folder)
+                step.sync()
             except OSError as error:
                 self._withdraw()
                 raise storage_error(error, step.path) from error

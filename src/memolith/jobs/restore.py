@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memolith.errors import RefusedError
 from memolith.files import gate, layout
-from memolith.files.backup import older_copies, prune_backups, read_backup, save_backup
+from memolith.files.backup import copies, prune_backups, read_backup, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.notes import records_in
@@ -77,7 +77,7 @@ def _newer_lines(
     back = dict(_entries(path, restored))
     newer = {key: line for key, line in _entries(path, current) if key not in back}
     if newer:
-        for copy in older_copies(folder, name, path):
+        for copy in copies(folder, path, before=name):
             for key, _ in _entries(path, copy):
                 newer.pop(key, None)
     for key in _written_by_jobs(folder, path, set(back)):
