@@ -61,8 +61,6 @@ def whole_characters(text: str) -> str:
 
 def unknown_for_halves(text: str) -> str:
     """The text with U+FFFD for each lone surrogate: it was cut in the middle of a character."""
-    if text.isascii():
-        return text
     return whole_characters(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import chain
+from typing import NamedTuple
 
 from memolith import clock
 from memolith.errors import MemolithError, RecordNotFoundError
@@ -48,13 +50,11 @@ _DAY = timedelta(days=1)
 _MAX_CACHED_FILES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What one file says: ids it marks secret, records that replace others, records that expire."""
+class Facts(NamedTuple):
+    """What one file says: ids it marks secret, and records that replace others or expire."""
 
     secret: frozenset[str]
-    successors: tuple[Record, ...]
-    expiring: tuple[Record, ...]
+    records: tuple[Record, ...] = ()
 
 
 # By root and path, with the stamp of the file: its lines are read again only when it changed.
@@ -74,22 +74,19 @@ class Ledger:
         self.names = self.secret | set(map(short_id, self.secret))
         self._successors: dict[str, list[Record]] = {}
         self._expires: dict[str, datetime] = {}
-        for one in known:
-            for record in one.successors:
-                self._successors.setdefault(record.supersedes or "", []).append(record)
-            for record in one.expiring:
-                if record.expires:
-                    known_end = self._expires.get(record.id, record.expires)
-                    self._expires[record.id] = min(record.expires, known_end)
+        for record in chain.from_iterable(one.records for one in known):
+            if record.supersedes:
+                self._successors.setdefault(record.supersedes, []).append(record)
+            if record.expires:
+                known_end = self._expires.get(record.id, record.expires)
+                self._expires[record.id] = min(record.expires, known_end)
 
     @classmethod
     def of(cls, folder: Folder, paths: Iterable[str] | None = None) -> Ledger:
         """The ledger of these files, or of all; what cannot be read is left to `memolith doctor`."""
         with Folder(folder.root) as own:  # what is closed to us stays an error for the caller
             own.leave_out_closed()
-            return cls(
-                [_facts(own, path) for path in (every_file(own) if paths is None else paths)]
-            )
+            return cls(_facts(own, path) for path in (every_file(own) if paths is None else paths))
 
     @property
     def replaced(self) -> frozenset[str]:
@@ -156,8 +153,7 @@ def facts_in(path: str, data: bytes) -> Facts:
             secret |= {path, note.id if note else path}
     return Facts(
         frozenset(secret | {one.id for one in found if one.sensitivity == "secret"}),
-        tuple(one for one in found if one.supersedes),
-        tuple(one for one in found if one.expires),
+        tuple(one for one in found if one.supersedes or one.expires),
     )
 
 
@@ -174,7 +170,7 @@ def _facts(folder: Folder, path: str) -> Facts:
         facts = facts_in(path, folder.read(path) or b"")
     except MemolithError:
         # A note that cannot be read may be secret.
-        return Facts(frozenset({path}), (), ())
+        return Facts(frozenset({path}))
     # Two changes within one tick of the file system have the same stamp.
     if stamp[2] and stamp[2] < clock.file_time() - clock.FILE_TICK:
         if len(_cache) >= _MAX_CACHED_FILES:
@@ -231,10 +227,8 @@ def note_archive(transaction: Transaction, path: str) -> None:
 
 def derived_copies(folder: Folder) -> Iterator[str]:
     """Files in which copies of records may linger: backups, reports of jobs, torn lines."""
-    yield from folder.walk(layout.BACKUP_FOLDER, suffix="", hidden=True)
-    yield from folder.walk(layout.JOBS_FOLDER, suffix="")
-    yield from folder.walk(layout.PROPOSALS_FOLDER, suffix="")
-    yield from folder.walk(QUARANTINE, suffix="")
+    for place in (layout.BACKUP_FOLDER, layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER, QUARANTINE):
+        yield from folder.walk(place, suffix="", hidden=True)
 
 
 def logs_around(days: Iterable[date]) -> set[str]:
@@ -262,8 +256,10 @@ def find_record(folder: Folder, record_id: str) -> Record:
             if record.id == record_id:
                 return record
             # The id of a note without one is its path, and part of a path may mean a folder.
-            if _may_shorten(record.id, record_id):
+            if record.id.startswith(record_id) and "/" not in record.id:
                 matches.setdefault(record.id, record)
+    if len(record_id) < MIN_ID_CHARS:
+        matches.clear()
     if len(matches) == 1:
         return next(iter(matches.values()))
     reason = (
@@ -275,10 +271,6 @@ def find_record(folder: Folder, record_id: str) -> Record:
     elif closed and not matches:
         hint = " ".join(closed.values())
     raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
-
-
-def _may_shorten(record_id: str, start: str) -> bool:
-    return record_id.startswith(start) and len(start) >= MIN_ID_CHARS and "/" not in record_id
 
 
 def find_newest(folder: Folder, record_id: str) -> Record:
@@ -315,9 +307,9 @@ def sources_of(line: bytes) -> frozenset[str]:
             record = parse_line(data)
         except RecordFormatError:
             return frozenset()
-        if record is None or record.category == "compaction":
-            return names_told(record.text) if record else frozenset()
-        return frozenset({source_of(record)} - {""})
+        if record and record.category == "compaction":
+            return names_told(record.text)
+        return frozenset({source_of(record)} - {""}) if record else frozenset()
     if TRAILER.encode() in data:
         fact = read_promoted(data.decode(errors="replace"))
         return frozenset(
@@ -344,8 +336,7 @@ def names_told(text: str) -> frozenset[str]:
     return frozenset(name for line in found for name in line.ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstone:
+class Tombstone(NamedTuple):
     """One forgotten record. The digest is all that is left of its text; "" if the text was short."""
 
     id: str
@@ -376,10 +367,7 @@ def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
     for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
         match _json(line):
             case {"id": str(record_id), "forgottenAt": str(when), **rest}:
-                text_digest = rest.get("digest", "")
-                yield Tombstone(
-                    record_id, text_digest if isinstance(text_digest, str) else "", when
-                )
+                yield Tombstone(record_id, str(rest.get("digest", "")), when)
 
 
 def find_tombstone(folder: Folder, text: str) -> Tombstone | None:

@@ -67,11 +67,11 @@ class Append:
 
     def is_in_place(self, folder: Folder) -> bool:
         """Whether the file still has its name, and our bytes where we wrote them."""
-        if self.fd < 0:
-            return True
+        return self._has_name(folder) and os.pread(self.fd, len(self.data), self.size) == self.data
+
+    def _has_name(self, folder: Folder) -> bool:
         found = folder.stamp(self.path)
-        has_name = found is not None and found[0] == os.fstat(self.fd).st_ino
-        return has_name and os.pread(self.fd, len(self.data), self.size) == self.data
+        return found is not None and found[0] == os.fstat(self.fd).st_ino
 
     def can_undo(self, _folder: Folder) -> bool:
         """Whether only our own bytes are behind the old end of the file."""
@@ -85,8 +85,7 @@ class Append:
         if self.fd < 0:
             return
         atomic_write.cut(self.fd, self.size)
-        found = folder.stamp(self.path)
-        if not self.inode and found is not None and found[0] == os.fstat(self.fd).st_ino:
+        if not self.inode and self._has_name(folder):
             atomic_write.remove(folder, self.path)
 
     def redo(self, folder: Folder) -> None:

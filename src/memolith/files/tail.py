@@ -42,22 +42,13 @@ def mend(folder: Folder, fd: int, path: str, data: bytes) -> bytes | None:
     None if the file is not what was read any more, because torn records were moved to quarantine or
     somebody changed it: the caller reads it again.
     """
-    if b"\0" in data and not is_utf16(data):
-        damaged = list(_damaged_lines(data))
-        if damaged:
-            _remove_lines(folder, fd, path, data, damaged)
-            return None
+    damaged = [] if is_utf16(data) else list(_damaged_lines(data))
+    if damaged:
+        _remove_lines(folder, fd, path, data, damaged)
+        return None
     if is_utf16(data) or b"\0" in data[:4]:
         raise not_utf8(path, "nothing was appended to it")
-    if not data or data.endswith(b"\n"):
-        return b""
-    start = data.rfind(b"\n") + 1
-    if not is_torn(data[start:]):
-        return b"\n"
-    _quarantine(folder, path, data[start:])
-    if os.fstat(fd).st_size == len(data):
-        atomic_write.cut(fd, start)
-    return None
+    return b"" if not data or data.endswith(b"\n") else b"\n"
 
 
 def is_torn(line: bytes) -> bool:
@@ -116,11 +107,14 @@ def _damaged_lines(data: bytes) -> Iterator[tuple[int, int, list[bytes]]]:
     while at >= 0:
         start, newline = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
         end = newline + 1 or len(data)
-        line = data[start:newline] if newline >= 0 else data[start:]
+        line = data[start:end].removesuffix(b"\n")
         whole = whole_lines(line, start, ends=newline >= 0)
         if whole is not None:
             yield start, end, whole
         at = data.find(b"\0", end)
+    last = data.rfind(b"\n") + 1
+    if b"\0" not in data[last:] and is_torn(data[last:]):
+        yield last, len(data), []
 
 
 def _remove_lines(

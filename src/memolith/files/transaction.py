@@ -66,7 +66,10 @@ class Transaction:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let the next writer in, then sync what was appended, and close everything."""
         try:
-            self._drop_staged()
+            if not self._intent_stays:
+                for path in self.staged():
+                    with suppress(OSError):
+                        atomic_write.remove(self.folder, path)
             self._release()
             if kind is None and self._is_committed:
                 self._sync()
@@ -169,9 +172,7 @@ class Transaction:
 
     def size_of(self, path: str) -> tuple[int, int]:
         """Bytes and lines of a file this transaction has appended to."""
-        step = self._appends.get(path)
-        if step is None:
-            return 0, 0
+        step = self._open(path)
         return step.size + len(step.data), step.lines + step.data.count(b"\n")
 
     def _open(self, path: str) -> Append:
@@ -287,12 +288,6 @@ class Transaction:
                     step.undo(self.folder)
                 self._write_state(self._state.after())
                 self._intent_stays = False
-
-    def _drop_staged(self) -> None:
-        if not self._intent_stays:
-            for path in self.staged():
-                with suppress(OSError):
-                    atomic_write.remove(self.folder, path)
 
 
 def _full_stamp(found: os.stat_result) -> tuple[int, ...]:
