@@ -31,12 +31,7 @@ def open_for_append(folder: Folder, path: str) -> tuple[int, os.stat_result]:
 def create_for_append(folder: Folder, path: str) -> int:
     """Open a file for appending; make it and its folders, private to the user, when missing."""
     make_folders(folder, path)
-    try:
-        fd, _ = folder.open(path, _APPEND | os.O_CREAT | os.O_EXCL)
-    except FileExistsError:
-        return folder.open(path, _APPEND)[0]
-    os.fchmod(fd, FILE_MODE)  # the umask may have taken away even our own rights
-    return fd
+    return folder.open(path, _APPEND | os.O_CREAT)[0]
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -119,6 +119,8 @@ class Folder:
         if found.st_nlink > 1:
             close_quietly(fd)
             raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), path)
+        if flags & os.O_CREAT and not found.st_size:
+            os.fchmod(fd, FILE_MODE)  # the umask may have taken away even our own rights
         return fd, found
 
     def parent(self, path: str) -> tuple[int, str]:

@@ -14,14 +14,7 @@ from contextlib import suppress
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, MemolithError, WriterBusyError
-from memolith.files.folder import (
-    FILE_MODE,
-    FOLDER_MODE,
-    Folder,
-    close_quietly,
-    our_errors,
-    storage_error,
-)
+from memolith.files.folder import FOLDER_MODE, Folder, close_quietly, our_errors, storage_error
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
@@ -117,7 +110,6 @@ def _open_lock_file(folder: Folder, path: str) -> int:
         except FileNotFoundError:
             make_state_folder(folder)
             fd, _ = folder.open(path, os.O_RDWR | os.O_CREAT)
-            os.fchmod(fd, FILE_MODE)
     _open_handles.add(fd)  # before we wait: a child may be forked meanwhile
     return fd
 
@@ -130,11 +122,8 @@ def make_state_folder(folder: Folder) -> None:
         return
     os.chmod(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
     fd, _ = folder.open(f"{STATE_FOLDER}/.gitignore", os.O_WRONLY | os.O_CREAT)
-    try:
-        os.fchmod(fd, FILE_MODE)
-        os.write(fd, b"*\n")
-    finally:
-        close_quietly(fd)
+    with open(fd, "wb", buffering=0) as file:
+        file.write(b"*\n")
 
 
 def _take(fd: int, deadline: float) -> None:
