@@ -177,6 +177,8 @@ def test_settings_are_shown_with_their_origin_and_the_users_own_are_not_set(
     one = client.get(f"{V1}/config/serve.port").json()
     assert (one["origin"], one["restart"]) == ("default", True)
     assert client.get(f"{V1}/config/serve.prot").status_code == 422
+    few = client.put(f"{V1}/config/store.backups_kept", json={"value": 1})
+    assert (few.status_code, few.json()["error"]["kind"]) == (403, "config")
     refused = client.put(f"{V1}/config/trust.allow_secret", json={"value": True})
     assert refused.status_code == 403
     assert client.put(f"{V1}/config/search.mmr_lambda", json={"value": 7}).status_code == 422

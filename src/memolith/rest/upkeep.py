@@ -104,16 +104,18 @@ def setting(name: str, memory: TheMemory) -> Answer:
 @routes.put("/config/{name}", response_model=ReconfigurationAnswer)
 def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Request) -> Answer:
     """Write a setting into the profile's memolith.toml; those that are the user's alone are refused."""
-    if known_setting(name, "request").trusted_only:
+    known = known_setting(name, "request")
+    value = body.value
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    if known.trusted_only or known.needs_trust(known.check(text, "request")):
         raise RequestError(
             403,
             "config",
             f"{name} is the user's alone to set.",
             hint=f"The user may: memolith config set {name} VALUE",
         )
-    value = body.value
-    text = ", ".join(value) if isinstance(value, list) else str(value)
-    change = change_setting(memory.profile, name, text.lower() if isinstance(value, bool) else text)
+    change = change_setting(memory.profile, name, text)
     rewrite_file(change.path, change.apply, memory.config.store)
     return _reloaded(memory, request)
 
