@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from memolith.config.edit import set_setting as change_setting
 from memolith.config.load import known_setting
 from memolith.config.sections import SETTINGS, value_of
+from memolith.config.setting import ARGUMENT
 from memolith.files.transaction import rewrite_file
 from memolith.jobs.trim import trim_report
 from memolith.mcp_server.json_shapes import Json
@@ -108,7 +109,7 @@ def set_setting(name: str, body: SettingRequest, memory: TheMemory, request: Req
     value = body.value
     text = ", ".join(value) if isinstance(value, list) else str(value)
     text = text.lower() if isinstance(value, bool) else text
-    if known.trusted_only or known.needs_trust(known.check(text, "request")):
+    if known.trusted_only or known.needs_trust(known.check(text, ARGUMENT)):
         raise RequestError(
             403,
             "config",
