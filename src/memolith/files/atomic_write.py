@@ -6,7 +6,6 @@ the old one, then the folder is synced: without that last step the rename itself
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -130,13 +129,10 @@ def remove(folder: Folder, path: str) -> None:
 
 
 def remove_empty_folder(folder: Folder, path: str) -> None:
-    """Delete a folder that holds nothing any more; one that is missing or in use is fine."""
-    try:
+    """Delete a folder that holds nothing any more; one that is missing or in use stays as it is."""
+    with suppress(OSError):
         parent, name = folder.parent(path)
         os.rmdir(name, dir_fd=parent)
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
-            raise
 
 
 def cut(fd: int, size: int) -> None:

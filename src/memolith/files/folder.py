@@ -87,21 +87,26 @@ class Folder:
             self._closed = {}
         return self._closed
 
-    def _note_closed(self, error: OSError, path: str) -> None:
-        """Note what may be left out; raise our error for anything else."""
-        from memolith.files.layout import may_be_left_out  # it needs us
+    @contextmanager
+    def _leaving_out(self, path: str) -> Iterator[None]:
+        """Pass over what is missing, and note what may be left out; our error for anything else."""
+        try:
+            yield
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            from memolith.files.layout import may_be_left_out  # it needs us
 
-        ours = storage_error(error, path)
-        reason = f"{ours.message} It is left out."
-        if error.errno == errno.EACCES:
-            ours.hint = let_in(self.root, path)
-            reason = f"{shown_path(path)} may not be read, so it is left out."
-        is_left_out = error.errno == errno.EMLINK or (
-            error.errno == errno.EACCES and may_be_left_out(path)
-        )
-        if self._closed is None or not is_left_out:
-            raise ours from error
-        self._closed[path] = f"{reason} {ours.hint}"
+            ours = storage_error(error, path)
+            reason = f"{ours.message} It is left out."
+            is_left_out = error.errno == errno.EMLINK
+            if error.errno == errno.EACCES:
+                ours.hint = let_in(self.root, path)
+                reason = f"{shown_path(path)} may not be read, so it is left out."
+                is_left_out = may_be_left_out(path)
+            if self._closed is None or not is_left_out:
+                raise ours from error
+            self._closed[path] = f"{reason} {ours.hint}"
 
     def open(self, path: str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
         """Open an ordinary file below the folder; raises OSError, or our error if it is not one.
@@ -140,27 +145,18 @@ class Folder:
 
     def read(self, path: str, *, limit: int | None = None) -> bytes | None:
         """The bytes of a file, or None when there is no such file."""
-        try:
+        with self._leaving_out(path):
             fd, _ = self.open(path)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self._note_closed(error, path)
-            return None
-        with our_errors(path), open(fd, "rb", buffering=0) as file:
-            return file.read(-1 if limit is None else limit)
+            with our_errors(path), open(fd, "rb", buffering=0) as file:
+                return file.read(-1 if limit is None else limit)
+        return None
 
     def stamp(self, path: str) -> Stamp | None:
         """Inode, size and mtime of a file: if it is unchanged, so is the file. None when missing."""
-        try:
+        with self._leaving_out(path):
             parent, name = self.parent(path)
-            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self._note_closed(error, path)
-            return None
-        return stamp_of(found)
+            return stamp_of(os.stat(name, dir_fd=parent, follow_symlinks=False))
+        return None
 
     def walk(
         self, path: str = "", *, suffix: str = ".md", hidden: bool = False, deep: bool = True
@@ -169,21 +165,14 @@ class Folder:
         waiting = [path]
         while waiting:
             folder = waiting.pop()
-            try:
-                with self.scan(folder) as found:
-                    entries = sorted(
-                        (entry.name, entry.is_dir(follow_symlinks=False))
-                        for entry in found
-                        if hidden or not entry.name.startswith(".")
-                        if entry.is_file(follow_symlinks=False)
-                        or entry.is_dir(follow_symlinks=False)
-                    )
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                self._note_closed(error, folder or self.root)
-                continue
-            below = []
+            entries, below = [], []
+            with self._leaving_out(folder or self.root), self.scan(folder) as found:
+                entries = sorted(
+                    (entry.name, entry.is_dir(follow_symlinks=False))
+                    for entry in found
+                    if hidden or not entry.name.startswith(".")
+                    if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+                )
             for name, is_folder in entries:
                 entry = f"{folder}/{name}" if folder else name
                 if is_folder:

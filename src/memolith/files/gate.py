@@ -357,9 +357,10 @@ def admit_forgotten(transaction: Transaction, *records: Record, by_user: bool) -
     stamp = folder.stamp(layout.TOMBSTONES)
     if stamp is None:
         return
-    from memolith.files.ledger import find_tombstone, without_tombstones
+    from memolith.files.ledger import digest, tombstones, without_tombstones
 
-    stones = [stone for one in records if (stone := find_tombstone(folder, one.text)) is not None]
+    digests = {digest(one.text) for one in records}
+    stones = [stone for stone in tombstones(folder.read) if stone.digest in digests]
     if stones and not by_user:
         refuse_forgotten(stones[0])
     if stones:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from datetime import date
 from functools import cache
 
 from memolith.config.sections import Config
+from memolith.files.folder import our_errors
 from memolith.files.locks import STATE_FOLDER
 
 ROOT_MEMORY = "MEMORY.md"
@@ -88,15 +90,9 @@ def may_be_left_out(path: str) -> bool:
 def load_template(name: str) -> bytes:
     """What a new file of this name starts with; b"" when it starts empty."""
     path = os.path.join(os.path.dirname(__file__), "templates", os.path.basename(name))
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        from memolith.files.folder import storage_error  # it needs us
-
-        raise storage_error(error, f"the template of {name}") from error
+    with our_errors(path), suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read()
+    return b""
 
 
 def template_lines(data: bytes) -> int:

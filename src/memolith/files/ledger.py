@@ -370,12 +370,6 @@ def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
                 yield Tombstone(record_id, str(rest.get("digest", "")), when)
 
 
-def find_tombstone(folder: Folder, text: str) -> Tombstone | None:
-    """The tombstone of this very text, if the user had it forgotten."""
-    sought = digest(text)
-    return next((stone for stone in tombstones(folder.read) if stone.digest == sought), None)
-
-
 def without_tombstones(folder: Folder, stones: Iterable[Tombstone]) -> bytes:
     """The tombstone file without some texts: the user has brought them back."""
     lines = (folder.read(layout.TOMBSTONES) or b"").split(b"\n")
@@ -384,7 +378,6 @@ def without_tombstones(folder: Folder, stones: Iterable[Tombstone]) -> bytes:
 
 
 def _json(line: bytes) -> object:
-    try:
+    with suppress(RecordFormatError):
         return parse_json(line) if line else None
-    except RecordFormatError:
-        return None
+    return None

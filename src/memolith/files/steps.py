@@ -92,19 +92,18 @@ class Append:
         """Write what is missing of `data`, and nothing twice: a killed writer left it, or an editor
         has saved the file without it.
         """
-        try:
+        # The user may have deleted the file since; the lines were never acknowledged.
+        with suppress(FileNotFoundError):
             if self.inode:
                 fd, _ = atomic_write.open_for_append(folder, self.path)
             else:
                 fd = atomic_write.create_for_append(folder, self.path)
-        except FileNotFoundError:
-            return  # the user deleted the file since; the lines were never acknowledged
-        try:
-            atomic_write.write_all(fd, self._missing(fd))
-            atomic_write.sync_data(fd)
-        finally:
-            close_quietly(fd)
-        atomic_write.sync_parent(folder, self.path)
+            try:
+                atomic_write.write_all(fd, self._missing(fd))
+                atomic_write.sync_data(fd)
+            finally:
+                close_quietly(fd)
+            atomic_write.sync_parent(folder, self.path)
 
     def _missing(self, fd: int) -> bytes:
         found = os.fstat(fd)

@@ -13,6 +13,7 @@ import os
 import re
 from binascii import crc32
 from collections.abc import Iterator
+from contextlib import suppress
 
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, stamp_of
@@ -94,11 +95,10 @@ def _may_end_a_record(rest: bytes) -> bool:
 
 
 def _is_json(data: bytes) -> bool:
-    try:
+    with suppress(RecordFormatError):
         parse_json(data)
-    except RecordFormatError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _damaged_lines(data: bytes) -> Iterator[tuple[int, int, list[bytes]]]:
