@@ -17,8 +17,8 @@ from memolith.visibility import (
     allowed_platform,
     current,
     label_of,
+    may_reuse,
     may_see,
-    may_stand_for,
     trust,
     visible,
 )
@@ -100,9 +100,9 @@ def test_a_record_of_another_channel_answers_for_the_same_words_only_if_it_is_ou
         replace(make_record(), provenance=Provenance(channel=channel))
         for channel in ("mcp", "slack")
     )
-    assert may_stand_for(ours, theirs)
-    assert not may_stand_for(theirs, ours)
-    assert may_stand_for(theirs, theirs)
+    assert may_reuse(ours, theirs)
+    assert not may_reuse(theirs, ours)
+    assert may_reuse(theirs, theirs)
 
 
 @settings(max_examples=100, deadline=None)

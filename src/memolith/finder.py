@@ -25,9 +25,7 @@ from memolith.text.calendar_parts import is_southern
 Answer = Callable[[Filters, int], SearchResult]
 T = TypeVar("T")
 
-_BLIND = (
-    "search.words and search.meaning are both off, so nothing is found by what a question says."
-)
+_BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
 
 
 class Finder:
@@ -131,7 +129,7 @@ class Finder:
         config, problem = self.index.config.search, self.index.model.problem
         warnings = self.index.place.told()
         if not (config.words or config.meaning):
-            warnings += (_BLIND,)
+            warnings += (_BOTH_OFF,)
         if config.meaning and problem:
             warnings += (f"{problem} Searched by words only.",)
         return warnings + self.index.embed_later()

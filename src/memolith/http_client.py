@@ -40,7 +40,7 @@ class Server:
     url: str
     key: str
     seconds: float
-    most_bytes: int
+    max_bytes: int
 
     def post(self, content: Mapping[str, object]) -> Answer:
         """Send JSON and read the answer; raises NoAnswerError (TooLateError if time is over) or TooLargeError."""
@@ -68,8 +68,8 @@ class Server:
             for piece in response.iter_bytes():
                 pieces.append(piece)
                 size += len(piece)
-                if size > self.most_bytes:
-                    raise TooLargeError(f"the answer is larger than {self.most_bytes:,} bytes")
+                if size > self.max_bytes:
+                    raise TooLargeError(f"the answer is larger than {self.max_bytes:,} bytes")
                 if clock.monotonic() > deadline:
                     raise TooLateError(self._late)
             wait = response.headers.get("retry-after", "")
@@ -81,7 +81,7 @@ class Server:
 
     @property
     def _late(self) -> str:
-        return f"nothing whole came in {self.seconds:g} s"
+        return f"no complete answer within {self.seconds:g} s"
 
 
 def _reason(error: httpx2.HTTPError) -> str:
@@ -89,7 +89,7 @@ def _reason(error: httpx2.HTTPError) -> str:
     if isinstance(error, httpx2.ConnectError):
         reason = "it cannot be reached"
     elif isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
-        reason = "it hung up before its answer was whole"
+        reason = "it closed the connection before its answer was complete"
     else:
         reason = "its answer cannot be read"
     more = " ".join(f"{error}".split()).rstrip(". ")[:200]

@@ -43,7 +43,7 @@ class Embedder(Protocol):
         """How many numbers a vector has."""
 
     @property
-    def sends(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether texts leave this process: then it is given no secret ones."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -237,7 +237,7 @@ class Index(Protocol):
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
         limit: int,
-        kinds: Sequence[Filters],
+        filter_sets: Sequence[Filters],
     ) -> list[Nomination]:
         """For each set of filters the best chunks by BM25 and by cosine, with all their signals.
 

@@ -197,7 +197,7 @@ class Memory:
         metadata: Mapping[str, object] | None = None,
         sensitivity: Sensitivity | None = None,
     ) -> Record:
-        """Change a record or note; what is not given stays, and what stood there is kept.
+        """Change a record or note; what is not given stays, and the previous version is kept.
 
         A record with a new text is a newer record, which supersedes this one. Everything else is
         rewritten where it is, with a backup. Only the user may lower a sensitivity.

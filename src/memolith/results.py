@@ -99,8 +99,8 @@ class Filters:
 
     def covers(self, path: str) -> bool:
         """Whether a file is the one asked for, or lies in the folder asked for."""
-        wanted = self.path
-        return wanted is None or path == wanted or path.startswith(wanted.rstrip("/") + "/")
+        place = self.path
+        return place is None or path == place or path.startswith(place.rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +157,8 @@ class StageTrace(Plain):
     note: str = ""
 
 
-# Said where hits are only the nearest of what is there.
-WEAK = "Perhaps nothing answers this: what is shown is the nearest there is."
+# The warning when no hit is close to the question.
+WEAK = "No strong match; showing the closest."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,7 @@ class SearchResult(Plain):
     sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
     warnings: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
-    past: frozenset[str] = frozenset()  # short ids: what hits retell and a newer record replaces
+    past: frozenset[str] = frozenset()  # short ids of superseded records that hits repeat
 
     def __iter__(self) -> Iterator[Hit]:
         """The hits, best first."""

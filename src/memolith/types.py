@@ -127,6 +127,10 @@ class Records(tuple[Record, ...]):
         made.warnings = warnings
         return made
 
+    def to_dict(self) -> dict[str, object]:
+        """The records and warnings, as they are written in JSON."""
+        return {"records": _plain(tuple(self)), "warnings": list(self.warnings)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryPolicy:

@@ -117,8 +117,8 @@ def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
     return sensitivity == "public" if kind == "group" else sensitivity != "secret"
 
 
-def may_stand_for(known: Record, record: Record) -> bool:
-    """Whether a known record may answer for the same words: of another channel, only one of ours."""
+def may_reuse(known: Record, record: Record) -> bool:
+    """Whether a known record is returned for the same words: of another channel, only one of ours."""
     channel = known.provenance.channel
     is_ours = channel in _USER_CHANNELS | _AGENT_CHANNELS | _NO_CHANNEL
     return is_ours or channel == record.provenance.channel

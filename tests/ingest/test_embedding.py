@@ -34,7 +34,7 @@ class Noticing:
 
     name = "noticing"
     dimensions = 4
-    sends = False
+    is_remote = False
 
     def __init__(self, fails_at: str = "no such word") -> None:
         self.batches: list[list[str]] = []

@@ -71,7 +71,7 @@ class Noticing:
     def __init__(self, name: str = "noticing") -> None:
         self.name = name
         self.dimensions = 4
-        self.sends = False
+        self.is_remote = False
         self.seen: list[str] = []
 
     def embed(self, texts: list[str]) -> np.ndarray:

@@ -317,7 +317,7 @@ class Counting:
 
     name = "counting"
     dimensions = 8
-    sends = False
+    is_remote = False
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -178,7 +178,7 @@ class FailingModel:
 
     name = "failing"
     dimensions = 4
-    sends = False
+    is_remote = False
 
     def __init__(self, *, answers: bool) -> None:
         self._answers = answers

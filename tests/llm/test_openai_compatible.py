@@ -202,7 +202,7 @@ def test_a_model_of_which_nothing_can_be_taken_is_not_asked_for_every_summary(
 def test_a_model_that_is_too_slow_once_is_not_asked_again() -> None:
     with Endpoint("silent").running() as endpoint:
         writer = model(endpoint, max_retries=5, timeout_seconds=0.4)
-        for reason in ("nothing whole came", "was too slow"):
+        for reason in ("no complete answer", "was too slow"):
             with pytest.raises(SummariserError, match=reason):
                 writer.summarise(NOTES, 600)
     assert len(endpoint.asked) <= 1

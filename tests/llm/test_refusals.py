@@ -22,8 +22,8 @@ from tests.llm.test_openai_compatible import NOTES
         ("404", "answered with status 404: “busy”. There is no such address or model"),
         ("503", "answered with status 503: “busy”."),
         ("redirect", "It sends us elsewhere, and nothing is sent there: see llm.url."),
-        ("hangs up", "it hung up before its answer was whole"),
-        ("ends early", "it hung up before its answer was whole"),
+        ("hangs up", "it closed the connection before its answer was complete"),
+        ("ends early", "it closed the connection before its answer was complete"),
         ("10 MB", "the answer is larger than 2,000,000 bytes."),
     ],
 )
@@ -37,7 +37,7 @@ def test_a_refusal_says_what_happened_and_where_to_look(way: str, told: str) -> 
     assert told in message
     assert "Error" not in message
     assert ".." not in message
-    assert ("No answer" in message) is ("hung up" in message)
+    assert ("No answer" in message) is ("closed the connection" in message)
 
 
 def test_what_an_endpoint_says_is_cleaned_cut_and_never_a_key() -> None:

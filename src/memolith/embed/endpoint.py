@@ -41,7 +41,7 @@ class EndpointEmbedder(ABC):
     """An embedder that asks a server; what the server's language is, its subclasses know."""
 
     kind = ""
-    sends = True
+    is_remote = True
 
     def __init__(self, config: EmbedConfig, key: str = "") -> None:
         """Nothing is sent before the first text."""
@@ -157,7 +157,7 @@ class EndpointEmbedder(ABC):
             url=self._config.url.rstrip("/") + path,
             key=self._key,
             seconds=self._config.timeout_seconds,
-            most_bytes=_MOST_BYTES,
+            max_bytes=_MOST_BYTES,
         )
         return server.post(content)
 

@@ -48,7 +48,7 @@ class StaticModel:
     """
 
     dimensions = 256
-    sends = False
+    is_remote = False
 
     def __init__(self) -> None:
         """Nothing is learned yet."""

@@ -15,7 +15,7 @@ from memolith.files.gate import NOT_YET
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.files.transaction import Transaction
 from memolith.types import Citation, Record, policy
-from memolith.visibility import may_stand_for
+from memolith.visibility import may_reuse
 
 # The parts of a text that every JSON spells the same way.
 _WORD = re.compile(r'[^\s"\\/\x00-\x1f]+')
@@ -117,7 +117,7 @@ class Journal:
 def is_same(found: Record, record: Record, now: datetime) -> bool:
     """Whether a record that was found may be the answer instead of one that says the same."""
     is_valid = found.expires is None or found.expires > now
-    return _content(found) == _content(record) and is_valid and may_stand_for(found, record)
+    return _content(found) == _content(record) and is_valid and may_reuse(found, record)
 
 
 def is_near(found: Record, record: Record, now: datetime) -> bool:

@@ -136,14 +136,14 @@ class SqliteIndex:
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
         limit: int,
-        kinds: Sequence[Filters],
+        filter_sets: Sequence[Filters],
     ) -> list[Nomination]:
-        """Of each kind the best chunks by BM25 and the nearest by cosine, each with all its signals."""
+        """For each set of filters the best chunks by BM25 and by cosine, with all their signals."""
         # Noted first: what is written from now on may take away what we nominate.
         self._nominated_at = self._segments.seen()
         self._nominated_from = self._segments.current(self._nominated_at)
         vector = vector if self._by_meaning else None
-        numbered = [self._numbered(filters) for filters in kinds]
+        numbered = [self._numbered(filters) for filters in filter_sets]
         return nominate(self._nominated_from, words, vector, limit, numbered)
 
     @_going_on

@@ -43,9 +43,9 @@ class CachedEmbedder:
         return self._embedder.name
 
     @property
-    def sends(self) -> bool:
+    def is_remote(self) -> bool:
         """The model's."""
-        return self._embedder.sends
+        return self._embedder.is_remote
 
     @property
     def dimensions(self) -> int:

@@ -28,7 +28,7 @@ def embed_waiting(
 
     What is not where the index knows it is passed over: the next look at the disk finds out.
     """
-    secrets = _Secrets(sources, index) if embedder.sends else None
+    secrets = _Secrets(sources, index) if embedder.is_remote else None
     explained = _Explained(sources, index)
     before: int | None = None
     while waiting := index.without_vector(_CHUNKS_AT_ONCE, before):

@@ -117,7 +117,7 @@ def _is_ready(pipe: int, event: int, deadline: float) -> bool:
 
 def start_helper(changed_bytes: int, embedder: Embedder | None) -> Helper | None:
     """A helper if there is enough to do, a second core, and a model that it can have as well."""
-    if changed_bytes < MUCH_BYTES or embedder is None or embedder.sends or _cores() < 2:
+    if changed_bytes < MUCH_BYTES or embedder is None or embedder.is_remote or _cores() < 2:
         return None
     if not can_start_python():
         return None

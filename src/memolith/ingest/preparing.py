@@ -94,11 +94,11 @@ def embed(
 
 def _embedded(embedder: Embedder, chunks: Sequence[Said]) -> list[Vectors]:
     texts = [
-        "" if embedder.sends and chunk.sensitivity == "secret" else embedding_text(chunk)
+        "" if embedder.is_remote and chunk.sensitivity == "secret" else embedding_text(chunk)
         for chunk in chunks
     ]
     rows = list(normalised(embedder.embed(texts)))
-    if not embedder.sends:
+    if not embedder.is_remote:
         return rows
     pairs = zip(texts, rows, strict=True)
     return [row if row.any() or not text.strip() else REFUSED for text, row in pairs]

@@ -62,7 +62,7 @@ def _sync_once(
             from memolith.ingest.taking_in import Work
 
             # Texts are sent when all files are in the index: a mark in one of them counts in all.
-            here = embedder if embedder is not None and not embedder.sends else None
+            here = embedder if embedder is not None and not embedder.is_remote else None
             work = Work(sources, index, here, known, warnings)
             work.take_in(changed, seen.new_bytes, progress)
             indexed, chunks = work.indexed, work.chunks

@@ -129,7 +129,7 @@ class OpenAiCompatible:
             url=f"{self._config.url.rstrip('/')}/chat/completions",
             key=self._key,
             seconds=self.timeout_seconds,
-            most_bytes=_MOST_BYTES,
+            max_bytes=_MOST_BYTES,
         )
         message = {"role": "user", "content": prompt}
         return server.post(

@@ -28,7 +28,7 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
         return None, (f"{error.message} {error.hint} Searched by words only.",)
     if vector.any():
         return vector, ()
-    return None, (_NO_VECTOR,) if embedder.sends and text.strip() else ()
+    return None, (_NO_VECTOR,) if embedder.is_remote and text.strip() else ()
 
 
 def nominate(

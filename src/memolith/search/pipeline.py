@@ -77,8 +77,8 @@ class Question:
         self._nominated = self._nominate(kinds, plan.meant)
         if self._mend(kinds):
             # What was guessed may stand in a secret record, and none of that is sent anywhere.
-            sends = parts.embedder is not None and parts.embedder.sends
-            is_kept_here = sends and any(filters.include_secret for filters in kinds)
+            is_remote = parts.embedder is not None and parts.embedder.is_remote
+            is_kept_here = is_remote and any(filters.include_secret for filters in kinds)
             self._nominated = self._nominate(
                 kinds, plan.meant if is_kept_here else self._plan.meant
             )
