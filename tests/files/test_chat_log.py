@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
+from memolith.context.chats import TRUNCATED
 from memolith.errors import RefusedError
-from memolith.files.chat_log import TRUNCATED, encode_turn, parse_turn
+from memolith.files.chat_log import encode_turn, parse_turn
 from memolith.results import Turn
 from tests.files.samples import ANY_TEXT, MOMENTS
 

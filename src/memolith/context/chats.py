@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from memolith.context.recall import Recaller
 from memolith.errors import MemolithError
-from memolith.files import gate
-from memolith.files.chat_log import ChatLog
+from memolith.files import gate, layout
+from memolith.files.chat_log import ARCHIVE, encode_turn, parse_turn
 from memolith.files.folder import Folder
+from memolith.files.transaction import Transaction
 from memolith.results import Recap, Turn
 from memolith.store import Store
 from memolith.text.quotation import without_fenced
 from memolith.visibility import allowed_platform
+
+TRUNCATED = "... [truncated]"
+_MAX_BACKUPS = 2  # chats are rotated often, and must not push out backups of the memory
 
 
 class Chats:
@@ -43,22 +48,25 @@ class Chats:
             return None
         gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
         gate.check_turn(user, assistant, chat, platform)
-        log = ChatLog(store.config.chat)
         with store.writing() as transaction:
             turn = Turn(
                 created=gate.whole_moment(said) if said is not None else store.clock.now(),
                 chat=chat,
-                user=log.shorten(without_fenced(gate.whole_characters(user))),
-                assistant=log.shorten(without_fenced(gate.whole_characters(assistant))),
+                user=self._shorten(without_fenced(gate.whole_characters(user))),
+                assistant=self._shorten(without_fenced(gate.whole_characters(assistant))),
                 platform=allowed_platform(
                     platform, self._channel, self._store.config.trust.external
                 ),
             )
-            rotation_is_due = log.append(transaction, turn)
-        if rotation_is_due:
+            number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
+            transaction.commit()
+        # Rotation rewrites the whole file, so it waits until the file has grown by about an eighth:
+        # until then a chat may have some turns too many, which readers skip.
+        step = 1 << max(0, number.bit_length() - 4)
+        if number > store.config.chat.max_entries and number % step == 0:
             # Housekeeping: the turn is on disk, and the next one tries again.
             with suppress(MemolithError), store.writing() as transaction:
-                log.rotate(transaction, store.clock.now())
+                _rotate(transaction, store.config.chat.max_entries, store.clock.now())
         return turn
 
     def turns(self, chat: str | None = None, *, limit: int | None = None) -> tuple[Turn, ...]:
@@ -87,7 +95,6 @@ class Chats:
         not the user's own names its platform, unless `sources` is false.
         """
         from memolith.context.recap import make_recap, make_recap_about, showing, turns_about
-        from memolith.files.layout import CONVERSATIONS
         from memolith.search.filters import make_filters
 
         gate.check_is_text(chat=chat)
@@ -103,7 +110,7 @@ class Chats:
         most = config.recap_top_k if limit is None else max(0, limit)
         if not config.recall:
             return make_recap(self.turns(chat, limit=most), room, show)
-        filters = make_filters(self._store.clock, chat=chat, path=CONVERSATIONS)
+        filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
         found = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
         best = turns_about(self._turns_by_line(chat), found, most)
         return make_recap_about(best, room, show, found.warnings)
@@ -112,4 +119,65 @@ class Chats:
         if not self._store.profile.exists:
             return {}
         with Folder(self._store.root) as folder:
-            return ChatLog(self._store.config.chat).turns_by_line(folder, chat)
+            lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        excess = _excess(lines, self._store.config.chat.max_entries)
+        found = {at + 1: parse_turn(line) for at, line in enumerate(lines) if at not in excess}
+        return {line: turn for line, turn in found.items() if turn and chat in (None, turn.chat)}
+
+    def _shorten(self, text: str) -> str:
+        """The text cut to the cap of one entry, with a mark that says so."""
+        limit = self._store.config.chat.max_chars_per_entry
+        return text if len(text) <= limit else text[: max(0, limit - len(TRUNCATED))] + TRUNCATED
+
+
+def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
+    """Move the oldest turns of chats over their cap to the archive; other lines stay.
+
+    The file is backed up first. A power cut between archive and history leaves turns in both:
+    those are not archived again.
+    """
+    from memolith.files.backup import CHATS, copies, prune_backups, save_backup
+
+    folder = transaction.folder
+    stamp = folder.stamp(layout.CONVERSATIONS)
+    data = folder.read(layout.CONVERSATIONS) or b""
+    lines = data.split(b"\n")
+    excess = _excess(lines, max_entries)
+    if not excess:
+        return
+    before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
+    archived = _archived_before(data, before, folder.read(ARCHIVE) or b"", max_entries)
+    save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
+    leaving = [lines[at] + b"\n" for at in sorted(excess - archived)]
+    if leaving:
+        transaction.append(ARCHIVE, b"".join(leaving))
+    left = b"\n".join(line for at, line in enumerate(lines) if at not in excess)
+    transaction.replace(layout.CONVERSATIONS, left, stamp)
+    transaction.commit()
+    prune_backups(folder, _MAX_BACKUPS, reason=CHATS)
+
+
+def _archived_before(data: bytes, before: bytes, archive: bytes, max_entries: int) -> set[int]:
+    """The lines that a rotation archived but did not remove, because of a power cut.
+
+    After a whole rotation the history no longer begins with its backup. Equal lines, turns of one
+    millisecond, prove nothing: such a turn may be archived twice, but is not lost.
+    """
+    lines = before.split(b"\n")
+    if not before or not data.startswith(before) or len(set(lines)) != len(lines):
+        return set()
+    excess = _excess(lines, max_entries)
+    leaving = b"".join(lines[at] + b"\n" for at in sorted(excess))
+    return excess if archive.endswith(leaving) else set()
+
+
+def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
+    """Which lines are over the cap of their chat, counted from the newest."""
+    newer: Counter[str] = Counter()
+    excess = set()
+    for at in reversed(range(len(lines))):
+        if turn := parse_turn(lines[at]):
+            newer[turn.chat] += 1
+            if newer[turn.chat] > max_entries:
+                excess.add(at)
+    return excess

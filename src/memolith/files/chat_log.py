@@ -1,16 +1,13 @@
-"""Chat history: one JSON line per turn, capped for each chat on its own, and its chunks."""
+"""Chat history: one JSON line per turn, and its chunks."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date
 from itertools import takewhile
 
-from memolith.config.sections import ChatConfig
 from memolith.files import layout
-from memolith.files.folder import Folder
 from memolith.files.record_format import (
     RecordFormatError,
     encode_json,
@@ -18,12 +15,10 @@ from memolith.files.record_format import (
     parse_json,
     parse_time,
 )
-from memolith.files.transaction import Transaction
 from memolith.results import Chunk, Turn
 from memolith.types import Record
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
-TRUNCATED = "... [truncated]"
 _KEYS = ("timestamp", "chat_id", "user_message", "bot_response", "platform")
 # How other programs that keep such a history spell its keys.
 _SPELLINGS = {
@@ -33,94 +28,10 @@ _SPELLINGS = {
     "assistantMessage": "bot_response",
     "assistant_message": "bot_response",
 }
-_MAX_BACKUPS = 2  # chats are rotated often, and must not push out backups of the memory
 # A message shorter than this is explained by those around it; a longer one would only be diluted.
 SHORT_CHARS = 200
 # How many messages on either side explain a short one. Fewer or more find less (benchmarks/recall).
 _NEIGHBOURS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ChatLog:
-    """`conversation-history.jsonl` of one profile, with its caps."""
-
-    config: ChatConfig
-
-    def shorten(self, text: str) -> str:
-        """The text cut to the cap of one entry, with a mark that says so."""
-        limit = self.config.max_chars_per_entry
-        return text if len(text) <= limit else text[: max(0, limit - len(TRUNCATED))] + TRUNCATED
-
-    def append(self, transaction: Transaction, turn: Turn) -> bool:
-        """Write a turn; returns whether a rotation is due.
-
-        Rotation rewrites the whole file, so it is due only when the file has grown by about an eighth:
-        until then a chat may have some turns too many, which readers skip.
-        """
-        number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
-        transaction.commit()
-        step = 1 << max(0, number.bit_length() - 4)
-        return number > self.config.max_entries and number % step == 0
-
-    def rotate(self, transaction: Transaction, now: datetime) -> None:
-        """Move the oldest turns of chats over their cap to the archive; other lines stay.
-
-        The file is backed up first. A power cut between archive and history leaves turns in both:
-        those are not archived again.
-        """
-        from memolith.files.backup import CHATS, prune_backups, save_backup
-
-        folder = transaction.folder
-        stamp = folder.stamp(layout.CONVERSATIONS)
-        data = folder.read(layout.CONVERSATIONS) or b""
-        lines = data.split(b"\n")
-        excess = self._excess(lines)
-        if not excess:
-            return
-        archived = self._archived_before(folder, data)
-        save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
-        leaving = [lines[at] + b"\n" for at in sorted(excess - archived)]
-        if leaving:
-            transaction.append(ARCHIVE, b"".join(leaving))
-        left = b"\n".join(line for at, line in enumerate(lines) if at not in excess)
-        transaction.replace(layout.CONVERSATIONS, left, stamp)
-        transaction.commit()
-        prune_backups(folder, _MAX_BACKUPS, reason=CHATS)
-
-    def _archived_before(self, folder: Folder, data: bytes) -> set[int]:
-        """The lines that a rotation archived but did not remove, because of a power cut.
-
-        After a whole rotation the history no longer begins with its backup. Equal lines, turns of
-        one millisecond, prove nothing: such a turn may be archived twice, but is not lost.
-        """
-        from memolith.files.backup import copies
-
-        before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
-        if not before or not data.startswith(before):
-            return set()
-        lines = before.split(b"\n")
-        excess = self._excess(lines)
-        leaving = b"".join(lines[at] + b"\n" for at in sorted(excess))
-        is_archived = (folder.read(ARCHIVE) or b"").endswith(leaving)
-        return excess if is_archived and len(set(lines)) == len(lines) else set()
-
-    def turns_by_line(self, folder: Folder, chat: str | None = None) -> dict[int, Turn]:
-        """The newest turns of each chat within the cap, by line number."""
-        lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
-        excess = self._excess(lines)
-        found = {at + 1: parse_turn(line) for at, line in enumerate(lines) if at not in excess}
-        return {line: turn for line, turn in found.items() if turn and chat in (None, turn.chat)}
-
-    def _excess(self, lines: Sequence[bytes]) -> set[int]:
-        """Which lines are over the cap of their chat, counted from the newest."""
-        newer: Counter[str] = Counter()
-        excess = set()
-        for at in reversed(range(len(lines))):
-            if turn := parse_turn(lines[at]):
-                newer[turn.chat] += 1
-                if newer[turn.chat] > self.config.max_entries:
-                    excess.add(at)
-        return excess
 
 
 def encode_turn(turn: Turn) -> bytes:

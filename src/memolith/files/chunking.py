@@ -139,11 +139,10 @@ def _without_mark(lines: Iterable[Line]) -> list[Line]:
 
 def _generated_lines(document: Document) -> set[int]:
     """Lines written by dreaming, its facts also outside of a block, and the marks of other jobs."""
-    facts = (line for line in document.lines if TRAILER in line.data)
-    return {
-        *generated_lines([line.data for line in document.lines]),
-        *[line.number for line in facts if read_promoted(line.text)],
-        *[line.number for line in document.lines if _JOB_MARK.fullmatch(line.data)],
+    return generated_lines([line.data for line in document.lines]) | {
+        line.number
+        for line in document.lines
+        if _JOB_MARK.fullmatch(line.data) or (TRAILER in line.data and read_promoted(line.text))
     }
 
 
@@ -240,15 +239,12 @@ def _sections(lines: Iterable[Line | None]) -> Iterator[tuple[str, str, list[Lin
 
 def _runs(section: list[Line]) -> Iterator[tuple[list[Line], bool]]:
     """The section with each broken record apart, so that it hides nothing but itself."""
-    start = at = 0
-    while at < len(section):
-        if not section[at].may_be_secret:
-            at += 1
-            continue
-        yield section[start:at], False
-        start, at = at, _end_of_broken(section, at)
-        yield section[start:at], True
-        start = at
+    start = 0
+    for at, line in enumerate(section):
+        if at >= start and line.may_be_secret:
+            yield section[start:at], False
+            start = _end_of_broken(section, at)
+            yield section[at:start], True
     yield section[start:], False
 
 

@@ -120,14 +120,10 @@ def extra_folders(extra_paths: Sequence[str]) -> tuple[list[str], list[str]]:
     for named in extra_paths:
         path = os.path.realpath(os.path.expanduser(named))
         if STATE_FOLDER in path.split("/"):
-            warnings.append(
-                f"{shown_path(path)} is inside {STATE_FOLDER} and is left out of search."
-            )
+            warnings.append(f"{shown_path(path)} is left out of search: it is in {STATE_FOLDER}.")
         elif path in ("/", os.path.realpath(os.path.expanduser("~"))):
-            warnings.append(
-                f"{shown_path(path)} is not searched: index.extra_paths names folders of notes,"
-                " not a whole disk or home."
-            )
+            reason = "index.extra_paths names folders of notes, not a whole disk or home."
+            warnings.append(f"{shown_path(path)} is left out of search: {reason}")
         elif path not in folders:
             folders.append(path)
     return folders, warnings

@@ -135,8 +135,7 @@ class Document:
     def damages(self) -> list[Damage]:
         """The lines that look like records and are not."""
         found: list[Damage] = []
-        for _ in self.records(found):
-            pass
+        list(self.records(found))
         return found
 
 

@@ -32,11 +32,7 @@ _SENSITIVITY = re.compile(rb"""\bsensitivity["']?[ \t]*:[ \t]*["']?([a-z-]*)""")
 _SCALARS = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("int", r"[-+]?[0-9]{1,300}", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?[0-9]{1,300}(?:\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})",
-        "-+0123456789",
-    ),
+    ("float", r"[-+]?[0-9]{1,300}(?:\.[0-9]{0,300})?(?:[eE][-+]?[0-9]{1,3})?", "-+0123456789"),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
 )
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}

@@ -33,15 +33,14 @@ from memolith.types import Citation, Provenance, Record, Sensitivity
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d)(?:[.-].*)?", re.ASCII)
 # Values that are not written, because a note without the key has them.
-_DEFAULTS = {"session": "main", "sensitivity": "private-user", "confidence": 1, "metadata": {}}
+_DEFAULTS = {"session": "main", "sensitivity": "private-user", "confidence": 1}
 _SLUG_WORDS = 6
 _SLUG_BYTES = 60
 _SLUG_CHARS = 400
 
 
-def write_note(transaction: Transaction, draft: Record, clock: Clock, title: str) -> Record:
+def write_note(transaction: Transaction, record: Record, clock: Clock, title: str) -> Record:
     """Write a note. The title names its file; that of a secret note is kept inside instead."""
-    record = draft
     if title and record.sensitivity == "secret":
         record = replace(record, metadata={"title": title, **record.metadata})
     path = note_path(transaction.folder, record, clock.day_of(record.created), title)
@@ -78,7 +77,7 @@ def note_path(folder: Folder, record: Record, day: date, title: str) -> str:
 
 def encode_record(record: Record) -> bytes:
     """The note's file. Keys beyond the three of the format are written only when they say something."""
-    header: dict[str, HeaderValue | None] = {
+    header: dict[str, HeaderValue] = {
         "category": record.category,
         "created_at": encode_time(record.created),
         "keywords": record.keywords,
@@ -88,15 +87,11 @@ def encode_record(record: Record) -> bytes:
         "channel": record.provenance.channel,
         "confidence": record.provenance.confidence,
         "metadata": record.metadata,
-        "supersedes": record.supersedes or None,
-        "expires": encode_time(record.expires) if record.expires else None,
+        "supersedes": record.supersedes or "",
+        "expires": encode_time(record.expires) if record.expires else "",
     }
-    said = {
-        key: value
-        for key, value in header.items()
-        if value is not None and value != _DEFAULTS.get(key)
-    }
-    return encode_note(said, record.text)
+    written = {k: v for k, v in header.items() if v not in ("", {}, _DEFAULTS.get(k))}
+    return encode_note(written, record.text)
 
 
 def parse_note(path: str, data: bytes) -> Record | None:
@@ -175,12 +170,8 @@ def make_slug(text: str) -> str:
     plain = normalize("NFC", text[:_SLUG_CHARS].casefold())
     # Vowel signs and accents of their own belong to the word, though `\w` does not think so.
     spaced = "".join(c if c.isalnum() or category(c)[0] == "M" else " " for c in plain)
-    slug = (
-        "-".join(spaced.split()[:_SLUG_WORDS])
-        .encode(errors="ignore")[:_SLUG_BYTES]
-        .decode(errors="ignore")
-    )
-    return slug.strip("-_") or "note"
+    slug = "-".join(spaced.split()[:_SLUG_WORDS]).encode(errors="ignore")[:_SLUG_BYTES]
+    return slug.decode(errors="ignore").strip("-_") or "note"
 
 
 def _created(path: str, header: dict[str, object]) -> datetime:
