@@ -97,13 +97,7 @@ def check_record(record: Record) -> None:
             "There is nothing to remember: the text is empty.", hint="Give some text."
         )
     size = _size(record.text)
-    if size > MAX_RECORD_BYTES:
-        raise TextTooLargeError(
-            f"The text has {size:,} bytes; one record may have {MAX_RECORD_BYTES:,}. Nothing was changed.",
-            size=size,
-            limit=MAX_RECORD_BYTES,
-            hint="Keep the essence, or split it.",
-        )
+    _check_fits("text", size, MAX_RECORD_BYTES)
     check_sensitivity(record.sensitivity)
     _check_spelling(record, size)
     for keyword in record.keywords:
@@ -269,17 +263,10 @@ def _check_spelling(record: Record, size: int) -> None:
         return
     try:
         line = encode_line(record)
-        read = parse_line(line) if len(line) <= MAX_LINE_BYTES else None
+        _check_fits("whole record", len(line), MAX_LINE_BYTES)
+        read = parse_line(line)
     except RecordFormatError as error:
         raise RefusedError(error.message, hint=error.hint) from error
-    if len(line) > MAX_LINE_BYTES:
-        raise TextTooLargeError(
-            f"The record has {len(line):,} bytes; one line may have {MAX_LINE_BYTES:,}."
-            " Nothing was changed.",
-            size=len(line),
-            limit=MAX_LINE_BYTES,
-            hint="Keep the essence, or split it.",
-        )
     if read is not None and _is_too_deep(read.metadata):
         raise RefusedError(
             f"The metadata has more than {MAX_LEVELS} levels of objects and lists.",
@@ -289,6 +276,16 @@ def _check_spelling(record: Record, size: int) -> None:
         raise RefusedError(
             "Keywords must be texts, and metadata an object with texts as keys.",
             hint='For example: keywords=["auth"], metadata={"ticket": 12}.',
+        )
+
+
+def _check_fits(what: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise TextTooLargeError(
+            f"The {what} has {size:,} bytes; it may have {limit:,}. Nothing was changed.",
+            size=size,
+            limit=limit,
+            hint="Keep the essence, or split it.",
         )
 
 
