@@ -172,6 +172,10 @@ def test_of_what_was_said_twice_each_turn_is_its_own(
 def test_a_recap_that_is_too_late_says_so_and_does_not_pretend(tmp_path: Path) -> None:
     memory = Memory(tmp_path, settings={"chat.timeout_seconds": 0.001})
     memory.chats.log("The dog has a vet visit", "All right.")
+    history = tmp_path / "conversation-history.jsonl"
+    history.write_bytes(
+        history.read_bytes() * 2000
+    )  # to index them takes hundreds of times the limit
     recap = memory.chats.recap(about="dog")
     assert recap.turns == ()
     assert "took longer than 0.001 seconds" in recap.warnings[0]
