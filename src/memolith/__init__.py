@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from memolith.results import Hit, Passage, Recap, SearchResult, Turn, TurnContext
     from memolith.types import Citation, Provenance, Record, Sensitivity, SessionContext
 
-# Every command imports this package: a name is imported when it is first used.
-_MODULES = {
-    "AsyncMemory": "aio",
-    "Memory": "memory",
-    "MemolithError": "errors",
-    **dict.fromkeys(("Hit", "Passage", "Recap", "SearchResult", "Turn", "TurnContext"), "results"),
-    **dict.fromkeys(("Citation", "Provenance", "Record", "Sensitivity", "SessionContext"), "types"),
-}
-
 __all__ = [
     "AsyncMemory",
     "Citation",
@@ -43,9 +34,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"memolith.{_MODULES[name]}"), name)
+    """Import a name when it is first used: every command imports this package."""
+    for module in ("errors", "types", "memory", "results", "aio") if name in __all__ else ():
+        if found := getattr(import_module(f"memolith.{module}"), name, None):
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

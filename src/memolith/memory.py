@@ -60,10 +60,7 @@ class Memory:
         """
         found, loaded = open_profile(root, profile, settings, create=create)
         store = Store(found, loaded, settings, clock)
-        self._begin(store, Engine(store), channel)
-
-    def _begin(self, store: Store, engine: Engine, channel: str) -> None:
-        self._store, self._engine, self._channel = store, engine, channel
+        self._store, self._engine, self._channel = store, Engine(store), channel
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that another process can open it with the settings it has here."""
@@ -490,5 +487,5 @@ class Memory:
 def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:
     """The memory of a store whose profile and settings are loaded already."""
     memory = Memory.__new__(Memory)
-    memory._begin(store, engine or Engine(store), channel)  # noqa: SLF001 - our own class
+    memory._store, memory._engine, memory._channel = store, engine or Engine(store), channel  # noqa: SLF001 - our own class
     return memory
