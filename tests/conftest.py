@@ -35,7 +35,6 @@ _PATIENCE = {
     "MEMOLITH_CONTEXT__DEADLINE_SECONDS": "60",
     "MEMOLITH_CHAT__TIMEOUT_SECONDS": "300",
     "MEMOLITH_STORE__LOCK_TIMEOUT_SECONDS": "300",
-    "MEMOLITH_SERVE__TIMEOUT_SECONDS": "300",
 }
 
 if threading.current_thread() is threading.main_thread():

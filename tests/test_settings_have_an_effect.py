@@ -71,6 +71,12 @@ def turns_kept(memory: Memory) -> object:
     return [len(turn.user) for turn in memory.chats.turns()]
 
 
+def patience_with_a_search(memory: Memory) -> object:
+    # The first question indexes them, which takes many times the shorter limit.
+    memory.remember_many(f"Tea number {number} is served at four" for number in range(1000))
+    return bool(memory.context("When is tea served?").warnings)
+
+
 # Setting → what to look at, two values that must differ in it, and what else must be set for that.
 def _with_dogs(memory: Memory) -> Memory:
     """An old record, and two new ones that say the same in two categories."""
@@ -92,12 +98,6 @@ def scores_of_dogs(memory: Memory) -> object:
 
 def fused_scores_of_dogs(memory: Memory) -> object:
     return _with_dogs(memory).search("dog", explain=True).trace[0].order
-
-
-def own_synonyms(memory: Memory) -> object:
-    memory.remember("The old server is called Zorro")
-    Path(memory.root, "mine.tsv").write_text("attic box, zorro\t\n", encoding="utf-8")
-    return [sorted(hit.ranks) for hit in memory.search("attic box").hits]
 
 
 def order_of_dogs(memory: Memory) -> object:
@@ -160,12 +160,6 @@ def memories_about_dogs(memory: Memory) -> object:
 def a_place_is_named(memory: Memory) -> object:
     memory.remember("The dog eats carrots")
     return "#L1" in memory.context("What does the dog eat?", deadline_seconds=60).text
-
-
-def patience_with_a_search(memory: Memory) -> object:
-    # The first question indexes them, which takes many times the shorter limit.
-    memory.remember_many(f"Tea number {number} is served at four" for number in range(1000))
-    return bool(memory.context("When is tea served?").warnings)
 
 
 def patience_with_a_recap(memory: Memory) -> object:
@@ -231,10 +225,8 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.deadline_seconds": (patience_with_a_search, 0.01, 60.0, {}),
     "context.cache_seconds": (answers_kept, 0.0, 30.0, {}),
     "context.cache_entries": (answers_kept, 1, 2, {}),
-    "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
-    "search.synonyms_path": (own_synonyms, "", "mine.tsv", {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),

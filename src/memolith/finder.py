@@ -25,8 +25,6 @@ from memolith.text.calendar_parts import is_southern
 Answer = Callable[[Filters, int], SearchResult]
 T = TypeVar("T")
 
-_BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
-
 
 class Finder:
     """Answers questions from the index of one memory; safe to share between threads."""
@@ -110,7 +108,7 @@ class Finder:
                 explain=explain,
             )
             today = self.index.clock.today()
-            synonyms, problems = self._synonyms.read(roots.own, config.search.synonyms_path)
+            synonyms, problems = self._synonyms.read(roots.own)
             reader = Reader(synonyms=synonyms, southern=is_southern(config.profile.timezone))
             situation = Situation(
                 question=question, today=today, limit=limit, external=config.trust.external
@@ -128,8 +126,6 @@ class Finder:
         """Warnings about what a search does without."""
         config, problem = self.index.config.search, self.index.model.problem
         warnings = self.index.place.told()
-        if not (config.words or config.meaning):
-            warnings += (_BOTH_OFF,)
         if config.meaning and problem:
             warnings += (f"{problem} Searched by words only.",)
         return warnings + self.index.embed_later()

@@ -211,11 +211,9 @@ def test_a_repeated_question_comes_from_the_cache_until_something_is_written(
 
 
 def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
-    synonyms = tmp_path / "words.txt"
+    synonyms = tmp_path / "synonyms.tsv"
     synonyms.write_text("", "utf-8")
-    memory = Memory(
-        tmp_path, settings={"search.synonyms_path": "words.txt", "search.meaning": False}
-    )
+    memory = Memory(tmp_path, settings={"search.meaning": False})
     memory.remember("Zorbin is served at four")
     for line, found in (("", 0), ("quaffle,zorbin\t", 1), ("quaffle,zorban\t", 0)):
         synonyms.write_text(f"{line}\n", "utf-8")

@@ -70,9 +70,13 @@ class Running:
 
 
 @contextmanager
-def running(root: str, *options: str) -> Iterator[Running]:
+def running(root: str, *options: str, timeout_seconds: float = 300.0) -> Iterator[Running]:
     """Start `memolith serve` on any free port; it must end by itself when told to."""
-    words = [PROGRAM, "serve", "--root", root, "--port", "0", "--json", *options]
+    code = (
+        "import sys; from memolith.cli.main import main; from memolith.rest import guard\n"
+        f"guard.TIMEOUT_SECONDS = {timeout_seconds}; sys.exit(main())"
+    )
+    words = [sys.executable, "-c", code, "serve", "--root", root, "--port", "0", "--json", *options]
     # A pipe that nobody reads would fill with the log of requests and stop the server.
     with (
         tempfile.TemporaryFile("w+") as log,

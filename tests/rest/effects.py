@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
-
-import pytest
 
 from memolith import Memory
 from memolith.errors import ConfigError
@@ -36,21 +33,6 @@ def statuses(memory: Memory) -> object:
     return all(_called(memory, lambda c, h=h: c.get("/healthz", headers=h)) == 200 for h in called)
 
 
-def status_of_a_slow_request(memory: Memory) -> object:
-    over = threading.Event()
-    if memory.config.serve.timeout_seconds > 1:
-        over.set()
-
-    def ask(client: TestClient) -> object:
-        answer = client.get("/api/v1/records")
-        over.set()
-        return answer
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Memory, "records", lambda self, **_: over.wait(300) and ())
-        return _called(memory, ask) == 503
-
-
 def _called(memory: Memory, call: Callable[[TestClient], object]) -> object:
     with calling(memory) as client:
         return call(client).status_code
@@ -60,5 +42,4 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "serve.host": (address, "127.0.0.1", "127.0.0.2", {"serve.port": 0}),
     "serve.port": (address, 28788, 28789, {}),
     "serve.allow": (statuses, [], ["memory.lan", "http://page.lan"], {}),
-    "serve.timeout_seconds": (status_of_a_slow_request, 0.05, 30.0, {}),
 }

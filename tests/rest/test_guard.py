@@ -141,9 +141,10 @@ def test_a_request_that_takes_too_long_is_given_up(
 
     over = threading.Event()
     with (
-        Memory(root, settings={"serve.timeout_seconds": 0.2}) as memory,
+        Memory(root) as memory,
         calling(memory) as client,
     ):
+        monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 0.2)
         monkeypatch.setattr(Memory, "status", lambda self: over.wait(300))
         answer = client.get("/api/v1/status")
         over.set()

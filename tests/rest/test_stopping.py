@@ -115,7 +115,7 @@ def dripping(server: Running, first: bytes) -> bytes:
 
 
 def test_headers_that_never_end_are_given_up_however_they_drip(root: str) -> None:
-    with running(root, "--set", "serve.timeout_seconds=2") as server:
+    with running(root, timeout_seconds=2) as server:
         host = urlsplit(server.url).netloc
         head = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nX-More: ".encode()
         answer = dripping(server, head)  # which is lost if a letter arrives after the end
@@ -125,7 +125,7 @@ def test_headers_that_never_end_are_given_up_however_they_drip(root: str) -> Non
 
 
 def test_a_connection_on_which_nothing_is_said_is_closed(root: str) -> None:
-    with running(root, "--set", "serve.timeout_seconds=2") as server:
+    with running(root, timeout_seconds=2) as server:
         address = urlsplit(server.url)
         with socket.create_connection((str(address.hostname), address.port), timeout=300) as caller:
             assert caller.recv(1) == b""
@@ -141,7 +141,7 @@ def test_connections_that_rest_take_nobodys_place(root: str) -> None:
 
 
 def test_a_connection_may_rest_between_two_requests(root: str) -> None:
-    with running(root, "--set", "serve.timeout_seconds=2") as server:
+    with running(root, timeout_seconds=2) as server:
         address = urlsplit(server.url)
         ask = f"GET /healthz HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
         with socket.create_connection((str(address.hostname), address.port), timeout=300) as caller:

@@ -368,20 +368,22 @@ def test_a_question_of_a_megabyte_is_answered_as_fast_as_its_beginning(filled: M
 
 
 def test_synonyms_of_ones_own_come_from_a_file_of_the_profile(root: str) -> None:
-    with Memory(root, settings={"search.synonyms_path": "mine.tsv"}) as memory:
+    with Memory(root) as memory:
         memory.remember("Zorro holds the backups")
-        assert "mine.tsv" in memory.search("old server").warnings[0]
-        Path(root, "mine.tsv").write_text("old server, zorro\t\nno tab\n")
+        assert "words" not in memory.search("old server").hits[0].ranks
+        Path(root, "synonyms.tsv").write_text("old server, zorro\t\nno tab\n")
         found = memory.search("old server")
         assert found.hits[0].ranks["words"] == 1
-        assert found.warnings == ("mine.tsv, line 2: write English words, a tab, Spanish words.",)
+        assert found.warnings == (
+            "synonyms.tsv, line 2: write English words, a tab, Spanish words.",
+        )
 
 
 def test_synonyms_of_ones_own_count_for_meaning_too_in_both_languages(root: str) -> None:
     own = "kestrel, quarterly tax filing\t\nmanta\tpañalera, bolsa azul\n"
     Path(root).mkdir(exist_ok=True)
-    Path(root, "mine.tsv").write_text(own)
-    with Memory(root, settings={"search.synonyms_path": "mine.tsv"}) as memory:
+    Path(root, "synonyms.tsv").write_text(own)
+    with Memory(root) as memory:
         for text in (
             "Quarterly tax filing is due on the 20th",
             "The kestrel is a small falcon, she says",
@@ -392,6 +394,7 @@ def test_synonyms_of_ones_own_count_for_meaning_too_in_both_languages(root: str)
             memory.remember(text)
         assert memory.search("When is kestrel due?").hits[0].text.startswith("Quarterly tax")
         assert memory.search("Where is the manta?").hits[0].text.startswith("La bolsa azul")
+    Path(root, "synonyms.tsv").unlink()
     with Memory(root) as memory:
         assert memory.search("When is kestrel due?").hits[0].text.startswith("The kestrel")
         assert memory.search("Where is the manta?").weak

@@ -17,7 +17,6 @@ from memolith.config.setting import (
     FOLDER,
     HOST,
     IN_MEMORY,
-    INSIDE,
     PATTERN,
     TOOLS,
     ZONE,
@@ -93,10 +92,8 @@ class ChatConfig(Values):
 class SearchConfig(Values):
     """How hits are found and ordered."""
 
-    words: bool = setting(True, "Whether to search by words (BM25).")
-    meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    meaning: bool = setting(True, "Whether to search by meaning (vectors) besides words.")
     rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
-    synonyms_path: str = setting("", "A file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
     half_life_days: float = setting(30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
@@ -114,8 +111,8 @@ class EmbedConfig(Values):
     kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
     url: str = setting("", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.", ENDPOINT, trusted_only=True)
     model: str = setting("", "The server's name for the model, such as nomic-embed-text.", trusted_only=True)
-    timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
-    retries: int = setting(2, "How often a server that is busy or away is asked again.", between(0, 10), trusted_only=True)
+    timeout_seconds: float = 20.0  # these two are not settings
+    retries: int = 2
 
 class ContextConfig(Values):
     """What an agent is handed at the start of a session and before an answer."""
@@ -149,7 +146,6 @@ class ServeConfig(Values):
     host: str = setting("127.0.0.1", "Address to listen on; one that is not this machine's own opens the memory to the network.", HOST, trusted_only=True, restart=True)
     port: int = setting(8788, "Port to listen on; 0 takes any free one.", between(0, 65535), trusted_only=True, restart=True)
     allow: tuple[str, ...] = setting((), "Further host names it answers to (`nas.lan`), and web pages that may call it (`http://localhost:5173`).", ALLOWED, trusted_only=True)
-    timeout_seconds: float = setting(30.0, "How long a request may take to arrive, and to be answered.", between(0.01, 3600))
 
 class DreamConfig(Values):
     """Recall tracking and dreaming."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("memolith.rest")
 
 MAX_BODY_BYTES = 1_048_576
+TIMEOUT_SECONDS = 30.0  # for a request to arrive, and for its answer
 _RECALL_BYTES = 65_536
 _MOST_AT_ONCE = 200
 # Who listens rests most of the time: a stream for each agent that may have a session, and the listeners
@@ -54,11 +55,6 @@ class Guard:
         self._streams: set[asyncio.Task[None]] = set()
         self._on_stop = on_stop
         self._load = _Load()
-
-    @property
-    def patience_seconds(self) -> float:
-        """How long a request may take to arrive, and how long to be answered."""
-        return self._memory.config.serve.timeout_seconds
 
     def end_streams(self) -> None:
         """We are about to stop: whoever only listens is let go at once, with a proper end."""
@@ -114,7 +110,7 @@ class Guard:
         if scope["method"] in WITHOUT_BODY and announced == b"0":
             return b""
         try:
-            async with asyncio.timeout(self.patience_seconds):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await read_body(receive, limit)
         except TimeoutError:
             raise RequestError(408, "timeout", "The body did not arrive in time.") from None
@@ -129,7 +125,7 @@ class Guard:
         self._unfinished.add(task)
         task.add_done_callback(self._unfinished.discard)
         try:
-            done, _ = await asyncio.wait({task}, timeout=self.patience_seconds)
+            done, _ = await asyncio.wait({task}, timeout=TIMEOUT_SECONDS)
         except asyncio.CancelledError:
             task.cancel()
             raise
@@ -142,7 +138,7 @@ class Guard:
                 503,
                 "timeout",
                 "This took too long to wait for; it may still be finished.",
-                hint="Look before you send it again. See serve.timeout_seconds.",
+                hint="Look before you send it again.",
             )
 
     async def _listening(self, task: asyncio.Task[None], scope: Scope) -> None:

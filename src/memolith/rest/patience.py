@@ -6,13 +6,12 @@ uvicorn waits for the end of the headers for ever. (A body has a time-out in the
 from __future__ import annotations
 
 import asyncio
-from typing import cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from memolith.rest import guard
 from memolith.rest.answers import Answer, RequestError, detail_of
-from memolith.rest.guard import Guard
 
 _LATE = RequestError(408, "timeout", "The headers of the request did not arrive in time.")
 
@@ -43,8 +42,7 @@ class ImpatientProtocol(H11Protocol):
 
     def _await_headers(self) -> None:
         if self._overdue is None:
-            seconds = cast("Guard", self.config.app).patience_seconds
-            self._overdue = self.loop.call_later(seconds, self._hang_up)
+            self._overdue = self.loop.call_later(guard.TIMEOUT_SECONDS, self._hang_up)
 
     def _no_longer_wait(self) -> None:
         if self._overdue is not None:
