@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import apsw
 import numpy as np
 import pytest
 
+from memolith.index.database import Database
 from memolith.index.postings import pack_terms
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import WORD_START, FileChange, IndexedChunk, IndexReplacedError
@@ -305,3 +307,24 @@ def test_an_index_that_two_threads_use_at_once_is_not_thrown_away(index: SqliteI
         with pytest.raises(IndexReplacedError), index._database.operation():
             raise error("by mistake")
     assert index.stats().chunks == 1
+
+
+def test_a_writer_that_meets_another_waits_and_is_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, other = (SqliteIndex(str(tmp_path), MODEL) for _ in range(2))
+    second = threading.Thread(target=put, args=(other, make_chunk("blue boat", path="blue.md")))
+    check = Database.check_model
+
+    def check_while_another_writes(database: Database) -> None:
+        check(database)
+        if second.ident is None:
+            second.start()
+            second.join(0.5)  # as long as the first has the write lock, it waits
+
+    monkeypatch.setattr(Database, "check_model", check_while_another_writes)
+    put(index, make_chunk("red boat", path="red.md"))
+    second.join(10)
+    assert texts_at(index, "boat") == {("red.md", 1), ("blue.md", 1)}
+    index.close()
+    other.close()
