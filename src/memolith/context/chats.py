@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from memolith.context.recall import Recaller
-from memolith.errors import MemolithError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import ARCHIVE, encode_turn, parse_turn
 from memolith.files.folder import Folder
@@ -47,7 +47,7 @@ class Chats:
         if not store.config.chat.enabled:
             return None
         gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
-        gate.check_turn(user, assistant, chat, platform)
+        _check_turn(user, assistant, chat, platform)
         with store.writing() as transaction:
             turn = Turn(
                 created=gate.whole_moment(said) if said is not None else store.clock.now(),
@@ -181,3 +181,14 @@ def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
             if newer[turn.chat] > max_entries:
                 excess.add(at)
     return excess
+
+
+def _check_turn(user: str, assistant: str, chat: str, platform: str) -> None:
+    """Raise RefusedError for what cannot be a turn of a chat."""
+    if not user.strip() and not assistant.strip():
+        raise RefusedError(
+            "There is nothing to log: both texts are empty.",
+            hint="Give what the user said, what the agent answered, or both.",
+        )
+    gate.check_name("chat", chat)
+    gate.check_name("platform", platform)

@@ -42,7 +42,12 @@ class Turn:
         gate.check_is_text(message=self.message, session=self.session, kind=self.kind)
         gate.check_is_text_or_none(chat=self.chat)
         gate.check_is_number_or_none(max_tokens=self.max_tokens, limit=self.limit)
-        gate.check_seconds(deadline_seconds=self.deadline_seconds)
+        seconds = self.deadline_seconds  # infinite is fine, NaN is not
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if seconds is not None and (not is_number or seconds != seconds):  # noqa: PLR0124
+            raise RefusedError(
+                f"The deadline_seconds is not a number of seconds but {seconds!r:.60}."
+            )
 
 
 def turn_context(

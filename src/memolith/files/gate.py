@@ -59,11 +59,6 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def unknown_for_halves(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate: it was cut in the middle of a character."""
-    return whole_characters(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
 def own_words(text: str) -> str:
     """The text without quotations from memory itself; refused if nothing else is in it.
 
@@ -202,13 +197,6 @@ def check_is_number_or_none(**values: int | None) -> None:
     check_is_number(**{name: value for name, value in values.items() if value is not None})
 
 
-def check_seconds(**values: float | None) -> None:
-    """The same for spans of time, which may be left out or infinite, but not NaN."""
-    _check(int | float | None, "a number of seconds", values)
-    if any(value != value for value in values.values()):  # noqa: PLR0124 - NaN
-        raise RefusedError(f"{', '.join(values)} is not a number.")
-
-
 def _check(kind: type | UnionType, words: str, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -244,17 +232,6 @@ def check_name(name: str, value: str) -> None:
         raise RefusedError(
             f"{value[:40]!r} cannot be a {name}.", hint=f"A {name} is one short line of text."
         )
-
-
-def check_turn(user: str, assistant: str, chat: str, platform: str) -> None:
-    """Raise RefusedError for what cannot be a turn of a chat."""
-    if not user.strip() and not assistant.strip():
-        raise RefusedError(
-            "There is nothing to log: both texts are empty.",
-            hint="Give what the user said, what the agent answered, or both.",
-        )
-    check_name("chat", chat)
-    check_name("platform", platform)
 
 
 def _check_spelling(record: Record, size: int) -> None:

@@ -209,7 +209,9 @@ class Jobs:
         )
 
     def _save(self, found: Finding, session: str, channel: str) -> tuple[Record, bool]:
-        text = gate.unknown_for_halves(found.text)  # hosts cut texts in the middle of an emoji
+        # Hosts cut texts in the middle of an emoji: U+FFFD for each lone surrogate.
+        data = gate.whole_characters(found.text).encode("utf-8", "surrogatepass")
+        text = data.decode("utf-8", "replace")
         draft = self.store.draft(text, channel, category=found.category, session=session)
         said_by = {"said_by": "user" if found.by_user else "assistant"}
         return self.store.append(replace(draft, metadata=said_by))
