@@ -100,6 +100,12 @@ def fused_scores_of_dogs(memory: Memory) -> object:
     return _with_dogs(memory).search("dog", explain=True).trace[0].order
 
 
+def own_synonyms(memory: Memory) -> object:
+    memory.remember("The old server is called Zorro")
+    Path(memory.root, "mine.tsv").write_text("attic box, zorro\t\n", encoding="utf-8")
+    return [sorted(hit.ranks) for hit in memory.search("attic box").hits]
+
+
 def order_of_dogs(memory: Memory) -> object:
     found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
     return [(hit.category, hit.text) for hit in found]
@@ -164,6 +170,8 @@ def a_place_is_named(memory: Memory) -> object:
 
 def patience_with_a_recap(memory: Memory) -> object:
     memory.chats.log("When is tea?", "At four.")
+    history = Path(memory.root, "conversation-history.jsonl")
+    history.write_bytes(history.read_bytes() * 2000)  # so that the first question takes long
     return bool(memory.chats.recap(about="tea").warnings)
 
 
@@ -227,6 +235,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.cache_entries": (answers_kept, 1, 2, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
+    "search.synonyms_path": (own_synonyms, "none.tsv", "mine.tsv", {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),

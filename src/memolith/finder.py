@@ -108,7 +108,7 @@ class Finder:
                 explain=explain,
             )
             today = self.index.clock.today()
-            synonyms, problems = self._synonyms.read(roots.own)
+            synonyms, problems = self._synonyms.read(roots.own, config.search.synonyms_path)
             reader = Reader(synonyms=synonyms, southern=is_southern(config.profile.timezone))
             situation = Situation(
                 question=question, today=today, limit=limit, external=config.trust.external

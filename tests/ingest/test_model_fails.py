@@ -28,7 +28,7 @@ FAILURES: dict[str, Behaviour] = {
     "no vector of numbers": lambda texts: with_vectors([[float("nan")] * 8 for _ in texts]),
     "no vector of numbers, or of another": lambda texts: with_vectors([[0.0] * 8 for _ in texts]),
     "with 0 vectors": lambda texts: with_vectors([vector_of(text) for text in texts[1:]]),
-    "hung up": lambda _: None,
+    "closed the connection": lambda _: None,
 }
 
 

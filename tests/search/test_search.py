@@ -398,3 +398,9 @@ def test_synonyms_of_ones_own_count_for_meaning_too_in_both_languages(root: str)
     with Memory(root) as memory:
         assert memory.search("When is kestrel due?").hits[0].text.startswith("The kestrel")
         assert memory.search("Where is the manta?").weak
+
+
+def test_a_file_of_synonyms_that_was_named_and_is_missing_is_reported(root: str) -> None:
+    with Memory(root, settings={"search.synonyms_path": "mine.tsv"}) as memory:
+        memory.remember("Zorro holds the backups")
+        assert "mine.tsv" in memory.search("old server").warnings[0]

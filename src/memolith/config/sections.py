@@ -17,6 +17,7 @@ from memolith.config.setting import (
     FOLDER,
     HOST,
     IN_MEMORY,
+    INSIDE,
     PATTERN,
     TOOLS,
     ZONE,
@@ -94,6 +95,7 @@ class SearchConfig(Values):
 
     meaning: bool = setting(True, "Whether to search by meaning (vectors) besides words.")
     rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
+    synonyms_path: str = setting("synonyms.tsv", "The file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
     half_life_days: float = setting(30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")

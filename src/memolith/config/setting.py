@@ -311,6 +311,7 @@ IN_MEMORY = Rule(
     "a .md file directly in memory/ that has no other use",
     lambda path: bool(re.fullmatch(r"memory/\w[^/]*", path)) and _is_free(path),
 )
+INSIDE = Rule("a file inside the profile (relative, without .. or ~)", _is_inside)
 FOLDER = Rule(
     "a folder by its full path or from ~, without ..",
     lambda path: (

@@ -54,7 +54,7 @@ class Engine:
         with self._guard:
             if self._recaller is None or self._recaller.config is not config.context:
                 self._recaller = Recaller(
-                    StoreVersion(store.root, config.index.extra_paths),
+                    StoreVersion(store.root, config.index.extra_paths, config.search.synonyms_path),
                     config.context,
                     self.ask,
                     store.note_shown,

@@ -11,16 +11,15 @@ from memolith.errors import MemolithError
 from memolith.files.discovery import Roots
 from memolith.files.folder import Folder, change_stamp_of, close_quietly
 from memolith.files.locks import LOCK_PATH
-from memolith.ingest.synonyms_file import SYNONYMS
 
 
 class StoreVersion:
     """Compares the stamps of the files that are searched; safe to share between threads."""
 
-    def __init__(self, root: str, extra_paths: Sequence[str] = ()) -> None:
+    def __init__(self, root: str, extra_paths: Sequence[str] = (), synonyms_path: str = "") -> None:
         self.root = root
         self._extra_paths = extra_paths
-        self._synonyms = os.path.join(root, SYNONYMS)
+        self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""
 
     def __call__(self) -> tuple[Hashable, bool]:
         """The version now, and whether it is settled, so that any later change would show in it."""
@@ -31,8 +30,9 @@ class StoreVersion:
                 stamps, warnings = roots.discover()
         except MemolithError as error:  # a memory that does not exist yet
             return error.message, False
-        with suppress(OSError, ValueError):  # not searched, but other synonyms give other answers
-            stamps[SYNONYMS] = change_stamp_of(os.lstat(self._synonyms))
+        if self._synonyms:  # not searched, but other synonyms give other answers
+            with suppress(OSError, ValueError):
+                stamps[self._synonyms] = change_stamp_of(os.lstat(self._synonyms))
         newest = max((stamp[2] for stamp in stamps.values()), default=0)
         version = (written, hash(frozenset(stamps.items())), tuple(warnings))
         return version, newest < now - clock.FILE_TICK

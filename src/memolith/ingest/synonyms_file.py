@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from memolith.config.sections import SETTINGS
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
+from memolith.text.cleaning import shown_path
 from memolith.text.synonyms import Synonyms, load_synonyms
 
-SYNONYMS = "synonyms.tsv"
+_DEFAULT = SETTINGS["search.synonyms_path"].default
 _MOST_BYTES = 1 << 20
 _SHOWN_PROBLEMS = 3
 
@@ -19,15 +21,16 @@ class SynonymsFile:
         self._data = b""
         self._synonyms: Synonyms | None = None
 
-    def read(self, folder: Folder) -> tuple[Synonyms | None, tuple[str, ...]]:
-        """The synonyms in the profile's file, if it has one, and what is wrong with them."""
+    def read(self, folder: Folder, path: str) -> tuple[Synonyms | None, tuple[str, ...]]:
+        """The synonyms in a file of the profile, and what is wrong with it."""
         try:
-            data = folder.read(SYNONYMS, limit=_MOST_BYTES)
+            data = folder.read(path, limit=_MOST_BYTES)
         except MemolithError as error:
             return None, (f"{error.message} Its synonyms are not used.",)
         if data is None:
-            return None, ()
+            missing = f"There is no file {shown_path(path)}, which search.synonyms_path names."
+            return None, () if path == _DEFAULT else (missing,)
         if self._synonyms is None or data != self._data:
             self._data, self._synonyms = data, load_synonyms(data.decode(errors="replace"))
         problems = self._synonyms.problems[:_SHOWN_PROBLEMS]
-        return self._synonyms, tuple(f"{SYNONYMS}, {problem}." for problem in problems)
+        return self._synonyms, tuple(f"{shown_path(path)}, {problem}." for problem in problems)
