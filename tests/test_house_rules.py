@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_925, 16),
-    "cli": (3_927, 56),
-    "config": (713, 4),
-    "context": (1_764, 21),
-    "embed": (592, 9),
-    "files": (3_126, 23),
-    "index": (2_825, 26),
-    "ingest": (1_218, 16),
-    "jobs": (9_650, 84),
-    "llm": (758, 10),
-    "mcp_server": (2_040, 22),
-    "rest": (2_341, 32),
-    "search": (1_703, 25),
-    "text": (4_078, 49),
+    "(top)": (1_846, 16),
+    "cli": (3_796, 55),
+    "config": (716, 4),
+    "context": (1_757, 20),
+    "embed": (569, 8),
+    "files": (3_112, 23),
+    "index": (2_720, 25),
+    "ingest": (1_174, 15),
+    "jobs": (9_457, 84),
+    "llm": (729, 9),
+    "mcp_server": (1_958, 21),
+    "rest": (2_256, 31),
+    "search": (1_638, 24),
+    "text": (3_922, 48),
 }
-CEILING_OF_ALL = (37_380, 384)
+CEILING_OF_ALL = (35_650, 383)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
