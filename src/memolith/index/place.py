@@ -6,7 +6,9 @@ The latter where a memory may be read but not written, or the index cannot be us
 from __future__ import annotations
 
 import os
-from tempfile import TemporaryDirectory, gettempdir
+import shutil
+import weakref
+from tempfile import mkdtemp
 
 from memolith.index.choose import has_index
 
@@ -20,34 +22,36 @@ class IndexPlace:
     def __init__(self, folder: str) -> None:
         """Where it is, unless that cannot be."""
         self._own = folder
-        self._instead: TemporaryDirectory[str] | None = None
-        self._why = _READ_ONLY
+        self._instead = ""  # a temporary folder
+        self._why = ""
 
     @property
     def folder(self) -> str:
         """Where it is now."""
-        return self._own if self._instead is None else self._instead.name
+        return self._instead or self._own
 
     def choose(self) -> str:
         """Where it is to be opened: elsewhere, if none is there and none can be made; raises OSError."""
-        if self._instead is None and not _has_or_may_have_index(self._own):
-            self._instead = _temporary_folder()
+        if not self._instead and not _has_or_may_have_index(self._own):
+            self.go_elsewhere(_READ_ONLY)
         return self.folder
 
     def go_elsewhere(self, why: str) -> None:
         """Do without the one that cannot be used; raises OSError."""
         self.close()
-        self._instead, self._why = _temporary_folder(), why
+        self._instead, self._why = os.path.realpath(mkdtemp(prefix="memolith-index-")), why
+        # Also for a memory that nobody closes.
+        self._remove = weakref.finalize(self, shutil.rmtree, self._instead, ignore_errors=True)
 
     def told(self) -> tuple[str, ...]:
         """That it is not the one of the memory, and why."""
-        return (f"{self._why} {_TEMPORARY}",) if self._instead is not None else ()
+        return (f"{self._why} {_TEMPORARY}",) if self._instead else ()
 
     def close(self) -> None:
         """Leave nothing elsewhere."""
-        if self._instead is not None:
-            self._instead.cleanup()
-            self._instead, self._why = None, _READ_ONLY
+        if self._instead:
+            self._remove()
+            self._instead = ""
 
 
 def _has_or_may_have_index(folder: str) -> bool:
@@ -55,8 +59,3 @@ def _has_or_may_have_index(folder: str) -> bool:
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     return os.access(place, os.W_OK) or not os.path.isdir(place) or has_index(folder)
-
-
-def _temporary_folder() -> TemporaryDirectory[str]:
-    place = os.path.realpath(gettempdir())
-    return TemporaryDirectory(prefix="memolith-index-", dir=place, ignore_cleanup_errors=True)
