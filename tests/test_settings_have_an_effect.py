@@ -233,6 +233,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.deadline_seconds": (patience_with_a_search, 0.01, 60.0, {}),
     "context.cache_seconds": (answers_kept, 0.0, 30.0, {}),
     "context.cache_entries": (answers_kept, 1, 2, {}),
+    "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
     "search.synonyms_path": (own_synonyms, "none.tsv", "mine.tsv", {}),

@@ -25,6 +25,8 @@ from memolith.text.calendar_parts import is_southern
 Answer = Callable[[Filters, int], SearchResult]
 T = TypeVar("T")
 
+_BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
+
 
 class Finder:
     """Answers questions from the index of one memory; safe to share between threads."""
@@ -126,6 +128,8 @@ class Finder:
         """Warnings about what a search does without."""
         config, problem = self.index.config.search, self.index.model.problem
         warnings = self.index.place.told()
+        if not (config.words or config.meaning):
+            warnings += (_BOTH_OFF,)
         if config.meaning and problem:
             warnings += (f"{problem} Searched by words only.",)
         return warnings + self.index.embed_later()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,22 +18,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memolith.config.setting import Value
+    from tests.embed.model_server import ModelServer
+
+    Behaviour = Callable[[ModelServer], Callable[[list[str]], tuple[int, bytes] | None]]
 
 
-def asked(memory: Memory) -> object:
+def asked(memory: Memory, behaviour: Behaviour | None = None) -> object:
     """What a server is asked by a memory with these settings, and what the memory says of it."""
-    names = ("kind", "model")
+    names = ("kind", "model", "timeout_seconds", "retries")
     settings = {f"embed.{name}": value_of(memory.config, f"embed.{name}") for name in names}
     with model_server() as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
         is_ollama = settings["embed.kind"] == "ollama"
         server.behave = ollama_answer if is_ollama else openai_answer
+        if behaviour is not None:
+            server.behave = behaviour(server)
         with Memory(memory.root, settings={**settings, "embed.url": server.url}) as asking:
             for number in range(3):
                 asking.remember(f"tea {number}")
             warnings = len(asking.index.sync().warnings)
             model = asking.index.status().model.replace(server.url, "")
         return server.paths, server.keys, warnings, model
+
+
+def asked_when_busy(memory: Memory) -> object:
+    return asked(memory, lambda _: lambda __: (503, b""))
+
+
+def asked_when_slow(memory: Memory) -> object:
+    def slowly(texts: list[str]) -> tuple[int, bytes]:
+        time.sleep(0.5)
+        return openai_answer(texts)
+
+    return asked(memory, lambda _: slowly)
 
 
 def what_is_said_of_a_server(memory: Memory) -> object:
@@ -52,6 +70,7 @@ def where_the_index_is(memory: Memory) -> object:
 
 
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
+NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
@@ -60,7 +79,9 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "index.extra_paths": (files_that_are_searched, [], [DOCS], {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (
-        what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", REMOTE,
+        what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}", NOWHERE,
     ),
     "embed.model": (asked, "small", "large", {"embed.kind": "openai"}),
+    "embed.timeout_seconds": (asked_when_slow, 0.1, 300.0, NOWHERE),
+    "embed.retries": (asked_when_busy, 0, 2, REMOTE),
 }  # fmt: skip

@@ -37,6 +37,8 @@ def opened(root: Path, server: ModelServer) -> Memory:
         "embed.kind": "openai",
         "embed.url": server.url,
         "embed.model": "m",
+        "embed.retries": 0,
+        "embed.timeout_seconds": 300.0,
         "dream.track": False,
     }
     return Memory(root, settings=settings)

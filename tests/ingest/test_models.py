@@ -35,6 +35,8 @@ def settings(server: ModelServer, name: str = "m") -> dict[str, object]:
         "embed.kind": "openai",
         "embed.url": server.url,
         "embed.model": name,
+        "embed.retries": 0,
+        "embed.timeout_seconds": 300.0,
         "dream.track": False,
     }
 

@@ -72,6 +72,12 @@ def test_days_in_the_wrong_order_are_told(memory: Memory) -> None:
     assert "Nothing is since 2026-04-10 and until 2026-04-09" in " ".join(found.warnings)
 
 
+def test_that_neither_words_nor_meaning_are_used_is_told(root: str) -> None:
+    with Memory(root, settings={"search.words": False, "search.meaning": False}) as memory:
+        memory.remember("A heron stands in the river")
+        assert "both off" in memory.search("heron").warnings[0]
+
+
 @pytest.mark.parametrize(
     ("question", "told"),
     [

@@ -93,7 +93,8 @@ class ChatConfig(Values):
 class SearchConfig(Values):
     """How hits are found and ordered."""
 
-    meaning: bool = setting(True, "Whether to search by meaning (vectors) besides words.")
+    words: bool = setting(True, "Whether to search by words (BM25).")
+    meaning: bool = setting(True, "Whether to search by meaning (vectors).")
     rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
     synonyms_path: str = setting("synonyms.tsv", "The file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
@@ -113,8 +114,8 @@ class EmbedConfig(Values):
     kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
     url: str = setting("", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.", ENDPOINT, trusted_only=True)
     model: str = setting("", "The server's name for the model, such as nomic-embed-text.", trusted_only=True)
-    timeout_seconds: float = 20.0  # these two are not settings
-    retries: int = 2
+    timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
+    retries: int = setting(2, "How often a server that is busy or away is asked again.", between(0, 10), trusted_only=True)
 
 class ContextConfig(Values):
     """What an agent is handed at the start of a session and before an answer."""

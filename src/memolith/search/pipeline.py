@@ -67,7 +67,7 @@ class Question:
         The limit of `situation` is the greatest it may be answered with.
         """
         self._parts = parts
-        self._plan = plan
+        self._plan = plan if parts.config.words else replace(plan, words=())
         self._situation = situation
         self._first_kind = kinds[0]
         self._warnings: tuple[str, ...] = ()
