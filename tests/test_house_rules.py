@@ -23,9 +23,9 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_846, 16),
+    "(top)": (1_849, 16),
     "cli": (3_796, 55),
-    "config": (716, 4),
+    "config": (717, 4),
     "context": (1_757, 20),
     "embed": (569, 8),
     "files": (3_112, 23),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_650, 383)
+CEILING_OF_ALL = (35_654, 383)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -19,7 +19,7 @@ def test_every_section_of_the_config_is_known_and_described() -> None:
     assert {name.split(".")[0] for name in SETTINGS} == set(SECTIONS)
     assert len(SETTINGS) <= 66  # what nobody would turn is a constant
     every = sum(len(vars(getattr(DEFAULTS, name))) for name in SECTIONS)
-    assert len(SETTINGS) == every - 3  # profile.primary is found out, two of embed are constants
+    assert len(SETTINGS) == every - 1  # profile.primary is found out
 
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.name)
