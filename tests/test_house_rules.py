@@ -28,7 +28,7 @@ CEILINGS = {
     "config": (717, 4),
     "context": (1_757, 20),
     "embed": (569, 8),
-    "files": (3_112, 23),
+    "files": (3_114, 23),
     "index": (2_720, 25),
     "ingest": (1_174, 15),
     "jobs": (9_457, 84),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_654, 383)
+CEILING_OF_ALL = (35_656, 383)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

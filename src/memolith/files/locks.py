@@ -122,8 +122,10 @@ def make_state_folder(folder: Folder) -> None:
         return
     os.chmod(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
     fd, _ = folder.open(f"{STATE_FOLDER}/.gitignore", os.O_WRONLY | os.O_CREAT)
-    with open(fd, "wb", buffering=0) as file:
-        file.write(b"*\n")
+    try:
+        os.write(fd, b"*\n")
+    finally:
+        close_quietly(fd)
 
 
 def _take(fd: int, deadline: float) -> None:
