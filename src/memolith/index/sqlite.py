@@ -125,7 +125,7 @@ class SqliteIndex:
         try:
             with self._database.writing():
                 return [change.path for change in changes if not self._replace(change)]
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the caches must match the database; raised again
             self._names.clear()  # some may have been given in the transaction that failed
             self._files.forget()
             raise

@@ -84,7 +84,7 @@ def read_text(name: str) -> str:
 
 
 def allows_secrets(memory: Memory) -> bool:
-    """Whether a caller who asks for secret records is shown them.
+    """Whether this caller may see secret records.
 
     The settings are read again, so that turning it off acts on this very call, before a watcher
     notices. With settings that cannot be read it is off.
