@@ -5,14 +5,17 @@ COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q src
 SERVER_TIERS := tests/rest/test_schemathesis.py tests/mcp_server/test_mutated_messages.py tests/mcp_server/test_soak.py
 # Most tests wait for the disk: in memory they take half the time. The crash tests stay on the disk.
 IN_MEMORY := $(shell [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
-FAST_PYTEST := $(IN_MEMORY) $(BIN)/pytest -o tmp_path_retention_policy=failed -n 2 --dist=worksteal --ignore=tests/crash
+FAST_PYTEST = $(IN_MEMORY) $(BIN)/pytest -o tmp_path_retention_policy=failed -n 2 --dist=worksteal --ignore=tests/crash
+# `make quick` leaves out what starts servers, browsers, agent hosts or databases, and tests of ten seconds and more.
+SLOW := rest mcp_server web hosts engines docs/test_install.py index/test_damage_storm.py lifecycle/test_year.py
+LOWEST := .venv/lowest
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test shuffle check fix crash bench docs golden clean
+.PHONY: help setup demo check quick test fix docs golden bench crash shuffle lowest clean
 
 help:
-	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 14
 
 setup: .venv/dev-installed  ## make .venv with all that development needs
 
@@ -20,31 +23,38 @@ demo: .venv/installed  ## watch Memolith at work, in a temporary folder
 	@$(COMPILE)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh scripts/demo.sh
 
-test: check  ## check, then run the whole test suite (this is what CI runs)
-	@sh scripts/install_test_tools.sh
-	@$(COMPILE)
-	$(FAST_PYTEST) -p no:randomly --ignore=tests/test_house_rules.py
-	$(BIN)/pytest -p no:randomly -n 2 --dist=worksteal tests/crash
-
-shuffle: .venv/dev-installed  ## run the test suite in a random order; pytest prints the seed
-	@sh scripts/install_test_tools.sh
-	@$(COMPILE)
-	$(FAST_PYTEST)
-
-check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules
+check: .venv/dev-installed  ## format, lint, strict types, import layers, house rules: one minute
 	$(BIN)/ruff format --check . && $(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_house_rules.py
 
+quick: .venv/dev-installed  ## the tests that start no server and kill no process: four minutes
+	@$(COMPILE)
+	$(FAST_PYTEST) -p no:randomly $(SLOW:%=--ignore=tests/%)
+
+test: check  ## check, then every test (this is what CI runs): 15 minutes
+	@sh scripts/install_test_tools.sh
+	@$(COMPILE)
+	$(FAST_PYTEST) -p no:randomly --ignore=tests/test_house_rules.py
+	$(BIN)/pytest -p no:randomly -n 2 --dist=worksteal tests/crash
+
 fix: .venv/dev-installed  ## format, and repair what ruff can repair
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-crash: .venv/dev-installed  ## the long tier of the crash tests and of those that load the servers, and new examples for the others
-	@sh scripts/install_test_tools.sh
-	MEMOLITH_CRASH_TIER=long $(BIN)/pytest -s tests/crash $(SERVER_TIERS)
-	for round in 1 2 3 4 5; do \
-		MEMOLITH_CRASH_TIER=long $(BIN)/pytest -q -n 2 -m hypothesis --ignore=tests/crash || exit; done
+docs: .venv/dev-installed  ## generate the reference pages, run every example of README and docs
+	$(BIN)/python -m tests.docs.test_configuration_page
+	$(BIN)/python -m tests.docs.test_rest_page
+	$(BIN)/python -m tests.cli.reference
+	$(BIN)/python -m tests.mcp_server.tool_table
+	$(BIN)/python -m tests.contract.method_table
+	$(BIN)/python -m tests.text.test_language_page
+	$(BIN)/pytest -q -n 2 tests/docs
+
+golden: .venv/dev-installed  ## record again what jobs and surfaces answer (tests/golden, tests/contract/golden)
+	$(BIN)/python -m tests.lifecycle.test_golden
+	$(BIN)/python -m tests.lifecycle.test_golden_dream
+	$(BIN)/python -m tests.contract.transcripts
 
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
@@ -58,15 +68,25 @@ bench: .venv/dev-installed  ## measure speed, printed as ratios
 	$(BIN)/python -m benchmarks.relevance.run
 	$(BIN)/python -m benchmarks.http
 
-docs: .venv/dev-installed  ## write the table of settings anew, run every example of README and docs
-	$(BIN)/python -m tests.docs.test_configuration_page
-	$(BIN)/python -m tests.docs.test_rest_page
-	$(BIN)/pytest tests/docs
+crash: .venv/dev-installed  ## the long tier of the crash and server tests, with new random examples
+	@sh scripts/install_test_tools.sh
+	MEMOLITH_CRASH_TIER=long $(BIN)/pytest -s tests/crash $(SERVER_TIERS)
+	for round in 1 2 3 4 5; do \
+		MEMOLITH_CRASH_TIER=long $(BIN)/pytest -q -n 2 -m hypothesis --ignore=tests/crash || exit; done
 
-golden: .venv/dev-installed  ## write again what jobs make of tests/golden, and the transcripts of all surfaces
-	$(BIN)/python -m tests.lifecycle.test_golden
-	$(BIN)/python -m tests.lifecycle.test_golden_dream
-	$(BIN)/python -m tests.contract.transcripts
+shuffle: .venv/dev-installed  ## every test but tests/crash in a random order; pytest prints the seed
+	@sh scripts/install_test_tools.sh
+	@$(COMPILE)
+	$(FAST_PYTEST)
+
+lowest: .venv/dev-installed  ## the quick tests with the lowest versions that pyproject.toml allows
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip compile --quiet --only-binary :all: --resolution lowest-direct --python $(BIN)/python \
+		--output-file $(LOWEST)/versions.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --constraint $(LOWEST)/versions.txt \
+		--editable . --group dev
+	$(MAKE) quick BIN=$(LOWEST)/bin
 
 clean:  ## remove .venv and every cache
 	rm -rf .venv build dist .hypothesis .*_cache

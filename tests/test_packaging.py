@@ -1,0 +1,72 @@
+"""What pyproject.toml promises to an installer is what the code needs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tarfile
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from hatchling.builders.sdist import SdistBuilder
+
+REPOSITORY = Path(__file__).parent.parent
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+# Never imported by us: a model that is read from the wheel, and data for zoneinfo.
+DATA = {"wordllama", "tzdata"}
+
+
+def distribution(requirement: str) -> str:
+    """The name of a requirement, in the form that compares."""
+    return re.split(r"[\s<>=!~;\[]", requirement)[0].replace("_", "-").lower()
+
+
+def imported() -> dict[str, str]:
+    """Every distribution that src imports, and a module that imports it."""
+    known = packages_distributions()
+    found = dict[str, str]()
+    for module in sorted((REPOSITORY / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            names = list[str]()
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            for name in (name.partition(".")[0] for name in names):
+                if name not in sys.stdlib_module_names and name != "memolith":
+                    (provider, *_) = known[name]
+                    found[distribution(provider)] = module.name
+    return found
+
+
+def test_every_imported_package_is_declared() -> None:
+    declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
+    missing = {name: module for name, module in imported().items() if name not in declared}
+    assert missing == {}
+
+
+@pytest.mark.parametrize("requirement", PROJECT["dependencies"])
+def test_every_dependency_has_a_lowest_version_except_one_that_follows_another(
+    requirement: str,
+) -> None:
+    assert ">=" in requirement or requirement == "pydantic-core"
+
+
+@pytest.mark.parametrize("requirement", PROJECT["dependencies"])
+def test_the_version_the_tests_run_with_is_pinned(requirement: str) -> None:
+    pinned = (REPOSITORY / "constraints.txt").read_text("utf-8").splitlines()
+    assert distribution(requirement) in {distribution(line) for line in pinned}
+
+
+def test_the_source_distribution_has_every_file_that_the_readme_names(tmp_path: Path) -> None:
+    (built,) = SdistBuilder(str(REPOSITORY)).build(directory=str(tmp_path))
+    with tarfile.open(built) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    links = set(re.findall(r"\]\(([^)#:\s]+)", readme))
+    assert {link for link in links if (REPOSITORY / link).is_file()} <= packed
+    assert {"Makefile", "Dockerfile", "pyproject.toml", "tests/conftest.py"} <= packed
+    assert not [name for name in packed if ".venv" in name or "__pycache__" in name]
