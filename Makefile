@@ -93,13 +93,15 @@ clean:  ## remove .venv and every cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
+	@echo "Installing Memolith into .venv, once: this takes about half a minute."
 	@sh scripts/check_python.sh $(PYTHON)
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
 	@$@ -m pip uninstall --quiet --yes setuptools 2>/dev/null  # its .pth is 10 % of every start
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(INSTALL) --editable .
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(INSTALL) --editable .
 	@touch $@
 .venv/dev-installed: .venv/installed
-	$(INSTALL) --group dev
+	@echo "Installing the development tools into .venv."
+	@$(INSTALL) --group dev
 	@touch $@
