@@ -12,7 +12,7 @@ LOWEST := .venv/lowest
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check quick test fix docs golden bench crash shuffle lowest clean
+.PHONY: help setup demo check quick test fix docs golden picture bench crash shuffle lowest clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 14
@@ -55,6 +55,9 @@ golden: .venv/dev-installed  ## record again what jobs and surfaces answer (test
 	$(BIN)/python -m tests.lifecycle.test_golden
 	$(BIN)/python -m tests.lifecycle.test_golden_dream
 	$(BIN)/python -m tests.contract.transcripts
+
+picture: .venv/installed  ## draw the terminal of the README again (docs/images/terminal.svg)
+	$(BIN)/python -m scripts.picture
 
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)

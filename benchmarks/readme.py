@@ -16,7 +16,7 @@ def with_table(readme: str, name: str, table: str) -> str:
     begin = f"<!-- written by: python -m benchmarks.{name}.table -->"
     end = f"<!-- end of {name} -->"
     before, _, rest = readme.partition(begin)
-    return f"{before}{begin}\n\n{table}\n\n{end}{rest.partition(end)[2]}"
+    return f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
 
 
 def rewrite(written: Callable[[str], str]) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hatchling.builders.sdist import SdistBuilder
 
+from scripts.package_page import package_page
+
 REPOSITORY = Path(__file__).parent.parent
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
 # Never imported by us: a model that is read from the wheel, and data for zoneinfo.
@@ -70,3 +72,22 @@ def test_the_source_distribution_has_every_file_that_the_readme_names(tmp_path: 
     assert {link for link in links if (REPOSITORY / link).is_file()} <= packed
     assert {"Makefile", "Dockerfile", "pyproject.toml", "tests/conftest.py"} <= packed
     assert not [name for name in packed if ".venv" in name or "__pycache__" in name]
+
+
+def test_no_link_of_the_package_page_is_relative(tmp_path: Path) -> None:
+    (built,) = SdistBuilder(str(REPOSITORY)).build(directory=str(tmp_path))
+    with tarfile.open(built) as archive:
+        (name,) = [name for name in archive.getnames() if name.endswith("/PKG-INFO")]
+        packed = archive.extractfile(name)
+        assert packed is not None
+        page = packed.read().decode().partition("\n\n")[2]
+    assert "## How good is it" in page
+    assert re.findall(r"\]\((?!https?://)", page) == []
+
+
+def test_links_of_the_package_page_lead_to_the_source_once_it_is_public() -> None:
+    page = package_page("[a](docs/a.md) ![b](b.svg) [c](https://c)", "https://example.org/m")
+    assert page == (
+        "[a](https://example.org/m/blob/main/docs/a.md)"
+        " ![b](https://example.org/m/raw/main/b.svg) [c](https://c)"
+    )

@@ -18,48 +18,29 @@ RIVALS = {
     "mem0": "mem0, `infer=False`",
     "fts5": "FTS5 alone",
 }
-UPKEEP = (
-    ("first indexing, chunks per CPU second", "build, chunks per CPU second"),
-    (
-        "first indexing, chunks per second with two free cores",
-        "build, chunks per second on two cores",
-    ),
-    ("start of a process to its first answer, CPU ms", "start to first answer, CPU ms"),
-    ("`memolith search` in a new process, CPU ms", "command, cold, CPU ms"),
-    ("memory of a process that searches, MB", "RSS, MB"),
-)
 
 
 def table() -> str:
-    """Both tables of the README, and where they come from."""
+    """The table of the README, and the command that measured it."""
     stored = json.loads(RESULTS.read_text())
     sizes = stored["results"]
     heads = [f"{size['chunks']:,} chunks" for size in sizes]
     lines = [
-        f"| search, p50 / p99, CPU ms | {' | '.join(heads)} |",
+        f"| search | {' | '.join(heads)} |",
         f"|---|{'---|' * len(sizes)}",
         f"| **Memolith** | {' | '.join(_times(size, 'memolith') for size in sizes)} |",
     ]
     for name, title in RIVALS.items():
         lines.append(f"| {title} | {' | '.join(_times(size, name) for size in sizes)} |")
-    lines += ["", f"| Memolith | {' | '.join(heads)} |", f"|---|{'---|' * len(sizes)}"]
-    for title, measure in UPKEEP:
-        values = (_figure(size["memolith"].get(measure)) for size in sizes)
-        lines.append(f"| {title} | {' | '.join(values)} |")
-    files = stored["many files"]
     lines += [
         "",
-        f"In a memory of {files['files']:,} files a sync takes"
-        f" {files['sync of nothing new, CPU ms']:.0f} ms of CPU when nothing is new, and a search has found"
-        f" what changed in one of them after {files['changed file found after, CPU ms']:.0f} ms.",
-        f"`{stored['command']}` measures all this"
-        f" (measured on {stored['date']}; load of the machine {stored['load'][0]}).",
+        f"CPU ms, p50 / p99, by `{stored['command']}` on {stored['date']}.",
     ]
     return "\n".join(lines)
 
 
 def written(readme: str) -> str:
-    """The README with the tables in their place."""
+    """The README with the table in its place."""
     return with_table(readme, "speed", table())
 
 

@@ -17,7 +17,9 @@ REPOSITORY = Path(__file__).parent.parent.parent
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
 
 # Not run here: test_install.py installs, and make is what runs us.
-RUN_ELSEWHERE = re.compile(r"(pip|pipx|uv tool) install memolith$|git clone |cd memolith$|make\b")
+RUN_ELSEWHERE = re.compile(
+    r"(pip|pipx|uv tool) install (memolith|\.)$|git clone |cd memolith$|make\b"
+)
 AFTER_COMMAND = "--- status of the command above:"
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.docs.examples import blocks
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "rest.md")
+PAGE = ROOT / "docs" / "rest.md"
 START = "$ memolith serve &"
 
 
@@ -35,10 +35,6 @@ def free_port() -> int:
         return port
 
 
-def test_both_pages_show_the_same_commands() -> None:
-    assert example(PAGES[0]) == example(PAGES[1])
-
-
 @pytest.mark.skipif(not shutil.which("curl"), reason="the example is for those who have curl")
 def test_the_commands_do_what_they_should_when_they_are_pasted(tmp_path: Path) -> None:
     port = str(free_port())  # that of the example may be taken on this machine
@@ -53,7 +49,7 @@ def test_the_commands_do_what_they_should_when_they_are_pasted(tmp_path: Path) -
         out.open("wb") as said,
         err.open("wb") as complained,
         subprocess.Popen(
-            ["bash", "-c", "umask 022\n" + example(PAGES[0]).replace("8788", port)],
+            ["bash", "-c", "umask 022\n" + example(PAGE).replace("8788", port)],
             env=environ,
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,

@@ -42,7 +42,8 @@ def test_the_page_on_python_names_every_method() -> None:
 
 def test_the_readme_names_every_command() -> None:
     readme = (DOCS.parent / "README.md").read_text("utf-8")
-    assert [name for name in COMMANDS if f"`{name}`" not in readme] == []
+    leaving = {"completion", "index", "reindex", "service"}
+    assert [name for name in COMMANDS if f"`{name}`" not in readme and name not in leaving] == []
 
 
 def test_every_page_is_linked_from_the_readme() -> None:
@@ -115,3 +116,8 @@ def test_every_module_and_test_that_architecture_names_is_there() -> None:
     named = {name.rpartition("/")[2] for name in re.findall(r"[\w/]+\.py", page)}
     places = [DOCS.parent / "src" / "memolith", DOCS.parent / "tests"]
     assert named - {path.name for place in places for path in place.rglob("*.py")} == set()
+
+
+@pytest.mark.parametrize(("page", "most"), [("README.md", 150), ("CHANGELOG.md", 40)])
+def test_a_page_for_newcomers_stays_short(page: str, most: int) -> None:
+    assert len((DOCS.parent / page).read_text("utf-8").splitlines()) <= most
