@@ -111,13 +111,38 @@ def test_every_place_inside_the_state_folder_is_named(memory: Memory, root: str)
     assert found <= named
 
 
-def test_every_module_and_test_that_architecture_names_is_there() -> None:
+PENDING = ("cli/", "rest/", "mcp_server/")
+
+
+def modules_of_architecture() -> set[str]:
+    """Every module in the last column of a table, with the folder of its heading where it has none."""
+    found = set[str]()
+    folder = ""
+    for line in (DOCS.parent / "ARCHITECTURE.md").read_text("utf-8").splitlines():
+        if line.startswith("## "):
+            folder = line[3:] if re.fullmatch(r"## \w+/", line) else ""
+        elif line.startswith("| ") and line.count("|") == 3:
+            for name in re.findall(r"`([a-z_/]+)`", line.split("|")[2]):
+                found.add(name if "/" in name else folder + name)
+    return found
+
+
+def test_every_module_that_architecture_names_is_there() -> None:
+    package = DOCS.parent / "src" / "memolith"
+    named = modules_of_architecture()
+    assert len(named) > 70
+    missing = {name for name in named if not (package / f"{name}.py").exists()}
+    assert {name for name in missing if not name.startswith(PENDING)} == set()
+
+
+def test_every_test_that_architecture_names_is_there() -> None:
     page = (DOCS.parent / "ARCHITECTURE.md").read_text("utf-8")
-    named = {name.rpartition("/")[2] for name in re.findall(r"[\w/]+\.py", page)}
-    places = [DOCS.parent / "src" / "memolith", DOCS.parent / "tests"]
-    assert named - {path.name for place in places for path in place.rglob("*.py")} == set()
+    named = re.findall(r"`(tests/[\w./]*)`", page)
+    assert [name for name in named if not (DOCS.parent / name).exists()] == []
 
 
-@pytest.mark.parametrize(("page", "most"), [("README.md", 150), ("CHANGELOG.md", 40)])
+@pytest.mark.parametrize(
+    ("page", "most"), [("README.md", 150), ("ARCHITECTURE.md", 120), ("CHANGELOG.md", 40)]
+)
 def test_a_page_for_newcomers_stays_short(page: str, most: int) -> None:
     assert len((DOCS.parent / page).read_text("utf-8").splitlines()) <= most
