@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memolith import Memory
 from memolith.errors import ConfigError
-from memolith.rest.listening import listen
+from memolith.rest.running import listen
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:

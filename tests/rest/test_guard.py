@@ -114,7 +114,7 @@ def test_a_body_over_the_limit_is_refused_announced_or_not(
 def test_a_caller_that_asks_too_often_is_told_to_wait(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.rest.admission.MAX_REQUESTS_PER_SECOND", 3.0)
+    monkeypatch.setattr("memolith.rest.guard.MAX_REQUESTS_PER_SECOND", 3.0)
     with Memory(root) as memory, calling(memory) as client:
         monkeypatch.setattr(clock, "monotonic", lambda: 1000.0)
         answers = [client.get("/api/v1/status") for _ in range(6)]
@@ -126,11 +126,11 @@ def test_a_caller_that_asks_too_often_is_told_to_wait(
 def test_more_requests_at_once_than_can_be_answered_are_told_so(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "_MOST_AT_ONCE", 0)
+    monkeypatch.setattr(guard, "MAX_AT_ONCE", 0)
     refused = client.get("/api/v1/status")
     assert (refused.status_code, refused.json()["error"]["kind"]) == (503, "busy")
     assert refused.headers["retry-after"] == "1"
-    monkeypatch.setattr(guard, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(guard, "MAX_AT_ONCE", 1)
     assert [client.get("/api/v1/status").status_code for _ in range(3)] == [200] * 3
 
 

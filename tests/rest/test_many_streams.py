@@ -75,7 +75,7 @@ def test_two_hundred_who_listen_leave_room_for_those_who_ask(root: str) -> None:
 def test_there_are_no_more_listeners_than_there_is_room_for(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "_MOST_STREAMS", 0)
+    monkeypatch.setattr(guard, "MAX_STREAMS", 0)
     refused = client.get("/api/v1/events")
     assert (refused.status_code, refused.json()["error"]["kind"]) == (503, "busy")
     assert client.get("/api/v1/status").status_code == 200
@@ -83,7 +83,7 @@ def test_there_are_no_more_listeners_than_there_is_room_for(
 
 def test_health_is_told_under_any_load(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(root) as memory, calling(memory) as client:
-        monkeypatch.setattr(guard, "_MOST_AT_ONCE", 0)
+        monkeypatch.setattr(guard, "MAX_AT_ONCE", 0)
         assert client.get("/api/v1/status").status_code == 503
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == 200

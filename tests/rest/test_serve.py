@@ -17,7 +17,7 @@ import pytest
 from memolith import Memory
 from memolith.cli.announcing import announce
 from memolith.errors import ConfigError
-from memolith.rest.listening import listen
+from memolith.rest.running import listen
 from tests.cli.conftest import program
 from tests.pace import soon
 from tests.rest.conftest import running

@@ -64,13 +64,12 @@ def run(args: Arguments) -> int:
 def _serve_http(memory: Memory, *, as_json: bool) -> None:
     from memolith.cli.announcing import announce
     from memolith.jobs.server_files import server_token
-    from memolith.rest.listening import listen
+    from memolith.rest.running import listen, run, set_up_logs
 
     sock = listen(memory.config.serve.host, memory.config.serve.port)
     from memolith.mcp_server.http import PATH, http_app  # slow: only if all is well
     from memolith.rest.guard import Guard
     from memolith.rest.metrics import Metrics
-    from memolith.rest.running import run, set_up_logs
 
     set_up_logs("warning")
     server_token(memory.root, memory.config.store)

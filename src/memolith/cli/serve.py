@@ -33,7 +33,7 @@ def run(args: Arguments) -> int:
     """Serve until we are told to stop."""
     from memolith.cli.announcing import announce
     from memolith.jobs.server_files import server_token
-    from memolith.rest.listening import listen
+    from memolith.rest.running import listen, serve, set_up_logs
 
     options = {"serve.port": args.port, "serve.host": args.host}
     given: dict[str, Value] = {name: value for name, value in options.items() if value is not None}
@@ -41,8 +41,6 @@ def run(args: Arguments) -> int:
         sock = listen(memory.config.serve.host, memory.config.serve.port)
         make_if_new(memory)
         share_heap()
-        from memolith.rest.running import serve, set_up_logs  # takes a second: only if all is well
-
         set_up_logs(args.log_level)
         server_token(memory.root, memory.config.store)
         serve(memory, sock, lambda: announce(memory, sock, as_json=args.json))

@@ -1,8 +1,9 @@
-"""The server over streamable HTTP, as an ASGI application. Who may call is checked by `rest.admission`."""
+"""The server over streamable HTTP, as an ASGI application. Who may call is checked by `rest.guard`."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -13,7 +14,8 @@ from memolith.mcp_server.server import MemoryServer
 from memolith.memory import Memory
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.applications import Starlette
+    from starlette.types import Receive, Scope, Send
 
 PATH = "/mcp"
 _IDLE_SECONDS = 1800.0  # a client that went away without a word
@@ -23,10 +25,15 @@ _MOST_SESSIONS = 500
 class HttpApp(Repairing):
     """The server as an application that can be told that it is about to stop."""
 
-    def __init__(self, server: MemoryServer, app: ASGIApp) -> None:
+    def __init__(self, server: MemoryServer, app: Starlette) -> None:
         """`app` is what the SDK makes of the server."""
         super().__init__(app)
+        self._starlette = app
         self.end_streams = server.end_streams
+
+    def lifespan(self) -> AbstractAsyncContextManager[object]:
+        """The application is alive within this: for a server that mounts it among its routes."""
+        return self._starlette.router.lifespan_context(self._starlette)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say that we are here, which `memolith doctor` asks; hand everything else on."""

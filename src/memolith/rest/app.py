@@ -36,11 +36,9 @@ from memolith.rest import (
     searching,
     upkeep,
 )
-from memolith.rest.admission import OPEN_PATHS
 from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, not_json
 from memolith.rest.events import Events
-from memolith.rest.guard import Guard
-from memolith.rest.living import living
+from memolith.rest.guard import OPEN_PATHS, Guard
 from memolith.rest.metrics import Metrics
 from memolith.rest.mistakes import in_words
 from memolith.rest.schemas import ErrorAnswer
@@ -139,7 +137,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     scheduler = Scheduler(memory.jobs)
     scheduler.start()
     try:
-        async with living(api.state.agents):
+        async with api.state.agents.lifespan():
             yield
     finally:
         await asyncio.to_thread(scheduler.stop)

@@ -1,38 +1,54 @@
-"""The outermost layer of the server: every request is let in or not, and has a bounded size and time.
+"""The outermost layer of the server: who may call, how much at once, and for how long.
 
-Who may call at all is for `admission.py` to say.
+A local port can be reached by any web page in the user's browser. So a request must be addressed to
+a name of ours (against DNS rebinding), must not come from a page we do not know (against forgery),
+must show the token in a header, and must be JSON. Settings and token are read at each request.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
+import os
+from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memolith import clock
+from memolith.errors import MemolithError
+from memolith.files.folder import Folder
+from memolith.jobs.server_files import TOKEN, read_token
 from memolith.memory import Memory
-from memolith.rest.admission import WITHOUT_BODY, Admission, is_open
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
-from memolith.rest.exchange import Reply, read_body, replayed, too_large
 from memolith.rest.metrics import Metrics
-from memolith.rest.web_pages import may_call
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 log = logging.getLogger("memolith.rest")
 
 MAX_BODY_BYTES = 1_048_576
+MAX_RECALL_BYTES = 65_536
 TIMEOUT_SECONDS = 30.0  # for a request to arrive, and for its answer
-_RECALL_BYTES = 65_536
-_MOST_AT_ONCE = 200
-# Who listens rests most of the time: a stream for each agent that may have a session, and the listeners
-# of events. The rest of the connections that `running.py` allows is for those who ask.
-_MOST_STREAMS = 550
-_LOOK_SECONDS = 2.0  # how often a stream is held against the token, which may have been rotated
-# These stay open while there is something to tell.
+MAX_REQUESTS_PER_SECOND = 500.0  # with bursts of as many
+MAX_AT_ONCE = 200
+# Listeners rest most of the time: a stream for each agent that may have a session, and those of events.
+# The rest of the connections that `running.py` allows is for requests.
+MAX_STREAMS = 550
+_LOOK_SECONDS = 2.0  # how often the token of a stream is checked again: it may have been rotated
 _STREAMS = ("/api/v1/events", "/mcp")
+OPEN_PATHS = ("/healthz", "/readyz")  # they say nothing but whether we are well
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_SINGLE_HEADERS = ("host", "origin", "authorization", "content-type")
+_SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_SENT_HEADERS = (
+    "Authorization", "Content-Type", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id",
+    "X-Callback-Token",
+)  # fmt: skip
+_READ_HEADERS = ("Mcp-Session-Id", "Retry-After")
 
 
 class Guard:
@@ -46,44 +62,50 @@ class Guard:
         port: int,
         on_stop: Callable[[], None],
     ) -> None:
-        """Stand before `app`, which listens on `port` and is told when we are about to stop."""
+        """Protect `app`, which is reached on `port`; `on_stop` is called when the server is about to stop."""
         self._app = app
         self._memory = memory
         self._metrics = metrics
-        self._admission = Admission(memory, port)
-        self._unfinished: set[asyncio.Task[None]] = set()
-        self._streams: set[asyncio.Task[None]] = set()
+        self._port = port
         self._on_stop = on_stop
-        self._load = _Load()
+        self._token = _TokenFile(memory.root)
+        self._open = Counter[bool]()  # requests and streams at this moment
+        self._tasks = set[asyncio.Task[None]]()  # asyncio itself keeps no task alive
+        self._streams = set[asyncio.Task[None]]()
+        self._allowance, self._counted_at = float("inf"), clock.monotonic()
 
     def end_streams(self) -> None:
-        """We are about to stop: whoever only listens is let go at once, with a proper end."""
+        """The server is about to stop: end all streams at once, properly."""
         self._on_stop()
         for stream in self._streams:
             stream.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, then let it through with its body, which is here by then."""
+        """Refuse a request, or let it through with its body, and log it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return  # web sockets are not spoken here
-        began = clock.monotonic()
-        page = self._admission.page(scope)
-        reply = Reply(send, page)
-        self._load.begin(scope)
+        began, listens = clock.monotonic(), _listens(scope)
+        reply = _Reply(send)
+        self._open[listens] += 1
         try:
-            self._load.check(scope)
-            self._admission.check(scope)
-            if self._admission.asks_for_a_page(scope):
-                await may_call()(scope, receive, reply)
-            else:
-                body = await self._body(scope, receive)
-                await self._handle(scope, replayed(body, receive), reply)
+            headers = Headers(scope=scope)
+            self._check_names(headers)
+            serve: ASGIApp = partial(self._serve, reply, headers)
+            if (pages := self._pages()) and headers.get("origin") in pages:
+                serve = CORSMiddleware(
+                    serve,
+                    allow_origins=pages,
+                    allow_methods=_METHODS,
+                    allow_headers=_SENT_HEADERS,
+                    allow_private_network=True,
+                    expose_headers=_READ_HEADERS,
+                )
+            await serve(scope, receive, reply)
         except RequestError as error:
-            reply = Reply(send, page)
             await error_answer(error, scope["path"], self._memory.root)(scope, receive, reply)
-        except asyncio.CancelledError:  # we are told to stop, and have waited long enough
+        except asyncio.CancelledError:  # the server stops, and has waited long enough
             if not reply.status:
                 stopping = RequestError(503, "stopping", "The server is being stopped.")
                 answer = error_answer(stopping, scope["path"], self._memory.root)
@@ -91,98 +113,246 @@ class Guard:
             elif _is_stream(scope):
                 await reply.end()
         finally:
-            self._load.end(scope)
-            seconds = clock.monotonic() - began
-            self._metrics.note_request(scope, reply.status, seconds)
-            log.info(
-                "msg=request method=%s path=%s status=%d ms=%.1f",
-                _shown(scope["method"]),
-                _shown(scope["path"]),
-                reply.status,
-                seconds * 1000,
-            )
+            self._open[listens] -= 1
+            self._note(scope, reply.status, clock.monotonic() - began)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        limit = _RECALL_BYTES if scope["path"] == RECALL_PATH else MAX_BODY_BYTES
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if announced.isdigit() and int(announced[:20]) > limit:
-            raise too_large(limit)
-        if scope["method"] in WITHOUT_BODY and announced == b"0":
-            return b""
+    async def _serve(
+        self, reply: _Reply, headers: Headers, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                return await read_body(receive, limit)
-        except TimeoutError:
-            raise RequestError(408, "timeout", "The body did not arrive in time.") from None
+            self._check_load(scope)
+            if not _is_open(scope):
+                self._check_token(scope, headers)
+                self._check_rate()
+                _check_content_type(scope, headers)
+            body = await _body(scope, headers, receive)
+            await self._run(reply, scope, _replayed(body, receive), send)
+        except RequestError as error:
+            await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
 
-    async def _handle(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        """Run the request, at most for the time it has. A thread cannot be stopped: it goes on."""
-        task = asyncio.ensure_future(self._app(scope, receive, reply))
-        if _is_stream(scope):
-            await (self._listening(task, scope) if _listens(scope) else task)
+    async def _run(self, reply: _Reply, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer within the time limit; a stream is open as long as its caller may listen."""
+        late = False
+
+        async def send_in_time(message: Message) -> None:
+            if not late:
+                await send(message)
+
+        task = asyncio.ensure_future(self._app(scope, receive, send_in_time))
+        for tasks in (self._tasks, self._streams) if _listens(scope) else (self._tasks,):
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        try:
+            if _is_stream(scope):
+                await self._end_of(task, scope)
+            else:
+                # Not cancelled when the time is over: a thread cannot be stopped, and goes on.
+                late = not (await asyncio.wait({task}, timeout=TIMEOUT_SECONDS))[0]
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not late:
+            task.result()
             await reply.end()
             return
-        self._unfinished.add(task)
-        task.add_done_callback(self._unfinished.discard)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=TIMEOUT_SECONDS)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if done:
-            task.result()
-        else:
-            task.add_done_callback(_note_late_failure)
-            reply.close()
+        task.add_done_callback(_note_late_failure)
+        if reply.status:  # half an answer can only be taken back by closing the connection
+            raise ConnectionAbortedError
+        raise RequestError(
+            503,
+            "timeout",
+            "This took too long to wait for; it may still be finished.",
+            hint="Look before you send it again.",
+        )
+
+    async def _end_of(self, task: asyncio.Task[None], scope: Scope) -> None:
+        while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+            if _listens(scope):
+                try:
+                    headers = Headers(scope=scope)
+                    self._check_names(headers)
+                    self._check_token(scope, headers)
+                except RequestError:
+                    task.cancel()
+
+    def _check_names(self, headers: Headers) -> None:
+        """The host, and the web page if there is one; before CORS, which answers without a token."""
+        for name in _SINGLE_HEADERS:
+            if len(headers.getlist(name)) > 1:
+                raise RequestError(400, "request", f"The header {name} was sent twice.")
+        serve = self._memory.config.serve
+        names = {"127.0.0.1", "localhost", "[::1]", serve.host.lower()}
+        names |= {entry.lower() for entry in serve.allow if not _is_page(entry)}
+        hosts = {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
+        if headers.get("host", "").lower() not in hosts:
             raise RequestError(
-                503,
-                "timeout",
-                "This took too long to wait for; it may still be finished.",
-                hint="Look before you send it again.",
+                421,
+                "host",
+                "This server does not answer for that host name.",
+                hint="Call it by 127.0.0.1 or localhost, or add the name to serve.allow.",
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin not in {*self._pages(), *(f"http://{h}" for h in hosts)}:
+            raise RequestError(
+                403,
+                "origin",
+                "This web page may not call the server.",
+                hint="Add it to serve.allow.",
             )
 
-    async def _listening(self, task: asyncio.Task[None], scope: Scope) -> None:
-        """Wait as long as there is something to tell, to somebody who may hear it."""
-        self._streams.add(task)
-        task.add_done_callback(self._streams.discard)
-        try:
-            while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
-                if not self._admission.still_lets_in(scope):
-                    task.cancel()
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        task.result()
+    def _pages(self) -> set[str]:
+        """The origins of the web pages that the user has listed."""
+        return {entry.lower() for entry in self._memory.config.serve.allow if _is_page(entry)}
 
-
-class _Load:
-    """How many are at it right now: who asks and who only listens do not take each other's place."""
-
-    def __init__(self) -> None:
-        self._asking = 0
-        self._listening = 0
-
-    def begin(self, scope: Scope) -> None:
-        """A request has come."""
-        self._count(scope, 1)
-
-    def end(self, scope: Scope) -> None:
-        """It has been answered, or given up."""
-        self._count(scope, -1)
-
-    def check(self, scope: Scope) -> None:
-        """Raise RequestError if it is one too many; whether we are well is always told."""
+    def _check_load(self, scope: Scope) -> None:
         if _listens(scope):
-            if self._listening > _MOST_STREAMS:
+            if self._open[True] > MAX_STREAMS:
                 raise RequestError(503, "busy", "Too many listeners.", hint="Try again later.")
-        elif self._asking > _MOST_AT_ONCE and not is_open(scope):
+        elif self._open[False] > MAX_AT_ONCE and not _is_open(scope):
             raise RequestError(503, "busy", "Too many requests at once.", hint="Try again.")
 
-    def _count(self, scope: Scope, one: int) -> None:
-        if _listens(scope):
-            self._listening += one
-        else:
-            self._asking += one
+    def _check_token(self, scope: Scope, headers: Headers) -> None:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            token = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
+        if not self._token.accepts(token.strip()):
+            raise RequestError(
+                401,
+                "token",
+                "The token is missing or wrong.",
+                hint="Send the header that this prints: memolith token --header",
+            )
+
+    def _check_rate(self) -> None:
+        now, limit = clock.monotonic(), MAX_REQUESTS_PER_SECOND
+        self._allowance = min(limit, self._allowance + (now - self._counted_at) * limit)
+        self._counted_at = now
+        if self._allowance < 1:
+            raise RequestError(429, "too-many", "Too many requests.", hint="Wait a moment.")
+        self._allowance -= 1
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        self._metrics.note_request(scope, status, seconds)
+        log.info(
+            "msg=request method=%s path=%s status=%d ms=%.1f",
+            _shown(scope["method"]),
+            _shown(scope["path"]),
+            status,
+            seconds * 1000,
+        )
+
+
+class _TokenFile:
+    """The token as its file has it now; a rotated one counts from the next request on."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._stamp: tuple[int, int, int] | None = None
+        self._token = ""
+
+    def accepts(self, given: str) -> bool:
+        """Whether this is the token."""
+        token = self._current()
+        return bool(token) and hmac.compare_digest(token.encode(), given.encode(errors="replace"))
+
+    def _current(self) -> str:
+        try:
+            found = os.stat(os.path.join(self._root, TOKEN), follow_symlinks=False)
+        except OSError:
+            return ""
+        # The change time too: taking others' rights away changes nothing else.
+        stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+        if stamp != self._stamp:
+            try:
+                with Folder(self._root) as folder:
+                    self._token = read_token(folder)
+            except MemolithError as error:
+                log.warning("token refused: %s", error.message)
+                self._token = ""
+            self._stamp = stamp
+        return self._token
+
+
+class _Reply:
+    """Sends an answer with headers of ours, and knows how far it is."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._is_whole = False
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        """Send one message."""
+        self._is_whole = message["type"] == "http.response.body" and not message.get("more_body")
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), *_SAFE_HEADERS]
+        await self._send(message)
+
+    async def end(self) -> None:
+        """End a stream: its reader must not take it for a broken connection."""
+        if self.status and not self._is_whole:
+            await self({"type": "http.response.body"})
+
+
+async def _body(scope: Scope, headers: Headers, receive: Receive) -> bytes:
+    """The whole body, within its limits of size and time."""
+    limit = MAX_RECALL_BYTES if scope["path"] == RECALL_PATH else MAX_BODY_BYTES
+    announced = headers.get("content-length", "0")
+    if scope["method"] in _WITHOUT_BODY and announced == "0":
+        return b""
+    too_large = RequestError(
+        413, "too-large", f"The body is larger than {limit:,} bytes.", hint="Send less at a time."
+    )
+    if announced.isdecimal() and int(announced[:20]) > limit:
+        raise too_large
+    body = bytearray()
+    message: Message = {"more_body": True}
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while message.get("more_body"):
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RequestError(400, "request", "The caller went away.")
+                body += message.get("body", b"")
+                if len(body) > limit:
+                    raise too_large
+    except TimeoutError:
+        raise RequestError(408, "timeout", "The body did not arrive in time.") from None
+    return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body in one message, then whatever else the connection says."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+def _check_content_type(scope: Scope, headers: Headers) -> None:
+    given = headers.get("content-type")
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    if scope["method"] in _WITHOUT_BODY or (given is None and not has_body):
+        return
+    if (given or "").partition(";")[0].strip().lower() != "application/json":
+        raise RequestError(
+            415,
+            "content-type",
+            "The body must be JSON.",
+            hint="Send Content-Type: application/json",
+        )
+
+
+def _is_page(entry: str) -> bool:
+    return "://" in entry or entry == "null"
+
+
+def _is_open(scope: Scope) -> bool:
+    """Whether this needs no token."""
+    return scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD")
 
 
 def _is_stream(scope: Scope) -> bool:
@@ -190,7 +360,7 @@ def _is_stream(scope: Scope) -> bool:
 
 
 def _listens(scope: Scope) -> bool:
-    """Whether somebody waits for what there will be to tell, and asks for nothing."""
+    """Whether the caller waits for news, and asks for nothing."""
     return _is_stream(scope) and scope["method"] == "GET"
 
 

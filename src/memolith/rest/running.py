@@ -1,32 +1,61 @@
-"""Run the server until it is told to stop."""
+"""Run the server: take the port, log, answer until it is told to stop."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import socket
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from memolith.errors import ConfigError
 from memolith.memory import Memory
-from memolith.rest.app import build_app
-from memolith.rest.guard import Guard
-from memolith.rest.patience import ImpatientProtocol
+
+if TYPE_CHECKING:  # it loads FastAPI
+    from memolith.rest.guard import Guard
 
 _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
 # Connections, most of which rest; requests are counted by the guard. Above it, file handles run out.
-_MOST_CONNECTIONS = 900
+_MAX_CONNECTIONS = 900
 PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
-# Libraries that tell each of their steps, such as every change of a file.
+# Libraries that log each of their steps, such as every change of a file.
 _TALKATIVE = ("uvicorn", "mcp")
+_TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything else is done; raises ConfigError when that is not possible."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio switches Nagle's algorithm off only where the protocol is named; with it, every answer
+    # but the first of a connection waits 40 ms for the acknowledgement of its own headers.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+        sock.listen()  # until somebody does, the port can be bound by others who start now
+    except OSError as error:
+        sock.close()
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        other_port = "Choose another port: --port 0 takes any free one."
+        raise ConfigError(
+            f"Cannot listen on {host} port {port}: {error.strerror or error}.",
+            setting="serve.port" if taken else "serve.host",
+            origin="serve",
+            hint=other_port if taken else "serve.host must be an address of this machine.",
+        ) from error
+    return sock
 
 
 class LogLine(logging.Formatter):
-    """One line for each thing that happened: key=value pairs, a trace only for bugs."""
+    """One line for each event: key=value pairs, a trace only for bugs."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -49,6 +78,8 @@ def set_up_logs(level: str) -> None:
 
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
+    from memolith.rest.app import build_app
+
     memory.index.warm()  # so that the first search is quick
     run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
 
@@ -64,16 +95,15 @@ def run(guard: Guard, sock: socket.socket, ready: Callable[[], None]) -> None:
         proxy_headers=False,
         ws="none",
         lifespan="on",
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_MAX_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GOODBYE_SECONDS,
     )
-    server = _Server(config, ready, guard.end_streams)
-    asyncio.run(server.serve(sockets=[sock]))
+    asyncio.run(_Server(config, ready, guard.end_streams).serve(sockets=[sock]))
 
 
 class _Server(uvicorn.Server):
-    """Tells when it is ready, and when it is about to stop."""
+    """Says when it is ready, and when it is about to stop."""
 
     def __init__(
         self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]
@@ -89,6 +119,51 @@ class _Server(uvicorn.Server):
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say so, then stop: streams would be waited for until our patience is over."""
+        """Say so, then stop: without that, uvicorn waits for streams until its time-out."""
         self._stopping()
         await super().shutdown(sockets)
+
+
+class ImpatientProtocol(H11Protocol):
+    """A connection that is closed when the headers of a request do not arrive in time.
+
+    uvicorn waits for their end for ever. The time runs from the connection, or from the first byte of
+    a further request. (The guard limits the time of a body.)
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody connects."""
+        super().connection_made(transport)
+        self._start_timer()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes of a request, which may be all of its headers."""
+        super().data_received(data)
+        # No cycle before the first request, whatever its type says.
+        if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
+            self._start_timer()
+        else:
+            self._stop_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            from memolith.rest import guard
+
+            self._timer = self.loop.call_later(guard.TIMEOUT_SECONDS, self._close_late)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close_late(self) -> None:
+        if self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
+            self.transport.write(_TOO_LATE)
+        self.transport.close()
