@@ -24,21 +24,21 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_849, 16),
-    "cli": (3_794, 55),
+    "cli": (3_899, 55),
     "config": (717, 4),
     "context": (1_757, 20),
     "embed": (569, 8),
     "files": (3_114, 23),
     "index": (2_720, 25),
     "ingest": (1_174, 15),
-    "jobs": (9_457, 84),
+    "jobs": (9_459, 83),
     "llm": (729, 9),
     "mcp_server": (1_963, 21),
     "rest": (2_105, 24),
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_508, 376)
+CEILING_OF_ALL = (35_615, 375)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

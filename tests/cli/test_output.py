@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import random
+import sys
+import time
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -177,12 +179,76 @@ def test_a_table_on_a_terminal_stays_within_its_width(root: str) -> None:
     program("save", "A note in a file whose name leaves no room for its text", "--root", root)
     screen = in_terminal("list", "--root", root, env={"COLUMNS": "70"}).out
     lines = screen.splitlines()
+    assert lines.pop(0).split() == ["\x1b[2mplace", "category", "id", "text\x1b[0m"]
     assert len(lines) == 4
     assert max(columns(line) for line in lines) <= 70
     assert lines[0].startswith("memory/fact/")
     assert lines[1] == "    A note in a file whose name leaves no room for its text"
     assert [line[-1] for line in lines[2:]] == ["…", "…"]
     assert {line.index(" note ") for line in lines[2:]} == {len("MEMORY.md#L13 ")}
+    assert screen.splitlines()[0].index("category") - len("\x1b[2m") == len("MEMORY.md#L13  ")
+
+
+@pytest.fixture
+def trimmed(root: str) -> str:
+    """A memory whose newest job took one of two records out of MEMORY.md."""
+    program("remember", "The boat is red and " + "very " * 40 + "old", "--root", root)
+    program("remember", "The house is green", "--root", root)
+    program("trim", "--max-records", "1", "--root", root)
+    return root
+
+
+def test_a_diff_is_words_in_colours_wrapped_between_words(trimmed: str) -> None:
+    screen = in_terminal("jobs", "diff", "--last", "--root", trimmed, env={"COLUMNS": "60"}).out
+    lines = screen.splitlines()
+    assert lines[0] == "\x1b[1mMEMORY.md:\x1b[0m"
+    assert lines[1].startswith("\x1b[31m- \x1b[0m\x1b[31m20")
+    assert " note: The boat is red and very" in lines[1]
+    assert lines[2].startswith("  \x1b[31mvery ")
+    assert (
+        max(columns(line.replace("\x1b[31m", "").replace("\x1b[0m", "")) for line in lines[:4])
+        <= 60
+    )
+    assert "{" not in screen
+    plain = program("jobs", "diff", "--last", "--root", trimmed).out
+    assert "very " * 40 + "old\n" in plain
+    assert "\x1b" not in plain
+
+
+def test_long_work_has_a_bar_with_rate_and_time_left_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(output, "_DELAY_SECONDS", 0.0)
+    with output.progress("Indexing", "files") as bar:
+        while "Indexing" not in stream.getvalue():
+            time.sleep(0.01)
+        bar(1200, 5000)
+        while "1,200 of 5,000 files" not in stream.getvalue():
+            time.sleep(0.01)
+    assert "/s · " in stream.getvalue()
+    assert " s left" in stream.getvalue()
+    assert stream.getvalue().endswith("\x1b[2K")  # nothing of it stays on the screen
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_short_work_and_a_pipe_have_no_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with output.progress("Indexing", "files") as bar:
+        bar(1, 2)
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.progress("Indexing", "files") as bar:
+        bar(1, 2)
+    assert stream.getvalue() + capsys.readouterr().err == ""
 
 
 def columns(text: str) -> int:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
 from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
-from memolith.jobs.diffs import diff
 from memolith.jobs.kept import _decode_change, _encode_change
 
 LINES = st.lists(
@@ -110,18 +106,3 @@ def test_lines_behind_the_end_are_told_from_others() -> None:
         assert change is not None
         assert only_appends(change) is is_addition
         assert applied(change, data).endswith(b"\nnew\n" if data else b"new\n")
-
-
-def test_the_diff_is_one_that_patch_understands(tmp_path: Path) -> None:
-    before = b"title\nold 1\nkeep\nold 2\nend\n"
-    edits = Edits("MEMORY.md", before)
-    edits.insert(2, b"summary\n")
-    edits.remove([2, 4])
-    edits.append(b"last")
-    change = edits.change()
-    assert change is not None
-    Path(tmp_path, "MEMORY.md").write_bytes(before)
-    subprocess.run(
-        ["patch", "-s", "MEMORY.md"], input=diff([change]).encode(), cwd=tmp_path, check=True
-    )
-    assert Path(tmp_path, "MEMORY.md").read_bytes() == applied(change, before)

@@ -340,7 +340,9 @@ def test_the_report_is_json_that_people_can_read(lived: Memory) -> None:
     report = lived.jobs.compact()
     kept = json.loads(Path(lived.root, f".memolith/jobs/{report.id}.json").read_text())
     assert kept["counts"] == dict(report.counts)
-    assert "\n+## Compacted on " in lived.jobs.diff(report.id)
+    archive = Path(lived.root, ".memolith/archive/MEMORY-archive.md").read_text("utf-8")
+    assert "\n## Compacted on " in f"\n{archive}"
+    assert ", word for word" in lived.jobs.diff(report.id)
 
 
 def test_what_was_said_in_several_months_stands_once_in_the_long_memory(

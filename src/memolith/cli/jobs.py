@@ -92,23 +92,8 @@ def print_report(
         output.say(f"  {label:<11}", text)
     for warning in report.warnings:
         output.note("warning: ", here(args, warning))
-    if diff_in is not None:
-        print_diff(report, diff_in)
-
-
-def print_diff(report: JobReport, memory: Memory) -> None:
-    """Print what a job would change, in lines that can be read."""
-    if not report.changes:
-        return
-    from memolith.files.folder import Folder
-    from memolith.files.passages import ledger_for
-    from memolith.jobs.diffs import changed_lines
-    from memolith.jobs.readable import readable_diff
-
-    with Folder(memory.root) as folder:
-        ledger = ledger_for(folder, changed_lines(report.changes).lines)
-    for line in readable_diff(report.changes, ledger):
-        output.say(line)
+    if diff_in is not None and report.changes:
+        output.diff(diff_in.jobs.diff(report))
 
 
 def _followed_by(report: JobReport, args: Arguments) -> Iterator[tuple[str, str]]:
@@ -208,11 +193,14 @@ def _list(memory: Memory, limit: int, *, as_json: bool) -> None:
     if jobs:
         output.table(
             (
-                report.id,
-                report.status,
-                _in_short(report),
-            )
-            for report in jobs
+                (
+                    report.id,
+                    report.status,
+                    _in_short(report),
+                )
+                for report in jobs
+            ),
+            ("job", "status", "what it did"),
         )
     elif not damaged:
         output.note(_NONE_KEPT if runs else _NONE_YET)
@@ -253,4 +241,4 @@ def _diff(memory: Memory, job_id: str, *, include_secret: bool, as_json: bool) -
     if as_json:
         output.say_json({"id": memory.jobs.show(job_id).id, "diff": text})
     else:
-        output.say(text.rstrip("\n"))
+        output.diff(text)

@@ -69,7 +69,8 @@ def run(args: Arguments) -> int:
         )
         return 0
     if page:
-        output.table((str(r.citation), r.category, handle(r.id), r.text) for r in page)
+        rows = ((str(r.citation), r.category, handle(r.id), r.text) for r in page)
+        output.table(rows, ("place", "category", "id", "text"))
     elif not shown:
         is_new = not (
             args.category or args.session or args.keyword or args.meta or hidden or elsewhere

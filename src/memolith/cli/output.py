@@ -1,22 +1,32 @@
-"""Everything that is printed. Text of a memory is shown as text: it cannot steer the terminal."""
+"""Everything that is printed. Text of a memory is shown as text: it cannot steer the terminal.
+
+`rich` is imported on a terminal only, where long texts are wrapped and long work has a bar.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import StringIO, TextIOWrapper
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from memolith.cli.usage import terminal_width
+from memolith import clock as clocks
 from memolith.errors import StorageError
 from memolith.text.cleaning import clean, one_line, spelled
 
-_NARROWEST = 32  # columns that a text needs to be read
-_WIDEST = 24  # a wider cell does not push those of other rows to the right
-_BOLD, _DIM, _MARK, _PLAIN = "\033[1m", "\033[2m", "\033[1;33m", "\033[0m"
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from memolith.types import Progress
+
+_MIN_COLUMNS = 32  # that a text needs to be read
+_MAX_CELL = 24  # a wider cell does not push those of other rows to the right
+_DELAY_SECONDS = 0.5  # work that takes less has no bar
+_PLAIN = "\033[0m"
 
 
 def prepare() -> None:
@@ -37,17 +47,42 @@ class Styled(str):
 
 def bold(text: str) -> str:
     """The text cleaned, and bold on a terminal."""
-    return Styled(f"{_BOLD}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
+    return _styled("1", text)
 
 
 def dim(text: str) -> str:
     """The text cleaned, and dim on a terminal."""
-    return Styled(f"{_DIM}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
+    return _styled("2", text)
 
 
 def mark(text: str) -> str:
     """The text cleaned, and in a colour of its own on a terminal."""
-    return Styled(f"{_MARK}{clean(text)}{_PLAIN}") if is_styled() else clean(text)
+    return _styled("1;33", text)
+
+
+def red(text: str) -> str:
+    """The text cleaned, and red on a terminal."""
+    return _styled("31", text)
+
+
+def green(text: str) -> str:
+    """The text cleaned, and green on a terminal."""
+    return _styled("32", text)
+
+
+def yellow(text: str) -> str:
+    """The text cleaned, and yellow on a terminal."""
+    return _styled("33", text)
+
+
+def _styled(code: str, text: str) -> str:
+    return Styled(f"\033[{code}m{clean(text)}{_PLAIN}") if text and is_styled() else clean(text)
+
+
+def is_styled(stream: TextIO | None = None) -> bool:
+    """Whether a stream, by default the output, is a terminal that shows colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return (stream or sys.stdout).isatty() and not plain
 
 
 def say(*parts: str) -> None:
@@ -59,8 +94,15 @@ def note(*parts: str) -> None:
     """Print a line beside the output, on standard error: programs that read us do not get it."""
     try:
         sys.stderr.write(_cleaned(parts) + "\n")
-    except OSError:  # nobody to tell
+    except OSError:  # nobody reads it
         give_up(sys.stderr)
+
+
+def warn(*warnings: str) -> None:
+    """Print each warning on standard error."""
+    start = "memolith: "
+    for warning in warnings:
+        note(Styled(f"\033[33m{start}{_PLAIN}") if is_styled(sys.stderr) else start, warning)
 
 
 def say_json(content: object) -> None:
@@ -79,7 +121,7 @@ def write(text: str) -> None:
 
 
 def finish() -> None:
-    """Bring out everything that was printed, so that a full disk is noticed while we can say so."""
+    """Flush the output, so that a full disk is noticed while there is still an exit code to give."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -110,28 +152,33 @@ def to_json(content: object, stream: TextIO) -> str:
     return spelled(text)
 
 
-def table(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in columns; on a terminal, the last column is cut at the right edge.
+def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
+    """Print rows in columns. A terminal shows their heads and cuts the last column at its edge.
 
-    Where it would be squeezed too much, it gets a line of its own.
+    Where the last column would have too little room, it gets a line of its own.
     """
     cells = [[one_line(cell) for cell in row] for row in rows]
     edge = terminal_width() if sys.stdout.isatty() else None
+    if edge is not None and heads and cells:
+        cells.insert(0, list(heads))
     widths = [
-        max((_width(cell) for cell in column if edge is None or _width(cell) <= _WIDEST), default=0)
+        max(
+            (_width(cell) for cell in column if edge is None or _width(cell) <= _MAX_CELL),
+            default=0,
+        )
         for column in list(zip(*cells, strict=True))[:-1]
     ]
-    for *left, last in cells:
-        start = "".join(
-            cell + " " * max(2, width - _width(cell) + 2)
-            for cell, width in zip(left, widths, strict=True)
-        )
+    for number, (*left, last) in enumerate(cells):
+        pairs = zip(left, widths, strict=True)
+        start = "".join(cell + " " * max(2, room - _width(cell) + 2) for cell, room in pairs)
         if edge is None:
             say((start + last).rstrip())
-        elif edge - _width(start) >= _NARROWEST:
+        elif heads and not number:
+            say(dim((start + last).rstrip()))
+        elif edge - _width(start) >= _MIN_COLUMNS:
             say((start + _cut(last, edge - _width(start))).rstrip())
         else:
-            say(start.rstrip())
+            say("  ".join(left))
             say("    ", _cut(last, edge - 4))
 
 
@@ -157,10 +204,126 @@ def _width(text: str) -> int:
     )
 
 
-def is_styled() -> bool:
-    """Whether the output is a terminal that shows colours."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain
+def terminal_width() -> int:
+    """The columns of the terminal, or 80."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(20, int(columns))
+    try:
+        return max(20, os.get_terminal_size(1).columns or 80)
+    except OSError:
+        return 80
+
+
+def wrapped(text: str, indent: int) -> list[str]:
+    """The text in lines that fit behind an indent on the terminal, broken between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    room = max(16, terminal_width() - indent)
+    lines = Text(clean(text)).wrap(Console(width=room), room)
+    return [line.plain.rstrip() for line in lines]
+
+
+def paragraph(
+    start: str,
+    text: str,
+    *,
+    label: Callable[[str], str] = str,
+    body: Callable[[str], str] = str,
+) -> None:
+    """Print `start` and the text; on a terminal the text is wrapped in a column of its own."""
+    if not sys.stdout.isatty():
+        say(start, text)
+        return
+    indent = _width(start)
+    for number, line in enumerate(wrapped(text, indent) or [""]):
+        say(" " * indent if number else label(start), body(line))
+
+
+def diff(text: str) -> None:
+    """Print changes as `Jobs.diff` gives them; red goes, green comes, of yellow the marks change."""
+    colours = {"-": red, "+": green, "~": yellow}
+    for line in text.splitlines():
+        sign, colour = line[:2], colours.get(line[:1])
+        if colour is None or sign.strip() not in colours:
+            say(bold(line))
+        else:
+            paragraph(sign, line[2:], label=colour, body=colour)
+
+
+@contextmanager
+def progress(label: str, unit: str = "") -> Iterator[Progress]:
+    """Show a bar for work that takes long, if standard error is a terminal.
+
+    Yields a function to call with the number of units that are done and of all; until it is called,
+    the bar shows only that something goes on.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    bar = _Bar(label, unit)
+    try:
+        yield bar.update
+    finally:
+        bar.stop()
+
+
+class _Bar:
+    """A bar in the width of the window, with rate and time left; it appears after a moment."""
+
+    def __init__(self, label: str, unit: str) -> None:
+        self._label, self._unit = label, unit
+        self._lock = threading.Lock()
+        self._done, self._total, self._since = 0, 0, clocks.monotonic()
+        self._shown: Bar | None = None
+        self._ended = False
+        self._timer = threading.Timer(_DELAY_SECONDS, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._ended:
+                return
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=None),
+                TextColumn("{task.fields[detail]}"),
+                TimeElapsedColumn(),
+            )
+            console = Console(stderr=True, no_color=not is_styled(sys.stderr))
+            self._shown = Progress(*columns, console=console, transient=True, expand=True)
+            self._shown.add_task(self._label, total=None, detail="")
+            self._shown.start()
+            self._draw()
+
+    def update(self, done: int, total: int) -> None:
+        """Say how far the work is."""
+        with self._lock:
+            self._done, self._total = done, total
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._shown is not None and self._total:
+            rate = self._done / max(0.001, clocks.monotonic() - self._since)
+            detail = f"{self._done:,} of {self._total:,} {self._unit}".rstrip()
+            if self._done and self._unit:
+                left = (self._total - self._done) / rate
+                detail += f" · {rate:,.0f}/s · {left:,.0f} s left"
+            task = self._shown.task_ids[0]
+            self._shown.update(task, completed=self._done, total=self._total, detail=detail)
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._shown is not None:
+                self._shown.stop()
 
 
 def _cleaned(parts: Iterable[str]) -> str:

@@ -69,7 +69,6 @@ def run(args: Arguments) -> int:
 
 def _planned(memory: Memory, args: Arguments) -> TrimReport:
     """What a trim would do; unless JSON is wanted, its changes are printed."""
-    from memolith.cli.jobs import print_diff
     from memolith.jobs.trim import trim_report
 
     job = memory.jobs.trim(dry_run=True)
@@ -80,7 +79,7 @@ def _planned(memory: Memory, args: Arguments) -> TrimReport:
         output.say(output.bold("Would trim"), f"  {counted(report.proposed, 'record')} to archive")
         output.say(f"  keeps    {report.before - report.proposed:,} of {report.before:,}")
         output.say("  do it    ", again(args, f"trim{given}"))
-        print_diff(job, memory)
+        output.diff(memory.jobs.diff(job))
     return report
 
 

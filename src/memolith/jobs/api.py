@@ -295,15 +295,15 @@ class Jobs:
         with self._place.reading() as folder:
             return kept.find_job(folder, job_id)
 
-    def diff(self, job_id: str, *, include_secret: bool = False) -> str:
-        """What a job changed, or what a proposal would change, as a unified diff.
+    def diff(self, job: str | JobReport, *, include_secret: bool = False) -> str:
+        """What a job changed, or what a dry run or a proposal would change, in lines that people read.
 
         A line stands for each secret record, unless asked for.
         """
-        made = self.show(job_id).changes
+        changes = (job if isinstance(job, JobReport) else self.show(job)).changes
         with self._place.reading() as folder:
-            ledger = ledger_for(folder, diffs.changed_lines(made).lines)
-        return diffs.diff(made, include_secret=include_secret, ledger=ledger)
+            ledger = ledger_for(folder, diffs.changed_lines(changes).lines)
+        return "\n".join(diffs.diff(changes, include_secret=include_secret, ledger=ledger))
 
     def approve(
         self,

@@ -1,4 +1,4 @@
-"""Changes to files, shown as a unified diff."""
+"""Changes to files as a person reads them: records by their texts, archives in one line."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.ledger import NO_MARKS, Ledger
 from memolith.files.passages import secret_lines
+from memolith.files.record_format import readable_record
+from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
-from memolith.jobs.reports import Change
-from memolith.text.wording import HIDDEN
+from memolith.jobs.reports import Change, Hunk
+from memolith.text.wording import HIDDEN, counted
+from memolith.types import Record
 
 
 def diff(
     changes: Iterable[Change], *, include_secret: bool = False, ledger: Ledger = NO_MARKS
-) -> str:
-    """The changes as a unified diff without context; a line stands for each secret record.
+) -> Iterator[str]:
+    """Lines that begin with `-` where text goes, `+` where it comes, `~` where only its marks change.
 
-    What people read comes first, archives last. `ledger` is that of the files they are in.
+    A line stands for each secret record, unless asked for. Files that people read come first,
+    archives last. `ledger` is that of the files they are in.
     """
-    return "".join(
-        f"{line[0]}{HIDDEN}\n" if not include_secret and _is_secret_row(line, ledger) else line
-        for change in sorted(changes, key=lambda one: one.path.startswith(layout.ARCHIVE_FOLDER))
-        for line in _diff_lines(change)
-    )
+    for change in sorted(changes, key=_is_archive):
+        if _is_archive(change):
+            yield f"{change.path}: {_archived(change)} added, word for word"
+            continue
+        yield f"{change.path}:"
+        for hunk in change.hunks:
+            yield from _hunk(hunk, ledger, include_secret=include_secret)
 
 
 def changed_lines(changes: Iterable[Change]) -> Document:
@@ -34,28 +40,84 @@ def changed_lines(changes: Iterable[Change]) -> Document:
     return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
 
 
-def _is_secret_row(row: str, ledger: Ledger) -> bool:
-    return is_secret_line(row[1:].encode(errors="surrogateescape"), ledger)
+def _is_archive(change: Change) -> bool:
+    return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
 
 
-def is_secret_line(line: bytes, ledger: Ledger) -> bool:
-    """Whether a line is a secret record, or tells one of these again; prose of people is neither."""
+def _archived(change: Change) -> str:
+    lines = [line for hunk in change.hunks for line in split_lines(hunk.inserted)]
+    records = sum(readable_record(line) is not None for line in lines)
+    months = len(long_memory.LongMemory.parse(b"".join(lines)).blocks)
+    return counted(months, "month") if months and not records else counted(records, "record")
+
+
+def _hunk(hunk: Hunk, ledger: Ledger, *, include_secret: bool) -> Iterator[str]:
+    old, new = split_lines(hunk.removed), split_lines(hunk.inserted)
+    before, after = _by_id(old), _by_id(new)
+    marked = {
+        name: marks
+        for name in before.keys() & after.keys()
+        if (marks := _changed_marks(before[name], after[name]))
+    }
+    for sign, lines in (("-", old), ("+", new)):
+        for line in lines:
+            record = readable_record(line)
+            marks = marked.get(record.id, "") if record else ""
+            if marks and sign == "-":
+                continue
+            rows = list(_rows(line, record, ledger, include_secret=include_secret))
+            yield from (f"{'~' if marks else sign} {row}".rstrip() for row in rows)
+            if marks and rows != [HIDDEN]:
+                yield f"~   {marks}"
+
+
+def _by_id(lines: Iterable[bytes]) -> dict[str, Record]:
+    return {record.id: record for line in lines if (record := readable_record(line)) is not None}
+
+
+def _changed_marks(old: Record, new: Record) -> str:
+    """What differs between two versions of a record with the same text."""
+    if old.text != new.text:
+        return ""
+    before, after = _marks(old), _marks(new)
+    return ", ".join(
+        f"{name}: {before[name]} → {after[name]}" for name in before if before[name] != after[name]
+    )
+
+
+def _marks(record: Record) -> dict[str, str]:
+    marks = {
+        **record.provenance.to_dict(),
+        "category": record.category,
+        "keywords": " ".join(record.keywords),
+        "expires": record.expires,
+        "supersedes": record.supersedes,
+        "metadata": dict(record.metadata) or None,
+    }
+    return {name: str(value or "none") for name, value in marks.items()}
+
+
+def _rows(
+    line: bytes, record: Record | None, ledger: Ledger, *, include_secret: bool
+) -> Iterator[str]:
+    """A line as it is read: of a record its day, category and text; of a summary what is not secret."""
+    if not include_secret and _is_hidden(line, record, ledger):
+        yield HIDDEN
+    elif record is None:
+        yield line.decode(errors="backslashreplace").rstrip("\r\n")
+    else:
+        shown = record if include_secret else ledger.without_secrets(record)
+        first, *more = shown.text.split("\n")
+        yield f"{record.created.date().isoformat()} {record.category}: {first}"
+        yield from (f"  {row}" for row in more)
+
+
+def _is_hidden(line: bytes, record: Record | None, ledger: Ledger) -> bool:
+    """Whether a line is a secret record, or repeats one; prose of people is neither."""
+    if record is not None and (record.sensitivity == "secret" or record.id in ledger.secret):
+        return True
+    if record is not None and record.category == "compaction":
+        return False  # shown without its secret lines
     document = Document.parse("", line)
     is_ours = any(one.data.startswith(b"- ") or one.looks_like_record for one in document.lines)
     return is_ours and bool(secret_lines(document, ledger))
-
-
-def _diff_lines(change: Change) -> Iterator[str]:
-    yield f"--- {'/dev/null' if change.created else change.path}\n+++ {change.path}\n"
-    shift = 0
-    for hunk in change.hunks:
-        old, new = split_lines(hunk.removed), split_lines(hunk.inserted)
-        left = f"{hunk.line + bool(old)},{len(old)}"
-        right = f"{hunk.line + shift + bool(new)},{len(new)}"
-        yield f"@@ -{left} +{right} @@\n"
-        shift += len(new) - len(old)
-        for mark, lines in (("-", old), ("+", new)):
-            for line in lines:
-                yield mark + line.decode(errors="backslashreplace").removesuffix("\n") + "\n"
-                if not line.endswith(b"\n"):
-                    yield "\\ No newline at end of file\n"

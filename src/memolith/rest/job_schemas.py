@@ -40,7 +40,7 @@ class JobsAnswer(BaseModel):
 
 
 class DiffAnswer(BaseModel):
-    """Changes line by line, as a unified diff."""
+    """Changes in lines that people read."""
 
     diff: str
 
