@@ -90,6 +90,12 @@ def test_the_body_counts_more_than_the_address(client: TestClient) -> None:
     assert (content["chatId"], content["topK"]) == ("7", 1)
 
 
+def test_a_chat_may_be_a_number(client: TestClient) -> None:
+    content = client.post(PATH, json={"input": "heron", "chatId": 7}).json()
+    assert content["chatId"] == "7"
+    assert "Ana" not in content["recap"]
+
+
 @pytest.mark.parametrize("empty", [None, ""])
 def test_a_chat_in_the_address_counts_where_the_body_leaves_it_open(
     client: TestClient, empty: str | None
@@ -149,7 +155,7 @@ BAD = [
     b'{"input": []}', b'{"input": ["x"]}', b'{"input": [5]}', b'{"input": ["heron", 5]}', b'{"input": "heron", "topK": 0}',
     b'{"input": "heron", "topK": 101}', b'{"input": "heron", "topK": "many"}',
     b'{"input": "heron", "topK": true}', b'{"input": "heron", "topK": 1.5}',
-    b'{"input": "heron", "chatId": 7}', b"[" * 50_000, b'{"input": "%s"}' % (b"x" * 9000),
+    b'{"input": "heron", "chatId": true}', b'{"input": "heron", "chatId": [7]}', b"[" * 50_000, b'{"input": "%s"}' % (b"x" * 9000),
 ]  # fmt: skip
 
 

@@ -83,6 +83,23 @@ def test_who_has_not_seen_the_file_gets_a_409_with_both_versions(
     assert Path(server_memory.root, "MEMORY.md").read_bytes() == before
 
 
+def test_an_editor_that_sends_no_version_may_change_all_but_remove_no_record(
+    client: TestClient, server_memory: Memory
+) -> None:
+    server_memory.remember("Ana owns the release key")
+    read = call(client, "memory.getFile", path="MEMORY.md").json()["result"]
+    content = f"{read['content']}The heron nests by the lake.\n"
+    written = call(client, "memory.writeFile", path="MEMORY.md", content=content)
+    assert written.status_code == 200
+    [backup] = server_memory.files.backups()
+    assert backup.name == written.json()["result"]["backup"]
+    server_memory.remember("Ben moved to Oslo")  # which the page has not seen
+    refused = call(client, "memory.writeFile", path="MEMORY.md", content=content)
+    now = call(client, "memory.getFile", path="MEMORY.md").json()["result"]["version"]
+    assert (refused.status_code, refused.json()["error"]["current"]) == (409, now)
+    assert len(server_memory.records()) == 2
+
+
 PATHS = [
     "LONGMEMORY.md", "USER.md", "memory/MEMORY.md", ".memolith/archive/MEMORY-archive.md",
     "memory/2026-11-14.md/..", "../MEMORY.md", "/etc/passwd", "memory/../MEMORY.md", "", "memolith.toml",

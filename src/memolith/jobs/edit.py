@@ -33,7 +33,7 @@ from memolith.visibility import Patterns, raises_trust, trust, trust_in_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What a file shall say, and the version that its editor had read.
+    """What a file shall say, and the version that its editor had read, "" if it does not know.
 
     Prose in it counts as the user's, like an edit by hand: whole files are for editors in which a
     person types, whatever they come in by. Records keep to the trust of their channel.
@@ -95,6 +95,7 @@ def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: 
     before = Document.parse(edit.path, data or b"")
     hidden = _secret_lines(folder, before)
     after = _with_secrets(before, hidden, Document.parse(edit.path, _encoded(edit)))
+    _check_nothing_is_lost(edit, before, after)
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
     versions: dict[int, Record] = {} if edit.by_user else _new_versions(before, after, edit, now)
@@ -150,21 +151,31 @@ def version_of(data: bytes | None) -> str:
 
 
 def _check_version(edit: Edit, current: str) -> None:
-    if current and not edit.version:
-        raise VersionConflictError(
-            f"{edit.path} is there already, and `version` is missing.",
-            path=edit.path,
-            given="",
-            current=current,
-            hint="Read it, and send the `version` that comes with it.",
-        )
-    if edit.version != current:
+    if edit.version and edit.version != current:
         raise VersionConflictError(
             f"{edit.path} is not what was read: somebody has changed it since.",
             path=edit.path,
             given=edit.version,
             current=current,
             hint="Read it again, and make the change there.",
+        )
+
+
+def _check_nothing_is_lost(edit: Edit, before: Document, after: Document) -> None:
+    """An editor that sends no version may have read an older file: it must not remove records."""
+    if edit.version:
+        return
+    missing = {record.id for _, record in before.records()} - {
+        record.id for _, record in after.records()
+    }
+    if missing:
+        raise VersionConflictError(
+            f"This would remove {counted(len(missing), 'record')} of {edit.path},"
+            " and `version` is missing.",
+            path=edit.path,
+            given="",
+            current=version_of(before.data),
+            hint="Read it, and send the `version` that comes with it.",
         )
 
 

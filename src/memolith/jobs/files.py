@@ -41,9 +41,10 @@ class Files:
         gate.check_is_text(path=path)
         return read_file(self._store.profile, path, include_secret=include_secret)
 
-    def write(self, path: str, content: str, version: str) -> EditReport:
+    def write(self, path: str, content: str, version: str = "") -> EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
 
+        Without a version it is replaced as long as no record is removed.
         The old content is saved as a backup, and placeholder lines become their secret records again.
         If a caller other than the user changes the text of a record of the user's, that text becomes
         a new version of it.

@@ -30,10 +30,9 @@ from memolith.rest import (
     health,
     jobs,
     reading,
-    recalling,
     records,
-    rpc,
     searching,
+    seed_routes,
     upkeep,
 )
 from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, not_json
@@ -110,12 +109,11 @@ def build_api(memory: Memory) -> FastAPI:
         upkeep,
         jobs,
         experiences,
-        events,
-        recalling,
-        rpc,
         health,
     ):
         api.include_router(module.routes)
+    api.include_router(events.router)
+    api.include_router(seed_routes.router)
     api.include_router(health.status_routes)
     return api
 
@@ -128,12 +126,14 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
     def tell(report: Reconfiguration) -> None:
         metrics.reloads.labels("problem" if report.problem else "done").inc()
         _log_reload(report)
-        news.tell_settings(report)
+        news.publish_settings(report)
 
     api.state.on_reload = tell
     news.open()
     following = await asyncio.to_thread(follow_settings, memory, tell, on_problem=log.warning)
-    files = await asyncio.to_thread(follow_files, memory, on_problem=log.warning)
+    files = await asyncio.to_thread(
+        follow_files, memory, on_problem=log.warning, on_change=news.publish_files
+    )
     scheduler = Scheduler(memory.jobs)
     scheduler.start()
     try:
@@ -143,7 +143,7 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(scheduler.stop)
         await asyncio.to_thread(following.close)
         await asyncio.to_thread(files.close)
-        await asyncio.to_thread(news.close)
+        news.close()
 
 
 def _log_reload(report: Reconfiguration) -> None:
