@@ -31,14 +31,14 @@ CEILINGS = {
     "files": (3_114, 23),
     "index": (2_720, 25),
     "ingest": (1_174, 15),
-    "jobs": (9_459, 83),
+    "jobs": (9_467, 83),
     "llm": (729, 9),
     "mcp_server": (1_963, 21),
-    "rest": (2_105, 24),
+    "rest": (2_073, 22),
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_615, 375)
+CEILING_OF_ALL = (35_591, 373)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.
