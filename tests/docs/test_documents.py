@@ -101,3 +101,16 @@ def test_every_link_to_a_file_of_the_repository_leads_somewhere(document: Path) 
     text = document.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_link_to_a_heading_leads_to_one(document: Path) -> None:
+    links = re.findall(r"\]\(([\w./-]*\.md)?#([\w-]+)\)", document.read_text(encoding="utf-8"))
+    pages = [(document.parent / page if page else document, anchor) for page, anchor in links]
+    assert [anchor for page, anchor in pages if anchor not in anchors(page)] == []

@@ -41,19 +41,19 @@ def _tool(name: str) -> Iterator[str]:
         *(["idempotent"] if tool.idempotent else []),
         *([] if tool.for_groups else ["not in groups"]),
     ]
+    arguments = "; ".join(
+        f"`{argument}`: {_words(schema)}{', required' if argument in tool.required else ''}"
+        for argument, schema in tool.properties.items()
+    )
     yield f"\n### {name}\n"
-    yield f"*{', '.join(marks)}*\n"
-    yield f"{tool.description}\n"
-    yield "| argument | |\n|---|---|"
-    for argument, schema in tool.properties.items():
-        needed = ", required" if argument in tool.required else ""
-        yield f"| `{argument}` | {_words(schema)}{needed} |"
-    yield f"\nAnswers with {', '.join(f'`{key}`' for key in tool.output)}."
+    yield f"{tool.description} *({', '.join(marks)})*\n"
+    yield f"- Arguments: {arguments}."
+    yield f"- Answers with {', '.join(f'`{key}`' for key in tool.output)}."
 
 
 def _words(schema: dict[str, Any]) -> str:
     if "enum" in schema:
-        return " \\| ".join(f"`{value}`" for value in schema["enum"])
+        return " or ".join(f"`{value}`" for value in schema["enum"])
     words = {
         "string": "text",
         "integer": "whole number",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memolith.text.date_grammar import LIKELY, MAYBE, SURE, Phrase
+from memolith.text.date_grammar import LIKELY, MAYBE, SURE
 from memolith.text.date_named import NAMED
 from memolith.text.date_parts import parts_of_time
 from memolith.text.date_relative import RELATIVE
@@ -32,17 +32,15 @@ def page_with_table(page: str) -> str:
 
 
 def phrases_as_markdown() -> str:
-    rows = [row(phrase) for phrase in PHRASES if phrase.resolve]
-    return "\n| meant | said | |\n|---|---|---|\n" + "".join(rows) + "\n"
+    rows = [
+        f"| {name} | {' · '.join(dict.fromkeys(meanings(confidence)))} |\n"
+        for confidence, name in CONFIDENCE.items()
+    ]
+    return "\n| | phrases |\n|---|---|\n" + "".join(rows) + "\n"
 
 
-def row(phrase: Phrase) -> str:
-    forms = [f"`{form.strip().replace('_', '')}`" for form in phrase.forms.split("|")]
-    if phrase.after:
-        said = f"{forms[0]} after {', '.join(f'*{word}*' for word in sorted(phrase.after))}"
-    else:
-        said = " · ".join(forms)
-    return f"| {phrase.meaning} | {said} | {CONFIDENCE[phrase.confidence]} |\n"
+def meanings(confidence: float) -> list[str]:
+    return [p.meaning for p in PHRASES if p.resolve and p.confidence == confidence]
 
 
 def test_the_page_shows_the_phrases_as_they_are() -> None:
