@@ -158,7 +158,7 @@ def test_what_is_forgotten_is_told_so_though_the_index_cannot_be_used(root: Path
         report = memory.forget(record.id)
         assert memory.records() == ()
     assert report.record_id == record.id
-    assert "memolith reindex" in report.warnings[-1]
+    assert "memolith sync --rebuild" in report.warnings[-1]
 
 
 @pytest.fixture

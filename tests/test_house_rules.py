@@ -24,8 +24,8 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_849, 16),
-    "cli": (3_899, 55),
-    "config": (578, 4),
+    "cli": (4_117, 53),
+    "config": (717, 4),
     "context": (1_757, 20),
     "embed": (569, 8),
     "files": (3_114, 23),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_452, 373)
+CEILING_OF_ALL = (35_809, 371)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

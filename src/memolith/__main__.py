@@ -1,5 +1,5 @@
 """`python -m memolith`."""
 
-from memolith.cli.program import program
+from memolith.cli.main import program
 
 program()

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import click
 import pytest
 
 from memolith.cli.main import main
+from memolith.cli.main import memolith as click_group
+from memolith.cli.options import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PROGRAM = str(Path(sys.executable).with_name("memolith"))
 
@@ -39,6 +42,19 @@ class Outcome:
     def error(self) -> Any:
         """The error, printed as JSON."""
         return json.loads(self.err)["error"]
+
+
+def understood(words: Sequence[str]) -> Call:
+    """Read a command line without running it; a mistake in it is an error."""
+    call = Call(words)
+    context = click_group.make_context("memolith", list(words), obj=call)
+    while isinstance(context.command, click.Group):
+        name, command, rest = context.command.resolve_command(
+            context, [*context._protected_args, *context.args]
+        )
+        assert command is not None
+        context = command.make_context(name, rest, parent=context)
+    return call
 
 
 class Run(Protocol):

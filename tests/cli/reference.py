@@ -1,13 +1,15 @@
-"""The part of docs/cli.md that is made from the code. To write it anew: python -m tests.cli.reference"""
+"""The part of docs/cli.md that is made from the code. To write it again: python -m tests.cli.reference"""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 from pathlib import Path
 
-from memolith.cli.commands import COMMANDS, load, parser_of
-from memolith.cli.usage import GLOBAL_OPTIONS
+import click
+
+from memolith.cli.main import COMMANDS, find, memolith
+from memolith.cli.options import GLOBAL_OPTIONS
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "cli.md"
 START = "<!-- made from the code: python -m tests.cli.reference -->\n"
@@ -21,45 +23,30 @@ def reference() -> str:
 
 def _options_of_all() -> Iterator[str]:
     yield "### Options of every command\n"
-    yield "They may stand before or after the command.\n"
-    yield "| option | |\n|---|---|"
-    for option, metavar, text in GLOBAL_OPTIONS:
-        yield f"| `{f'{option} {metavar}'.rstrip()}` | {text} |"
-    yield ""
+    yield "They may come before or after the command.\n"
+    yield from _table(GLOBAL_OPTIONS, click.Context(memolith))
 
 
 def _command(name: str) -> Iterator[str]:
-    command = load(name)
+    command = find(name)
     yield f"### memolith {name}\n"
-    yield f"{command.HELP}\n"
-    rows = list(_rows(parser_of(name, command)))
+    yield f"{cleandoc(command.help or '')}\n"
+    context = click.Context(command)
+    yield from _table([one for one in command.params if one not in GLOBAL_OPTIONS], context)
+    if isinstance(command, click.Group):
+        for action in command.commands.values():
+            yield f"`{name} {action.name}`: {cleandoc(action.help or '')}\n"
+            own = [one for one in action.params if one not in GLOBAL_OPTIONS]
+            yield from _table(own, click.Context(action))
+    yield f"```text\n{command.examples}\n```\n"
+
+
+def _table(params: Sequence[click.Parameter], context: click.Context) -> Iterator[str]:
+    rows = [row for param in params if (row := param.get_help_record(context))]
     if rows:
         yield "| argument | |\n|---|---|"
-        yield from rows
+        yield from (f"| `{name.replace('|', chr(92) + '|')}` | {text} |" for name, text in rows)
         yield ""
-    yield f"```text\n{command.EXAMPLE}\n```\n"
-
-
-def _rows(parser: argparse.ArgumentParser, action_name: str = "") -> Iterator[str]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, own in action.choices.items():
-                rows = list(_rows(own, f"{name} "))
-                yield from rows or [f"| `{name}` | {_help_of(action, name)} |"]
-        else:
-            yield f"| `{action_name}{_spelled(action)}` | {action.help} |"
-
-
-def _help_of(action: argparse._SubParsersAction[argparse.ArgumentParser], name: str) -> str:
-    return next(str(own.help) for own in action._get_subactions() if own.dest == name)
-
-
-def _spelled(action: argparse.Action) -> str:
-    value = str(action.metavar or "\\|".join(map(str, action.choices or ())) or action.dest.upper())
-    if not action.option_strings:
-        return value
-    option = action.option_strings[-1]
-    return option if action.nargs == 0 else f"{option} {value}"
 
 
 def with_reference(document: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,28 +11,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.commands import COMMANDS, load, parser_of
-from memolith.cli.usage import read_global_options
+from memolith.cli.main import COMMANDS, find
+from tests.cli.conftest import PROGRAM, understood
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 REPOSITORY = Path(__file__).parent.parent.parent
-MODULES = {path.stem for path in (REPOSITORY / "src" / "memolith" / "cli").glob("*.py")}
-
-
-def test_every_module_that_can_be_run_is_a_command() -> None:
-    sources = {name: (REPOSITORY / f"src/memolith/cli/{name}.py").read_text() for name in MODULES}
-    runnable = {name for name, source in sources.items() if "\ndef run(args: " in source}
-    assert runnable == {name.replace("-", "_") for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_with_an_example(memolith: Run, name: str) -> None:
     outcome = memolith(name, "--help")
     assert outcome.code == 0
-    assert outcome.out.startswith(f"usage: memolith {name}")
-    for line in load(name).EXAMPLE.splitlines():
+    assert outcome.out.startswith(f"Usage: memolith {name}")
+    for line in find(name).examples.splitlines():
         assert f"\n  {line}" in outcome.out
     assert max(map(len, outcome.out.splitlines())) <= 110
 
@@ -43,14 +37,13 @@ SERVERS = {"mcp", "serve"}
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_is_a_command_line_that_is_understood(memolith: Run, name: str) -> None:
     memolith("remember", "Ana owns the release key")
-    for line in load(name).EXAMPLE.splitlines():
+    for line in find(name).examples.splitlines():
         ours = next(part for part in line.split(" | ") if part.startswith("memolith "))
         command = ours.partition(" > ")[0].partition(" < ")[0]
         words = shlex.split(command)
         assert words[0] == "memolith"
         if name in SERVERS:
-            args, rest = read_global_options(words[1:])
-            parser_of(name, load(name)).read(rest, args)
+            understood(words[1:])
         else:
             assert memolith(*words[1:], piped=b"text").code != 2, line
 
@@ -67,7 +60,6 @@ JSON_LINES = {
     "context": ["context", "When is tea served?"],
     "recap": ["recap"],
     "sync": ["sync"],
-    "reindex": ["reindex"],
     "index status": ["index", "status"],
     "update": ["update", "ID", "--keyword", "release"],
     "list": ["list"],
@@ -103,8 +95,6 @@ JSON_LINES = {
     "config set": ["config", "set", "search.mmr_lambda", "0.2"],
     "config path": ["config", "path"],
     "token": ["token"],
-    "service": ["service", "systemd"],
-    "completion": ["completion", "bash"],
 }
 
 
@@ -135,35 +125,24 @@ def documented_keys(name: str) -> list[str]:
     return re.findall(r"`(\w+)`", keys)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
-def test_every_shell_gets_a_script_with_every_command(memolith: Run, shell: str) -> None:
-    outcome = memolith("completion", shell)
-    assert outcome.code == 0
-    assert [name for name in COMMANDS if name not in outcome.out] == []
-    assert memolith("completion", shell, "--json").json == {
-        "shell": shell,
-        "script": outcome.out[:-1],
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_a_script_that_completes(shell: str) -> None:
+    env = {**os.environ, "_MEMOLITH_COMPLETE": f"{shell}_source"}
+    done = subprocess.run([PROGRAM], env=env, text=True, check=True, capture_output=True)
+    assert "_MEMOLITH_COMPLETE" in done.stdout
+
+
+def test_commands_options_and_values_are_completed() -> None:
+    assert {"remember", "restore"} <= completed("re")
+    assert {"--sensitivity", "--json", "--root"} <= completed("remember", "--")
+
+
+def completed(*words: str) -> set[str]:
+    env = {
+        **os.environ,
+        "_MEMOLITH_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["memolith", *words]),
+        "COMP_CWORD": str(len(words)),
     }
-
-
-def test_the_script_for_bash_is_one_and_completes(memolith: Run) -> None:
-    script = memolith("completion", "bash").out
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    assert {"remember", "restore"} <= completed(script, "re")
-    assert {"--origin", "--json", "--root"} <= completed(script, "config", "show", "--")
-
-
-def completed(script: str, *words: str) -> set[str]:
-    ask = (
-        f"\nCOMP_WORDS=(memolith {' '.join(words)}); COMP_CWORD={len(words)}"
-        f"\n_shtab_memolith memolith {words[-1]} {words[-2] if words[1:] else 'memolith'}"
-        '\nprintf "%s\\n" "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run(["bash", "-c", script + ask], text=True, check=True, capture_output=True)
-    return set(done.stdout.split())
-
-
-def test_an_unknown_shell_is_an_error_that_names_the_known_ones(memolith: Run) -> None:
-    outcome = memolith("completion", "cmd")
-    assert outcome.code == 2
-    assert "bash" in outcome.err
+    done = subprocess.run([PROGRAM], env=env, text=True, check=True, capture_output=True)
+    return {line.partition(",")[2] for line in done.stdout.splitlines()}

@@ -34,7 +34,7 @@ COMMANDS = (
     ("context",),
     ("index",),
     ("sync",),
-    ("reindex",),
+    ("sync", "--rebuild"),
     ("status",),
     ("list",),
     ("trim",),

@@ -17,7 +17,7 @@ import pytest
 
 from memolith import __version__
 from memolith.cli import main as main_module
-from memolith.cli.commands import COMMANDS
+from memolith.cli.main import COMMANDS
 from tests.cli.conftest import PROGRAM, program
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_help_shows_every_command_and_an_example(memolith: Run, words: list[str]
     outcome = memolith(*words)
     assert outcome.code == 0
     for name, line in COMMANDS.items():
-        assert f"  {name}  " in outcome.out.replace(name.ljust(12), f"{name}  ")
+        assert f"  {name}  " in outcome.out
         assert line in outcome.out
     assert 'memolith remember "Ana owns the release key"' in outcome.out
 
@@ -76,7 +76,7 @@ def test_help_shows_every_command_and_an_example(memolith: Run, words: list[str]
 def test_without_a_command_the_help_is_shown_but_a_script_sees_a_failure(memolith: Run) -> None:
     outcome = memolith()
     assert outcome.code == 2
-    assert "usage: memolith COMMAND" in outcome.out
+    assert "Usage: memolith COMMAND" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_help_on_a_command_is_the_same_however_it_is_asked_for(
 ) -> None:
     outcome = memolith(*words)
     assert outcome.code == 0
-    assert "usage: memolith remember" in outcome.out
+    assert "Usage: memolith remember" in outcome.out
     assert "--root DIR" in outcome.out
     assert 'memolith remember "Ana owns the release key" --category fact' in outcome.out
 
@@ -117,8 +117,8 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["list", "--limit", "two"], "expected 0, 1, 2 …, not 'two'", "See: "),
         (["list", "--limit", "-1"], "expected 0, 1, 2 …, not '-1'", "See: "),
         (["get"], "PATH is missing.", "See: memolith get --help"),
-        (["--category", "fact", "list"], "'--category' stands before the command.", "Options of"),
-        (["--jsn", "list"], "'--jsn' stands before the command.", "Did you mean --json?"),
+        (["--category", "fact", "list"], "'--category' is in front of the command.", "Options of"),
+        (["--jsn", "list"], "'--jsn' is in front of the command.", "Did you mean --json?"),
         (["status", "--root"], "--root needs a value.", "See: memolith --help"),
         (
             ["remember", "x", "--sensitivity", "hush"],
@@ -131,8 +131,6 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["config", "sho"], "'sho' is no ACTION.", "Use one of show, get, set, unset, path."),
         (["config", "set", "search.mmr_lambda"], "VALUE is missing.", "See: memolith config set"),
         (["config", "set"], "KEY and VALUE are missing.", "See: memolith config set"),
-        (["completion"], "SHELL is missing.", "Use one of bash, zsh, fish, tcsh."),
-        (["completion", "sh"], "'sh' is no SHELL.", "Use one of bash, zsh, fish, tcsh."),
     ],
 )
 def test_a_command_line_that_cannot_be_understood_says_why(

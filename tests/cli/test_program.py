@@ -12,7 +12,7 @@ def end_of(before: str, *words: str) -> subprocess.CompletedProcess[str]:
         "import atexit, sys, threading\n"
         f"{before}\n"
         f"sys.argv = ['memolith', *{words!r}]\n"
-        "from memolith.cli.program import program\n"
+        "from memolith.cli.main import program\n"
         "program()\n"
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)

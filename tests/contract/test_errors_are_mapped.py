@@ -10,7 +10,7 @@ import pytest
 import memolith.memory  # noqa: F401 — so that errors defined beside errors.py are known too
 from memolith import errors
 from memolith.cli import exit_codes
-from memolith.cli.usage import UsageError
+from memolith.cli.exit_codes import UsageError
 from memolith.errors import MemolithError
 from memolith.rest import answers
 

@@ -11,10 +11,9 @@ import httpx2
 import pytest
 
 from memolith import Memory
-from memolith.cli.commands import load, parser_of
 from memolith.cli.main import main
-from memolith.cli.usage import read_global_options
 from memolith.mcp_server.server import MemoryServer
+from tests.cli.conftest import understood
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling
 
@@ -29,9 +28,7 @@ def assert_leads_to(root: str, hint: str) -> None:
     commands = COMMAND.findall(hint)
     assert commands, hint
     for command in commands:
-        args, rest = read_global_options(shlex.split(command)[1:])
-        parser_of(args.command, load(args.command), usage="").read(rest, args)
-        assert args.root == root, command
+        assert understood(shlex.split(command)[1:]).root == root, command
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 from memolith import Memory
-from memolith.cli.commands import COMMANDS, load, parser_of
+from memolith.cli.main import COMMANDS, find
 from memolith.context.chats import Chats
 from memolith.context.engine import IndexCommands
 from memolith.jobs.api import Jobs
@@ -68,7 +69,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "files.restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
     "files.write": ("— files are on the disk", ADMIN, "/api/v1/file"),
     "index.keep_up": ("— every search looks first", "— by itself", "— by itself"),
-    "index.rebuild": ("reindex", "memory", "/api/v1/reindex"),
+    "index.rebuild": ("sync --rebuild", "memory", "/api/v1/reindex"),
     "index.status": ("index", ADMIN, "/api/v1/index"),
     "index.sync": ("sync", "— every search does it", "/api/v1/sync"),
     "index.warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
@@ -84,7 +85,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "jobs.extract_experiences": ("experiences extract", ADMIN, "/api/v1/jobs"),
     "jobs.flush": ("flush", "— the prompt before_compaction has the agent do it", "/api/v1/flush"),
     "jobs.flush_prompt": (
-        "flush prompt",
+        "flush --prompt",
         "— it is the prompt before_compaction",
         "— hosts have MCP for it",
     ),
@@ -132,11 +133,12 @@ def test_every_ability_has_its_places() -> None:
 
 
 def commands() -> set[str]:
-    """Every command, and every one with the word behind it."""
+    """Every command, and every one with a word of its help behind it."""
     found = set(COMMANDS)
     for name in COMMANDS:
-        help_text = parser_of(name, load(name), usage="").format_help()
-        found |= {f"{name} {word}" for word in re.findall(r"[a-z]+", help_text)}
+        command = find(name)
+        help_text = command.get_help(click.Context(command))
+        found |= {f"{name} {word}" for word in re.findall(r"[a-z]+|--[a-z-]+", help_text)}
     return found
 
 

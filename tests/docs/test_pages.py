@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.cli.commands import COMMANDS
+from memolith.cli.main import COMMANDS
 from memolith.files.backup import _parse_manifest
 from memolith.files.chat_log import encode_turn, parse_turn
 from memolith.files.document import Document

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.cli.commands import COMMANDS
+from memolith.cli.main import COMMANDS
 from memolith.clock import Clock
 from memolith.config.sections import SETTINGS
 from memolith.errors import StorageError

@@ -36,7 +36,7 @@ NEVER_IN_A_HURRY = (
     "-c",
     "from memolith.mcp_server import stdio\n"
     "stdio._LEAVE_SECONDS = 3600.0\n"
-    "from memolith.cli.program import program\n"
+    "from memolith.cli.main import program\n"
     "program()",
 )
 

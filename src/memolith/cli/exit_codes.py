@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memolith import errors
-from memolith.cli.usage import UsageError
+
+
+class UsageError(errors.MemolithError):
+    """The command line cannot be understood; nothing was done."""
+
+    kind = "usage"
+
 
 OK = 0
 BUG = 1  # an error we did not foresee

@@ -57,7 +57,9 @@ def _show(args: Arguments, status: IndexStatus) -> None:
     if not status.exists:
         output.say("  there is none yet; the first search or `memolith sync` makes it")
     elif status.damaged:
-        output.say("  damaged: the next search makes it anew, or now: ", again(args, "reindex"))
+        output.say(
+            "  damaged: the next search makes it again, or now: ", again(args, "sync --rebuild")
+        )
     else:
         held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
         output.say(f"  {held}, {status.bytes / 1e6:,.1f} MB")

@@ -2,34 +2,201 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import click
+
 from memolith.cli import exit_codes, output
-from memolith.cli.commands import load, parser_of
-from memolith.cli.usage import Arguments, read_global_options
+from memolith.cli.exit_codes import UsageError
+from memolith.cli.options import GLOBAL_OPTIONS, Call, Command, Group, nearest
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
     from memolith.cli.hook import Hook
 
-_GARBAGE_FROM = 100_000  # objects
-# What the hosts of agents call as hooks.
+# By what they are for, in the order in which help shows them: name and one line of help.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Write": {
+        "remember": "write one thing down",
+        "save": "write a note, in a file of its own",
+        "log": "write a turn of a chat, or show the newest",
+        "flush": "save what matters of a chat before it is lost",
+    },
+    "Find": {
+        "search": "find what answers a question",
+        "list": "show records, newest first",
+        "get": "show lines of a file",
+        "experiences": "take in what is new, and ask it",
+        "relationships": "show what is known of people and habits, in groups",
+    },
+    "Hand to an agent": {
+        "session-start": "print what a session starts with",
+        "context": "print what is worth knowing before an answer",
+        "recap": "print the newest turns of a chat",
+    },
+    "Correct": {
+        "supersede": "replace a record by a newer one",
+        "update": "change the text, keywords or metadata of a record or note",
+        "forget": "remove a record for good",
+        "approve": "let in what is held back, or lower a mark",
+        "scan": "look for contradictions, copies and open secrets",
+    },
+    "Keep tidy": {
+        "compact": "summarise old records",
+        "dream": "promote what is asked for again and again",
+        "trim": "move the oldest records to the archive",
+        "maintain": "run jobs when they are due",
+        "jobs": "see what jobs did or propose, apply, undo",
+        "restore": "list backups, or bring one back",
+    },
+    "Serve": {
+        "mcp": "serve an agent over the Model Context Protocol",
+        "serve": "answer other programs over HTTP",
+        "token": "show or change the token of the server",
+    },
+    "Set up and look after": {
+        "init": "make the files of a new memory",
+        "trust": "approve the memory of a folder that was found",
+        "status": "show which memory this is, and what it holds",
+        "config": "show and change settings",
+        "doctor": "look for anything wrong",
+        "sync": "bring the index in line with the files",
+        "index": "show how the index stands to the files",
+    },
+}
+COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+OTHER_NAMES = {"recall": "search"}
+# Which module has which commands; those of no module are still read by the old parser.
+MODULES: Mapping[str, str] = {
+    name: module
+    for module, names in {
+        "write": "",
+        "find": "",
+        "agent": "",
+        "jobs": "",
+        "serve": "",
+        "setup": "sync",
+    }.items()
+    for name in names.split()
+}
 _HOOKS = frozenset(("session-start", "context", "flush"))
+_MAX_GARBAGE = 100_000  # objects
+
+
+class Memolith(Group):
+    """All commands; each module is imported when one of its commands is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command with this name."""
+        name = OTHER_NAMES.get(cmd_name, cmd_name)
+        return find(name) if name in COMMANDS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The options of every command may come first; others follow their command."""
+        try:
+            rest = click.Group.parse_args(self, ctx, args)
+        except click.NoSuchOption as error:
+            option = error.option_name
+            near = nearest(option, [name for param in GLOBAL_OPTIONS for name in param.opts])
+            raise UsageError(
+                f"{option!a} is in front of the command.",
+                hint=f"Did you mean {near}?"
+                if near
+                else "Options of one command follow it: memolith COMMAND [options]",
+            ) from error
+        return rest
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command; an unknown one is an error that suggests the nearest."""
+        found = self.get_command(ctx, args[0])
+        if found is None:
+            near = nearest(args[0], [*COMMANDS, *OTHER_NAMES])
+            raise UsageError(
+                f"Unknown command {args[0]!a}.",
+                hint=f"Did you mean {near}?" if near else "See: memolith --help",
+            )
+        return found.name, found, args[1:]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command in one line each, by what it is for."""
+        for purpose, commands in GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{name:13}", line) for name, line in commands.items()])
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands first: that is what people look for."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_commands(ctx, formatter)
+        Command.format_options(self, ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        formatter.write("\nHelp on one command: memolith COMMAND --help\n")
+
+
+memolith = Memolith(
+    "memolith",
+    help="Long-term memory for AI agents, in Markdown files you own.",
+    subcommand_metavar="COMMAND [OPTIONS]",
+    options_metavar="",
+)
+memolith.examples = 'memolith remember "Ana owns the release key"'
+
+
+def find(name: str) -> click.Command:
+    """The command with this name, from its module."""
+    if name not in MODULES:
+        from memolith.cli.old_commands import OldCommand
+
+        return OldCommand(name)
+    module = f"memolith.cli.{MODULES[name]}"
+    __import__(module)
+    found: click.Command = next(
+        value
+        for value in vars(sys.modules[module]).values()
+        if isinstance(value, click.Command) and value.name == name
+    )
+    return found
+
+
+def program() -> None:
+    """Run the command line of this process, and end the process with its exit code.
+
+    Memory is not given back object by object before the kernel takes it all: after a search that takes a
+    fifth of the command's time. Functions that were registered for the end are called.
+    """
+    # A command ends before its garbage is much: looking for it takes a twentieth of a search.
+    gc.set_threshold(_MAX_GARBAGE)
+    if "_MEMOLITH_COMPLETE" in os.environ:  # the shell asks for completions
+        memolith.main()
+    code = main()
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        sys.exit(code)  # Python knows how to wait for them
+    atexit._run_exitfuncs()  # noqa: SLF001 - nothing else calls them where an end is cut short
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # gone, or closed because it failed before
+            stream.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, by default that of this process; returns the exit code."""
     output.prepare()
-    if argv is None:
-        # A command is over before its garbage is much: looking for it takes a twentieth of a search.
-        gc.set_threshold(_GARBAGE_FROM)
-    words = list(sys.argv[1:] if argv is None else argv)
+    call = Call(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(words)
+        code = _run(call)
         output.finish()
     except KeyboardInterrupt:
         return exit_codes.INTERRUPTED
@@ -37,53 +204,63 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.give_up(sys.stdout)
         return exit_codes.READER_GONE
     except Exception as error:  # noqa: BLE001 — whatever happens, say it in words and an exit code
-        return _report(error, words)
+        return _report(error, call)
     return code
 
 
-def _run(words: Sequence[str]) -> int:
-    args, rest = read_global_options(words)
-    if args.version:
-        from memolith import __version__
-
-        if args.json:
-            output.say_json({"version": __version__})
-        else:
-            output.say(f"memolith {__version__}")
-        return exit_codes.OK
-    if args.help or args.command in ("", "help"):
-        return _help(args, rest)
-    command = load(args.command)
-    # No usage line: argparse would lay one out only to have it at hand for errors.
-    parser_of(args.command, command, usage="").read(rest, args)
-    return command.run(args)
-
-
-def _help(args: Arguments, rest: Sequence[str]) -> int:
-    from memolith.cli.help import command_help, overview
-
-    topic = args.command
-    if topic == "help":
-        topic = rest[0] if rest else ""
-    output.say(command_help(topic) if topic else overview())
-    was_asked_for = args.help or args.command
-    return exit_codes.OK if was_asked_for else exit_codes.USAGE
+def _run(call: Call) -> int:
+    words = list(call.words)
+    if words and words[0] in ("help", "--help", "-h"):
+        words = [*words[1:], "--help"]
+    try:
+        with memolith.make_context("memolith", words, obj=call, max_content_width=100) as ctx:
+            if not ctx._protected_args:  # noqa: SLF001 - click has no other name for the command
+                output.say(ctx.get_help())
+                return exit_codes.USAGE
+            code: int | None = memolith.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        raise _in_our_words(error) from error
+    return code or exit_codes.OK
 
 
-def _report(error: Exception, words: Sequence[str]) -> int:
+def _in_our_words(error: click.UsageError) -> UsageError:
+    """What click says about a mistake, with a hint."""
+    see = f"See: {error.ctx.command_path if error.ctx else 'memolith'} --help"
+    if isinstance(error, click.NoSuchOption):
+        near = (error.possibilities or [""])[0]
+        hint = f"Did you mean {near}?" if near else f"If it is text, put -- before it. {see}"
+        return UsageError(f"Unknown option {error.option_name!a}.", hint=hint)
+    if isinstance(error, click.MissingParameter) and error.param:
+        if isinstance(error.param.type, click.Choice):
+            see = f"Use one of {', '.join(error.param.type.choices)}."
+        name = error.param.human_readable_name
+        return UsageError(f"{name} is missing.", hint=see)
+    if isinstance(error, click.BadOptionUsage) and error.message.endswith("requires an argument."):
+        return UsageError(f"{error.option_name} needs a value.", hint=see)
+    extra = error.message.partition("unexpected extra argument")[2]
+    if extra:
+        word = extra.partition("(")[2].rstrip(")").split(" ")[0]
+        return UsageError(f"{word!a} is one word too many.", hint=see)
+    return UsageError(error.format_message(), hint=see)
+
+
+def _report(error: Exception, call: Call) -> int:
     kind, code = exit_codes.kind_of(error)
-    message, hint = _in_words(error, words)
-    if "--debug" in words or os.environ.get("MEMOLITH_DEBUG"):
+    message, hint = _message_of(error, call)
+    if "--debug" in call.words or os.environ.get("MEMOLITH_DEBUG"):
         import traceback
 
         output.note("".join(traceback.format_exception(error)).rstrip())
-    if code == exit_codes.USAGE and not _HOOKS.isdisjoint(words) and "--json" not in words:
-        hook = _asking_host()
+    as_json = "--json" in call.words
+    if code == exit_codes.USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
+        hook = _waiting_hook()
         if hook is not None:
             from memolith.cli.hook_answer import said, tell
 
             return tell(hook, "", said(message, hint))
-    if "--json" in words:
+    if as_json:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
         output.note(output.to_json(content, sys.stderr))
         return code
@@ -93,29 +270,19 @@ def _report(error: Exception, words: Sequence[str]) -> int:
     return code
 
 
-def _asking_host() -> Hook | None:
-    """The hook whose JSON waits on standard input, which would take our exit code as an order to stop."""
+def _waiting_hook() -> Hook | None:
+    """The hook whose JSON waits on standard input: its host would take our exit code as an order to stop."""
     from memolith.cli.hook import of_hook, waiting
 
     return of_hook(waiting())
 
 
-def _in_words(error: Exception, words: Sequence[str]) -> tuple[str, str]:
-    if isinstance(error, MemolithError):
-        return error.message, _here(error, words)
-    return (
-        f"unexpected error: {type(error).__name__}: {error}",
-        "This is a bug in Memolith. Please report it, with what the same command prints with --debug.",
-    )
-
-
-def _here(error: MemolithError, words: Sequence[str]) -> str:
-    from memolith.cli.opening import here
-
-    try:
-        args, _ = read_global_options(words)
-    except MemolithError:  # the options themselves are what is wrong
-        return error.hint
+def _message_of(error: Exception, call: Call) -> tuple[str, str]:
+    if not isinstance(error, MemolithError):
+        return (
+            f"unexpected error: {type(error).__name__}: {error}",
+            "This is a bug in Memolith. Please report it, with what the same command prints with --debug.",
+        )
     if isinstance(error, ConfigError):
-        args.set = []  # one of them may be what is wrong
-    return here(args, error.hint)
+        call.set = []  # one of them may be what is wrong
+    return error.message, call.here(error.hint)

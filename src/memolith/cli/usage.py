@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
-from memolith.errors import MemolithError
+from memolith.cli.exit_codes import UsageError as UsageError  # noqa: PLC0414
 
 # Option, name of its value ("" for a switch), help. They may stand anywhere on the line.
 GLOBAL_OPTIONS = (
@@ -29,12 +29,6 @@ VALUE_OPTIONS = frozenset(
 )
 _MOST_DIGITS = 18
 _OTHERWISE = ("config",)  # whose --user is a switch
-
-
-class UsageError(MemolithError):
-    """The command line cannot be understood; nothing was done."""
-
-    kind = "usage"
 
 
 class Arguments(argparse.Namespace):

@@ -233,7 +233,7 @@ class OpenIndex:
             except MemolithError as error:
                 warnings.append(
                     f"{error.message} It may still hold words of the record. {error.hint}"
-                    " Then rebuild the index: memolith reindex"
+                    " Then rebuild the index: memolith sync --rebuild"
                 )
         return tuple(warnings)
 

@@ -19,5 +19,5 @@ def refused_chunks(chunks: int) -> str:
     are = "chunk is" if chunks == 1 else "chunks are"
     return (
         f"{chunks:,} {are} found by words only: the model refused the text, or gave"
-        " a vector of another size. To ask it again: memolith reindex"
+        " a vector of another size. To ask it again: memolith sync --rebuild"
     )

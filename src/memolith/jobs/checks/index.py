@@ -30,7 +30,7 @@ def _findings(status: IndexStatus) -> list[Check]:
         found.add(
             "warn",
             "The index is damaged. Your files are not concerned.",
-            "The next search makes it anew, or now: memolith reindex",
+            "The next search makes it again, or now: memolith sync --rebuild",
         )
         return found.checks("")
     if status.without_vector:
