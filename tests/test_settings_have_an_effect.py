@@ -112,14 +112,14 @@ def order_of_dogs(memory: Memory) -> object:
 
 
 def an_agents_tools(memory: Memory) -> object:
-    from memolith.mcp_server.toolset import chosen
+    from memolith.mcp_server.tools import chosen
 
-    return {name: tool.input_schema for name, tool in chosen(memory.config).items()}
+    return {name: tool.input_schema(memory.config) for name, tool in chosen(memory.config).items()}
 
 
 def what_an_agent_may_write(memory: Memory) -> object:
     from memolith.errors import MemolithError
-    from memolith.mcp_server.toolset import answer
+    from memolith.mcp_server.tools import answer
 
     try:
         answer(memory, "remember_this", {"text": "tea"}, lambda done, total: None)

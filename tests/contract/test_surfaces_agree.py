@@ -20,7 +20,7 @@ from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.mcp_server.json_shapes import search_json
 from memolith.mcp_server.server import MemoryServer
-from memolith.mcp_server.toolset import TOOLS
+from memolith.mcp_server.tools import TOOLS
 from memolith.rest.app import build_api
 from memolith.results import SearchResult, SessionHit
 from tests.contract.method_table import DOCUMENT, END, START, method_table

@@ -13,7 +13,7 @@ from memolith.jobs import dream as dream_job
 from memolith.jobs.dreaming.deep import judge_all
 from memolith.mcp_server.server import CallCancelledError, MemoryServer
 from memolith.mcp_server.tool import Answer
-from memolith.mcp_server.toolset import answer
+from memolith.mcp_server.tools import answer
 from tests.lifecycle.dreams import Life, tree
 from tests.mcp_server.conftest import Talk, call_and_cancel
 

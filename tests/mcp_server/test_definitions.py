@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from memolith import Memory
+from memolith.config.sections import Config
 from memolith.embed.model_files import open_tokenizer
-from memolith.mcp_server.answers import definition
 from memolith.mcp_server.server import MemoryServer
-from memolith.mcp_server.toolset import CORE, TOOLS
+from memolith.mcp_server.tools import CORE, TOOLS
 from memolith.text.budget import estimate_tokens
 from tests.mcp_server.conftest import Talk
 from tests.mcp_server.tool_table import DOCUMENT, END, GOLDEN, START, golden, table
@@ -18,7 +18,7 @@ MOST_TOKENS = 1500
 
 def listed(names: tuple[str, ...]) -> str:
     tools = [
-        definition(TOOLS[name]).model_dump(by_alias=True, exclude_none=True, mode="json")
+        TOOLS[name].definition(Config()).model_dump(by_alias=True, exclude_none=True, mode="json")
         for name in names
     ]
     return json.dumps(tools, ensure_ascii=False, separators=(",", ":"))
@@ -38,14 +38,14 @@ def test_the_definitions_are_those_that_were_reviewed() -> None:
 
 
 def test_the_schemas_are_those_of_the_original_tools() -> None:
-    remember = TOOLS["remember_this"].input_schema["properties"]
-    assert remember["text"]["minLength"] == 1  # type: ignore[index]
-    assert remember["category"]["default"] == "note"  # type: ignore[index]
-    assert remember["sensitivity"]["default"] == "private-user"  # type: ignore[index]
+    remember = TOOLS["remember_this"].input_schema(Config())["properties"]
+    assert remember["text"]["minLength"] == 1
+    assert remember["category"]["default"] == "note"
+    assert remember["sensitivity"]["default"] == "private-user"
     for name in ("recall_memory", "query_experiences"):
-        asked = TOOLS[name].input_schema["properties"]
-        assert asked["query"]["minLength"] == 1  # type: ignore[index]
-        assert asked["top_k"] == {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}  # type: ignore[index]
+        asked = TOOLS[name].input_schema(Config())["properties"]
+        assert asked["query"]["minLength"] == 1
+        assert asked["top_k"] == {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
 
 
 def test_remembering_is_idempotent(root: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memolith import Memory
 from memolith.mcp_server.server import MemoryServer
-from memolith.mcp_server.toolset import TOOLS
+from memolith.mcp_server.tools import TOOLS
 from tests.mcp_server.conftest import Talk
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    "tool", [name for name in PRIVATE if "session_kind" in TOOLS[name].properties]
+    "tool", [name for name in PRIVATE if "session_kind" in TOOLS[name].arguments.model_fields]
 )
 @pytest.mark.parametrize("kind", ["main", "dm", "heartbeat", "group"])
 def test_tools_of_private_sessions_are_refused_to_a_caller_in_a_group(
@@ -43,7 +43,7 @@ def test_tools_of_private_sessions_are_refused_to_a_caller_in_a_group(
 
 
 def test_the_tools_named_by_the_seed_ask_for_the_kind_of_session() -> None:
-    asking = {name for name in PRIVATE if "session_kind" in TOOLS[name].properties}
+    asking = {name for name in PRIVATE if "session_kind" in TOOLS[name].arguments.model_fields}
     assert asking == {"remember_this", "recall_memory", "query_experiences"}
 
 
@@ -53,7 +53,9 @@ def test_a_server_for_groups_is_not_talked_round(root: str, clock: Clock, tool: 
     with Memory(root, clock=clock, channel="mcp", settings=settings) as memory:
         memory.remember("Tea at four")
         talk = Talk(MemoryServer(memory), "legacy")
-        kind = {"session_kind": "main"} if "session_kind" in TOOLS[tool].properties else {}
+        kind = (
+            {"session_kind": "main"} if "session_kind" in TOOLS[tool].arguments.model_fields else {}
+        )
         refused = talk(tool, **kind, **ASKED[tool]).error
         assert "group" in refused["message"]
         assert "main" not in refused["hint"]  # another argument would be refused as well

@@ -13,7 +13,7 @@ import pytest
 from memolith import Memory
 from memolith.jobs.server_files import server_token
 from memolith.mcp_server.http import http_app
-from memolith.mcp_server.toolset import CORE
+from memolith.mcp_server.tools import CORE
 from memolith.rest.guard import Guard
 from memolith.rest.metrics import Metrics
 from tests.mcp_server.conftest import PROGRAM

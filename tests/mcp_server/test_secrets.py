@@ -9,7 +9,7 @@ import pytest
 
 from memolith import Memory
 from memolith.mcp_server.server import MemoryServer
-from memolith.mcp_server.toolset import TOOLS
+from memolith.mcp_server.tools import TOOLS
 from tests.marking import mark_secret
 from tests.mcp_server.conftest import Talk
 

@@ -13,7 +13,7 @@ from memolith.config.setting import TOOL_NAMES
 from memolith.errors import ConfigError
 from memolith.mcp_server.json_shapes import hit_json
 from memolith.mcp_server.server import MemoryServer
-from memolith.mcp_server.toolset import CORE, TOOLS
+from memolith.mcp_server.tools import CORE, TOOLS
 from tests.mcp_server.conftest import Talk
 
 if TYPE_CHECKING:
@@ -133,30 +133,30 @@ def test_the_dispatcher_saves_lists_indexes_and_deletes(talk: Talk, agent_memory
 
 
 MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no argument at all": ("memory_search", {}, "a text"),
+    "no argument at all": ("memory_search", {}, "query is missing"),
     "a misspelt argument": ("memory_search", {"qeury": "tea"}, "Did you mean query?"),
     "an unknown argument": ("memory_search", {"query": "tea", "x": 1}, "It takes: query"),
-    "a number for a text": ("memory_search", {"query": 5}, "a text"),
-    "no text": ("remember_this", {"text": ""}, "a text that is not empty"),
+    "a number for a text": ("memory_search", {"query": 5}, "valid string"),
+    "no text": ("remember_this", {"text": ""}, "at least 1 character"),
     "a huge question": ("memory_search", {"query": "x" * 9000}, "8000"),
-    "too many results": ("memory_search", {"query": "x", "maxResults": 101}, "from 1 to 100"),
-    "no results": ("memory_search", {"query": "x", "maxResults": 0}, "from 1 to 100"),
-    "half a result": ("memory_search", {"query": "x", "maxResults": 1.5}, "whole number"),
-    "true for a number": ("memory_search", {"query": "x", "maxResults": True}, "whole number"),
+    "too many results": ("memory_search", {"query": "x", "maxResults": 101}, '"maximum": 100'),
+    "no results": ("memory_search", {"query": "x", "maxResults": 0}, '"minimum": 1'),
+    "half a result": ("memory_search", {"query": "x", "maxResults": 1.5}, "integer"),
+    "true for a number": ("memory_search", {"query": "x", "maxResults": True}, "integer"),
     "an unknown sensitivity": ("remember_this", {"text": "x", "sensitivity": "top"}, "public"),
     "an empty text": ("remember_this", {"text": "   "}, ""),
-    "an empty question": ("recall_memory", {"query": ""}, "a text of 1 to 8000 characters"),
-    "no question": ("query_experiences", {"query": ""}, "a text of 1 to 8000 characters"),
+    "an empty question": ("recall_memory", {"query": ""}, "at least 1 character"),
+    "no question": ("query_experiences", {"query": ""}, "at least 1 character"),
     "an unknown record": ("remember_this", {"text": "x", "supersedes": "abcd"}, "memolith list"),
-    "an unknown action": ("memory", {"action": "burn"}, "save, search"),
-    "no action": ("memory", {}, "save, search"),
+    "an unknown action": ("memory", {"action": "burn"}, '"save", "search"'),
+    "no action": ("memory", {}, '"save", "search"'),
     "save without content": ("memory", {"action": "save"}, "content"),
     "search without a question": ("memory", {"action": "search"}, "query"),
     "delete without an id": ("memory", {"action": "delete"}, "id"),
-    "a list over the limit": ("memory", {"action": "list", "limit": 101}, "from 1 to 100"),
-    "a negative offset": ("memory", {"action": "list", "offset": -1}, "from 0"),
-    "keywords that are no list": ("memory", {"action": "save", "keywords": "a"}, "list of texts"),
-    "metadata that is no object": ("memory", {"action": "save", "metadata": 1}, "an object"),
+    "a list over the limit": ("memory", {"action": "list", "limit": 101}, "equal to 100"),
+    "a negative offset": ("memory", {"action": "list", "offset": -1}, "equal to 0"),
+    "keywords that are no list": ("memory", {"action": "save", "keywords": "a"}, "valid list"),
+    "metadata that is no object": ("memory", {"action": "save", "metadata": 1}, '"type": "object"'),
     "a list about something": ("memory", {"action": "list", "query": "tea"}, "limit, offset"),
     "a second page of a search": (
         "memory",
@@ -170,6 +170,29 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "secrets without leave": ("memory_search", {"query": "x", "include_secret": True}, "It takes"),
     "a tool that is not there": ("rm_rf", {}, "memory_search"),
 }
+
+
+def test_a_whole_number_may_be_written_with_a_point(talk: Talk, agent_memory: Memory) -> None:
+    for number in range(3):
+        agent_memory.remember(f"Tea at {number}")
+    assert len(talk("memory_search", query="tea", maxResults=2.0).values["hits"]) == 2
+
+
+def test_experiences_and_dreams_are_offered_when_they_are_switched_on(root: str) -> None:
+    settings = {"experiences.enabled": True, "dream.enabled": True}
+    with Memory(root, channel="mcp", settings=settings) as memory:
+        listed = [tool.name for tool in Talk(MemoryServer(memory), "legacy").tools()]
+    assert listed == [*CORE, "query_experiences", "dream"]
+
+
+def test_a_note_that_is_there_already_is_said_to_be(talk: Talk) -> None:
+    told = {"confidence": 0.5, "timestamp": "2026-04-09T18:00:00Z"}
+    first = talk("memory", action="save", content="JWT for 24 hours", **told)
+    second = talk("memory", action="save", content="JWT for 24 hours")
+    assert first.text.startswith("Saved to memory [fact]: memory/fact/2026-04-09-jwt")
+    assert second.text.startswith("Already in memory [fact]: memory/fact/2026-04-09-jwt")
+    assert first.values["id"] == second.values["id"]
+    assert "zone" in talk("remember_this", text="x", timestamp="2026-04-09").error["message"]
 
 
 def test_a_client_may_fill_in_every_argument(talk: Talk) -> None:
@@ -194,8 +217,10 @@ def test_a_mistake_gives_an_error_object_with_a_hint(
     error = talk(tool, **arguments).error
     assert set(error) == {"kind", "message", "hint"}
     assert error["message"].endswith(".")
-    assert hint in error["hint"]
-    assert "Traceback" not in error["message"]
+    assert error["hint"] or not hint
+    assert hint in f"{error['message']} {error['hint']}"
+    for never in ("Traceback", "http", "pydantic", "\n"):
+        assert never not in error["message"]
 
 
 def test_a_session_starts_with_what_the_library_says(talk: Talk, agent_memory: Memory) -> None:
@@ -232,7 +257,7 @@ def test_recalled_memories_have_the_shape_of_the_original_tool(
     for number in range(10):
         agent_memory.remember(f"Cup {number} is blue")
     assert len(talk("recall_memory", query="blue cup").values["results"]) == 5
-    assert "from 1 to 20" in talk("recall_memory", query="x", top_k=21).error["hint"]
+    assert '"maximum": 20' in talk("recall_memory", query="x", top_k=21).error["hint"]
 
 
 def test_experiences_are_found_apart_from_the_rest(talk: Talk, agent_memory: Memory) -> None:

@@ -10,19 +10,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memolith.mcp_server.answers import definition
-from memolith.mcp_server.toolset import CORE, TOOLS
+from memolith.config.sections import Config
+from memolith.mcp_server.tool import read_text
+from memolith.mcp_server.tools import CORE, TOOLS
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "mcp.md"
 GOLDEN = Path(__file__).parent / "tools.golden.json"
 START = "<!-- made from the code: python -m tests.mcp_server.tool_table -->\n"
+WITH = {
+    "query_experiences": "core with `experiences.enabled`",
+    "dream": "core with `dream.enabled`",
+}
 END = "<!-- end of what is made from the code -->\n"
 
 
 def golden() -> str:
     """Every definition as a client receives it."""
     tools = [
-        definition(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
+        tool.definition(Config()).model_dump(by_alias=True, exclude_none=True, mode="json")
         for tool in TOOLS.values()
     ]
     return json.dumps(tools, ensure_ascii=False, indent=1) + "\n"
@@ -36,19 +41,20 @@ def table() -> str:
 def _tool(name: str) -> Iterator[str]:
     tool = TOOLS[name]
     marks = [
-        "core" if name in CORE else "only with `--tools all` or by name",
+        "core" if name in CORE else WITH.get(name, "only with `--tools all` or by name"),
         "read-only" if tool.read_only else "destructive" if tool.destructive else "writes",
-        *(["idempotent"] if tool.idempotent else []),
+        *(["idempotent"] if tool.read_only or tool.idempotent else []),
         *([] if tool.for_groups else ["not in groups"]),
     ]
+    takes = tool.input_schema(Config())
     arguments = "; ".join(
-        f"`{argument}`: {_words(schema)}{', required' if argument in tool.required else ''}"
-        for argument, schema in tool.properties.items()
+        f"`{argument}`: {_words(schema)}{', required' if argument in takes['required'] else ''}"
+        for argument, schema in takes["properties"].items()
     )
     yield f"\n### {name}\n"
-    yield f"{tool.description} *({', '.join(marks)})*\n"
+    yield f"{read_text(name)} *({', '.join(marks)})*\n"
     yield f"- Arguments: {arguments}."
-    yield f"- Answers with {', '.join(f'`{key}`' for key in tool.output)}."
+    yield f"- Answers with {', '.join(f'`{key}`' for key in tool.answers)}."
 
 
 def _words(schema: dict[str, Any]) -> str:
@@ -66,7 +72,9 @@ def _words(schema: dict[str, Any]) -> str:
         words += f", {schema['minimum']} to {schema['maximum']}"
     if "maxLength" in schema:
         words += f", at most {schema['maxLength']:,} characters"
-    return words + (f", default {schema['default']}" if "default" in schema else "")
+    return words + (
+        f", default {schema['default']}" if schema.get("default") not in (None, False) else ""
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Files and days as resources, for clients that show them or put them into a context themselves."""
+"""Files and days as resources, and two prompts: for clients whose user chooses what a model reads."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import date
 from urllib.parse import quote, unquote_to_bytes
 
@@ -14,7 +15,8 @@ from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files.discovery import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
-from memolith.mcp_server.answers import protocol_error, whole
+from memolith.mcp_server.tool import protocol_error, read_text, whole
+from memolith.mcp_server.tools import TOOLS, run
 from memolith.memory import Memory
 from memolith.text.cleaning import one_line
 
@@ -40,6 +42,24 @@ TEMPLATES = [
         mime_type=_MARKDOWN,
     ),
 ]
+
+PROMPTS = {
+    "session_start": types.Prompt(
+        name="session_start",
+        title="Start a session",
+        description="What the memory holds for a new session: long-term memory and recent days.",
+        arguments=[
+            types.PromptArgument(
+                name="session_kind", description="main (default), dm, heartbeat or group"
+            )
+        ],
+    ),
+    "before_compaction": types.Prompt(
+        name="before_compaction",
+        title="Save before compaction",
+        description="Have the agent write down what must survive, before its context is compacted.",
+    ),
+}
 
 
 def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesResult:
@@ -119,3 +139,17 @@ def _path_of(uri: str) -> str:
             name=uri,
             hint=f"There are {FILE}MEMORY.md and {DAY}2026-11-15, for example.",
         ) from None
+
+
+def get_prompt(memory: Memory, name: str, given: Mapping[str, object]) -> types.GetPromptResult:
+    """A prompt as messages; what is wrong is an error of the protocol, as it demands."""
+    if name not in PROMPTS:
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:60]!a}.")
+    try:
+        text = run(memory, TOOLS[name], given).text if name in TOOLS else read_text(name)
+    except MemolithError as error:
+        raise protocol_error(types.INVALID_PARAMS, error, memory.root) from error
+    return types.GetPromptResult(
+        description=PROMPTS[name].description,
+        messages=[types.PromptMessage(role="user", content=types.TextContent(text=whole(text)))],
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,17 +18,16 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from memolith import __version__
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
-from memolith.mcp_server import prompts, resources
-from memolith.mcp_server.answers import definition, error_result, protocol_error, result_of, whole
+from memolith.mcp_server import resources
 from memolith.mcp_server.file_news import FileNews
-from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.keeping import Keeping
 from memolith.mcp_server.notices import Notices
 from memolith.mcp_server.roots import ClientRoots
-from memolith.mcp_server.tool import Answer, read_text
-from memolith.mcp_server.toolset import answer, chosen
+from memolith.mcp_server.tool import Answer, Json, protocol_error, read_text, whole
+from memolith.mcp_server.tools import answer, chosen
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
+from memolith.text.commands import leading_to
 from memolith.types import Progress
 
 if TYPE_CHECKING:
@@ -210,7 +210,8 @@ class MemoryServer:
         return None if self._roots is None else self._roots.question(context, params)
 
     def _offered(self) -> list[types.Tool]:
-        return [definition(tool) for tool in chosen(self.memory.config).values()]
+        config = self.memory.config
+        return [tool.definition(config) for tool in chosen(config).values()]
 
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -232,9 +233,12 @@ class MemoryServer:
 
         try:
             await self._settle(context, params)
-            return result_of(await self._in_thread(work))
+            done = await self._in_thread(work)
+            return _result(done.text, done.content)
         except MemolithError as error:
-            return error_result(error, self.memory.root)
+            hint = leading_to(self.memory.root, error.hint)
+            said = {"error": {"kind": error.kind, "message": error.message, "hint": hint}}
+            return _result(json.dumps(said, ensure_ascii=False))
         finally:
             cancelled.set()
 
@@ -267,7 +271,7 @@ class MemoryServer:
     async def _list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(prompts.PROMPTS.values()))
+        return types.ListPromptsResult(prompts=list(resources.PROMPTS.values()))
 
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -277,7 +281,7 @@ class MemoryServer:
         with self._told():
             await self._settle(context, params)
         given = params.arguments or {}
-        return await self._in_thread(lambda: prompts.get_prompt(self.memory, params.name, given))
+        return await self._in_thread(lambda: resources.get_prompt(self.memory, params.name, given))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -310,6 +314,15 @@ class MemoryServer:
         finally:
             if first.acquire(blocking=False):
                 self._threads.release_on_behalf_of(place)
+
+
+def _result(text: str, content: Json | None = None) -> types.CallToolResult:
+    """An answer; without content an error, because values must fit the output schema."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=whole(text))],
+        structured_content=content,
+        is_error=content is None,
+    )
 
 
 def _which(memory: Memory, roots: ClientRoots | None) -> str:

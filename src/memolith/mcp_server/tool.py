@@ -1,33 +1,205 @@
-"""What a tool is: the schema a client reads, and the function that answers a call."""
+"""What a tool is: its arguments as pydantic checks them, its definition, and how answers quote memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import difflib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from datetime import datetime
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import Annotated, Any, Literal
 
-from memolith.mcp_server.json_shapes import Json
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from memolith.config.sections import Config
+from memolith.context.excerpts import excerpt
+from memolith.errors import MemolithError
+from memolith.mcp_server.json_shapes import record_json
 from memolith.memory import Memory
-from memolith.types import SESSION_KINDS, Progress, SessionKind
+from memolith.results import Hit
+from memolith.text.cleaning import clean, shown_path
+from memolith.text.commands import leading_to
+from memolith.text.cut import cut
+from memolith.text.quotation import NOTICE, quoted, quoted_line, source
+from memolith.text.stopwords import keywords
+from memolith.types import Progress, Record, Sensitivity, SessionKind
+from memolith.visibility import Patterns, trust_label
 
-if TYPE_CHECKING:
-    from memolith.mcp_server.arguments import Arguments
+Json = dict[str, object]
+Schema = dict[str, Any]
+
+SECRETS = "include_secret"
+MAX_CHARS = 40_000  # of one answer: more would fill a model's context
+MIN_CHARS = 700  # of one hit, however many there are
+MAX_SEARCHED = 100_000  # characters of a long text in which the asked words are looked for
+MAX_KEYWORDS = 50
+MAX_WARNING = 600
+MAX_LINE = 200  # characters of a record in a list
+_MAX_SHOWN = 60
+_LAST = ("session_kind",)  # of the arguments in a schema: the others matter more
 
 
-PRIVATE_KINDS: tuple[SessionKind, ...] = tuple(kind for kind in SESSION_KINDS if kind != "group")
-SESSION_KIND: dict[str, object] = {"enum": [*SESSION_KINDS]}
+class ArgumentError(MemolithError):
+    """A call that cannot be understood; nothing was done."""
+
+    kind = "argument"
+
+
+def _moment(value: object) -> object:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+Question = Annotated[str, Field(max_length=8000)]
+Asked = Annotated[str, Field(min_length=1, max_length=8000)]
+RecordId = Annotated[str, Field(min_length=4, max_length=100)]
+Whole = Annotated[int, Field(ge=1)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
+Nothing = SkipJsonSchema[None]
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool. Those not given have their default."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, given: Json) -> Json:
+        """Some clients fill in every argument, with null for none, and write 5.0 for 5."""
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in given.items()
+            if value is not None
+        }
+
+
+class InSession(Arguments):
+    """Arguments of a tool that is told in what kind of session it is called."""
+
+    session_kind: SessionKind | Nothing = None
+
+
+class Message(InSession):
+    """A message that is about to be answered."""
+
+    message: str = Field(max_length=100_000)
+    known: list[str] = []
+    chat: str = Field("", max_length=200)
+
+
+class Recall(InSession):
+    """A question, in the words of the original tools."""
+
+    query: Asked
+    top_k: int = Field(5, ge=1, le=20)
+
+
+class Groups(Arguments):
+    """How to group what is known."""
+
+    by: Literal["entity", "category", "session"] = "entity"
+    limit: int = Field(20, ge=1, le=30)
+
+
+class Search(Arguments):
+    """A question."""
+
+    query: Question
+    maxResults: int = Field(10, ge=1, le=100)  # noqa: N815 - the name of the original tool
+    include_secret: bool = False
+
+
+class Lines(Arguments):
+    """A file or citation, and which of its lines."""
+
+    path: str = Field(min_length=1, max_length=1000)
+    first: Whole | Nothing = Field(None, alias="from")
+    lines: Whole | Nothing = None
+    column: Whole | Nothing = None
+    include_secret: bool = False
+
+
+class Remember(InSession):
+    """A record."""
+
+    text: str = Field(min_length=1)
+    category: str = Field("note", min_length=1, max_length=100)
+    sensitivity: Sensitivity = "private-user"
+    supersedes: RecordId | Nothing = None
+    confidence: Confidence = 1
+    timestamp: Moment | Nothing = None
+
+
+class Manage(Arguments):
+    """An action, and what it takes."""
+
+    action: Literal["save", "search", "list", "index", "delete"]
+    content: str = Field("", min_length=1)
+    category: Literal["fact", "preference", "event", "summary"] | Nothing = None
+    keywords: list[str] = []
+    metadata: Json = {}
+    confidence: Confidence = 1
+    timestamp: Moment | Nothing = None
+    query: Question | Nothing = None
+    limit: int = Field(20, ge=1, le=100)
+    offset: int = Field(0, ge=0)
+    id: RecordId | Nothing = None
+    confirm: bool = False
+
+    @model_validator(mode="after")
+    def _one_action(self) -> Manage:
+        """Refuse what the action would ignore: whoever gives it expects something of it."""
+        needed, takes = _ACTIONS[self.action]
+        if needed and needed not in self.model_fields_set:
+            raise ValueError(f"action {self.action} needs the argument {needed}")
+        for name in self.model_fields_set - {"action", needed, *takes}:
+            value = getattr(self, name)
+            # Some clients fill in every argument; an empty or default value asks for nothing.
+            if value and value != type(self).model_fields[name].default:
+                takes = (needed, *takes) if needed else takes
+                raise ValueError(
+                    f"action {self.action} takes {', '.join(takes) or 'nothing else'}, not {name}"
+                )
+        return self
+
+
+# What each action needs and what else it takes.
+_ACTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "save": ("content", ("category", "keywords", "metadata", "confidence", "timestamp")),
+    "search": ("query", ("category", "limit")),
+    "list": ("", ("category", "limit", "offset")),
+    "index": ("", ()),
+    "delete": ("id", ("confirm",)),
+}
+
+
+class Dream(Arguments):
+    """What to do about dreaming."""
+
+    action: Literal["status", "run", "dry-run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of a tool: the memory it is about, what was asked, and where to tell how far it is."""
+    """One call of a tool: the memory it is about, the kind of session, and where to report progress."""
 
     memory: Memory
-    arguments: Arguments
-    progress: Progress
-    kind: SessionKind = "main"  # of the session the call is made in
+    progress: Progress = lambda done, total: None
+    kind: SessionKind = "main"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,41 +210,67 @@ class Answer:
     content: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, as it is listed and as it is run."""
 
-    name: str
+    run: Callable[[Call, Any], Answer]
     title: str
-    run: Callable[[Call], Answer]
-    properties: Mapping[str, Json]
-    required: tuple[str, ...] = ()
-    output: Mapping[str, Json] = field(default_factory=dict)  # properties of what it answers
+    arguments: type[Arguments]
+    answers: tuple[str, ...]  # keys that every answer has
+    _: KW_ONLY
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
     for_groups: bool = False  # shows a group only what is public; others are refused there
-    shows_secrets: bool = False  # may be asked for secret records, where the settings allow it
 
     @property
-    def description(self) -> str:
-        """What a model is told about it; prose, so it stands in a file of its own."""
-        return read_text(self.name)
+    def name(self) -> str:
+        """What a client calls it by."""
+        return self.run.__name__
 
-    @property
-    def input_schema(self) -> Json:
-        """The JSON Schema of its arguments."""
-        return {
-            "type": "object",
-            "properties": dict(self.properties),
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
+    def input_schema(self, config: Config) -> Schema:
+        """The JSON Schema of the arguments that these settings allow."""
+        schema = schema_of(self.arguments)
+        properties = dict(schema["properties"])
+        if not config.trust.allow_secret:
+            properties.pop(SECRETS, None)
+        return {**schema, "properties": properties}
 
-    @property
-    def output_schema(self) -> Json:
-        """The JSON Schema of what it answers."""
-        return {"type": "object", "properties": dict(self.output), "required": list(self.output)}
+    def definition(self, config: Config) -> types.Tool:
+        """The tool as it is listed."""
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=read_text(self.name),
+            input_schema=self.input_schema(config),
+            output_schema={"type": "object", "required": list(self.answers)},
+            annotations=types.ToolAnnotations(
+                read_only_hint=self.read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.read_only or self.idempotent,
+                open_world_hint=False,
+            ),
+        )
+
+    def parse(self, given: Mapping[str, object], config: Config) -> Arguments:
+        """The checked arguments of a call; the first mistake is an error."""
+        properties = self.input_schema(config)["properties"]
+        for name in given:
+            if name not in properties:
+                near = difflib.get_close_matches(name[:_MAX_SHOWN], properties, n=1)
+                takes = f"It takes: {', '.join(properties)}"
+                raise ArgumentError(
+                    f"{self.name} has no argument {name[:_MAX_SHOWN]!a}.",
+                    hint=f"Did you mean {near[0]}?" if near else takes,
+                )
+        try:
+            return self.arguments.model_validate(given)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+        name = str(next(iter(problem["loc"]), "action"))
+        expected = json.dumps(properties[name], ensure_ascii=False)
+        raise ArgumentError(validation_message(name, problem), hint=f"{name}: {expected}")
 
 
 @cache
@@ -81,6 +279,116 @@ def read_text(name: str) -> str:
     source = resources.files("memolith.mcp_server").joinpath("tool_texts", f"{name}.md")
     paragraphs = source.read_text(encoding="utf-8").strip().split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+@cache
+def schema_of(model: type[Arguments]) -> Schema:
+    """The JSON Schema of the arguments, as short as a model's context deserves."""
+    found = model.model_json_schema()
+    properties = dict(sorted(found["properties"].items(), key=lambda each: each[0] in _LAST))
+    for schema in properties.values():
+        del schema["title"]
+        if schema.get("default", 0) in (None, "", [], {}):
+            del schema["default"]
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": found.get("required", []),
+        "additionalProperties": False,
+    }
+
+
+def validation_message(name: str, problem: Mapping[str, Any]) -> str:
+    """What is wrong with an argument, in one sentence that does not repeat its value.
+
+    >>> validation_message("limit", {"type": "int_type", "msg": "Input should be a valid integer"})
+    'limit: input should be a valid integer.'
+    """
+    if problem["type"] == "missing":
+        return f"The argument {name} is missing."
+    if problem["type"] == "value_error":
+        return f"{problem['ctx']['error']}."
+    return f"{name}: {problem['msg'][:1].lower()}{problem['msg'][1:]}."
+
+
+def quotation(content: Json, warnings: Iterable[str] = ()) -> Json:
+    """The values with a notice of what they are, and no text that could pretend to be a fence."""
+    quoted_content = {str(name): _quoted(value) for name, value in content.items()}
+    return {"notice": NOTICE, **quoted_content, "warnings": one_lines(warnings)}
+
+
+def _quoted(value: object) -> object:
+    match value:
+        case str():
+            return quoted(value)
+        case dict():
+            return {quoted(str(name)): _quoted(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_quoted(inner) for inner in value]
+    return value
+
+
+def one_lines(warnings: Iterable[str]) -> list[str]:
+    """Warnings, each on one line: they are outside the fence, and may hold names that others chose."""
+    return [quoted_line(warning, MAX_WARNING) for warning in warnings]
+
+
+def with_warnings(text: str, warnings: Iterable[str]) -> str:
+    """Some hosts hand a model nothing but the text."""
+    return "\n".join([text, *(f"Warning: {warning}" for warning in one_lines(warnings))])
+
+
+def shortened(hits: Sequence[Hit], question: str, chars: int = MAX_CHARS) -> list[Hit]:
+    """The hits, of long texts only the part that the question is about: together so many characters."""
+    room = max(MIN_CHARS, chars // max(1, len(hits)))
+    asked = keywords(question)[:MAX_KEYWORDS]
+
+    def short(hit: Hit) -> Hit:
+        if len(hit.text) + len(hit.other_side) <= room:
+            return hit
+        other = _part(hit.other_side, asked, room // 4)
+        return replace(hit, text=_part(hit.text, asked, room - len(other)), other_side=other)
+
+    return [short(hit) for hit in hits]
+
+
+def _part(text: str, asked: Sequence[str], room: int) -> str:
+    part = cut(excerpt(text[:MAX_SEARCHED], asked, room), room)
+    return f"{part.text} …" if part.left_out else part.text
+
+
+def short_records(records: Sequence[Record]) -> list[Record]:
+    """The records, of long texts only the beginning."""
+    room = max(MIN_CHARS, MAX_CHARS // max(1, len(records)))
+    return [
+        record if len(record.text) <= room else replace(record, text=_part(record.text, (), room))
+        for record in records
+    ]
+
+
+def record_line(record: Record, external: Patterns) -> str:
+    """The beginning of a record on one line, with its source."""
+    trust = trust_label(record.provenance.channel, external)
+    mark = source(shown_path(str(record.citation)), f"id {record.id}", trust)
+    return f"- [{quoted_line(record.category, 40)}] {quoted_line(record.text, MAX_LINE)} {mark}"
+
+
+def record_values(record: Record, external: Patterns) -> Json:
+    """A record, and how far it is trusted."""
+    return {**record_json(record), "trust": trust_label(record.provenance.channel, external)}
+
+
+def whole(text: str) -> str:
+    """The text as it can be sent and shown: without what steers or hides, and halves of characters.
+
+    Whatever a client is sent goes through here, also names of files and its own words.
+    """
+    return clean(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def protocol_error(code: int, error: MemolithError, root: str, data: object = None) -> MCPError:
+    """An error outside of tools: the protocol has one sentence for it."""
+    return MCPError(code, whole(f"{error.message} {leading_to(root, error.hint)}".strip()), data)
 
 
 def allows_secrets(memory: Memory) -> bool:

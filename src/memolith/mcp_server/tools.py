@@ -1,0 +1,449 @@
+"""The tools: what each does, and its answer as text for a model and as values for a program.
+
+Both are quotations of memory, because a host may hand a model either of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from memolith.config.sections import Config
+from memolith.config.setting import tool_names
+from memolith.mcp_server.json_shapes import (
+    chat_json,
+    context_json,
+    dream_status_json,
+    hit_json,
+    job_json,
+)
+from memolith.mcp_server.tool import (
+    MAX_CHARS,
+    SECRETS,
+    Answer,
+    ArgumentError,
+    Call,
+    Dream,
+    Groups,
+    InSession,
+    Json,
+    Lines,
+    Manage,
+    Message,
+    Recall,
+    Remember,
+    Search,
+    Tool,
+    allows_secrets,
+    one_lines,
+    quotation,
+    record_line,
+    record_values,
+    short_records,
+    shortened,
+    with_warnings,
+)
+from memolith.memory import Memory
+from memolith.results import Hit, SearchResult
+from memolith.text.cleaning import shown_path
+from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
+from memolith.text.summary_line import handle
+from memolith.types import SESSION_KINDS, Progress, Record, SessionKind
+from memolith.visibility import label_of
+
+_PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")
+MAX_NAME = 100  # characters of a category, chat or group
+MAX_NEWEST = 3  # records of a group
+MAX_QUESTION = 300  # characters of the question that are repeated
+MAX_HEAD = 5_000  # of a hit: a path may be long
+LINES = 50  # of a file, if only the first line was named
+
+
+def session_start(call: Call, given: InSession) -> Answer:
+    """What a session starts with."""
+    context = call.memory.session_start(kind=call.kind)
+    nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
+    if context.warnings and call.memory.profile.exists:
+        nothing = "Nothing is handed over."  # and they say why
+    content: Json = {
+        "text": context.text,
+        "left_out": context.left_out,
+        "warnings": one_lines(context.warnings),
+    }
+    return Answer(
+        text=with_warnings(context.text or f"({nothing})", context.warnings), content=content
+    )
+
+
+def memory_context(call: Call, given: Message) -> Answer:
+    """What is worth knowing before a message is answered."""
+    context = call.memory.context(
+        given.message, kind=call.kind, chat=given.chat or None, known=given.known
+    )
+    # Of each hit as much as the text beside it shows.
+    shown = {
+        "hits": [hit_json(hit) for hit in shortened(context.hits, given.message, 0)],
+        "experiences": [hit_json(hit) for hit in shortened(context.experiences, given.message, 0)],
+    }
+    content = quotation({**context_json(context), **shown}, context.warnings)
+    del content["notice"]  # it is in the text
+    return Answer(
+        text=with_warnings(
+            context.text or "(There is no relevant prior context.)", context.warnings
+        ),
+        content={**content, "text": context.text},
+    )
+
+
+def recall_memory(call: Call, given: Recall) -> Answer:
+    """Hits for a question, in the shape of the original tool."""
+    result = call.memory.recall(given.query, limit=given.top_k)
+    return _results(given, result, lambda hit: {"recordId": hit.record_id or None})
+
+
+def query_experiences(call: Call, given: Recall) -> Answer:
+    """Past experiences that bear on a question, in the shape of the original tool."""
+    result = call.memory.jobs.query_experiences(given.query, given.top_k)
+    return _results(given, result, lambda hit: {"sessionId": hit.session or None})
+
+
+def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
+    found = [
+        {
+            **more(hit),
+            "text": hit.text,
+            "category": hit.category or None,
+            "score": hit.score,
+            "citation": str(hit.citation),
+            "trust": label_of(hit),
+        }
+        for hit in shortened(result.hits, given.query)
+    ]
+    content = quotation({"results": found}, result.warnings)
+    shown = {name: content[name] for name in ("results", "warnings")}
+    return Answer(text=fence(json.dumps(shown, ensure_ascii=False)), content=content)
+
+
+def relationships(call: Call, given: Groups) -> Answer:
+    """What is known of people, places and habits: the largest groups, of each the newest."""
+    external = call.memory.config.trust.external
+    found = call.memory.jobs.relationships()
+    groups: Mapping[str, tuple[Record, ...]] = getattr(found, f"by_{given.by}")
+    newest = {name: groups[name][-MAX_NEWEST:] for name in list(groups)[: given.limit]}
+    short = iter(short_records([record for group in newest.values() for record in group]))
+    lines = list[str]()
+    for name, group in newest.items():
+        lines.append(f"{quoted_line(name, MAX_NAME)} ({len(groups[name])})")
+        lines += [record_line(record, external) for record in group]
+    content = [
+        {
+            "name": name,
+            "count": len(groups[name]),
+            "records": [record_values(next(short), external) for _ in group],
+        }
+        for name, group in newest.items()
+    ]
+    text = fence("\n".join(lines)) if lines else "(There is nothing to group yet.)"
+    return Answer(
+        text=with_warnings(text, found.warnings),
+        content=quotation({"groups": content}, found.warnings),
+    )
+
+
+def memory_search(call: Call, given: Search) -> Answer:
+    """Hits for a question, best first."""
+    result = call.memory.search(given.query, given.maxResults, include_secret=given.include_secret)
+    return _found(call, given.query, result)
+
+
+def _found(call: Call, question: str, result: SearchResult) -> Answer:
+    cited = call.memory.config.context.citations != "off"
+    head = f'Found {len(result.hits)} results for: "{quoted_line(question, MAX_QUESTION)}"'
+    hits = shortened(result.hits, question)
+    pieces = [_hit_text(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
+    warnings = [f"Warning: {one}" for one in one_lines(result.warnings)]
+    body = fence("\n---\n".join(pieces)) if pieces else ""
+    # Without the words of chats: a model would read most of them again in the hits.
+    chats = [chat_json(chat) for chat in result.sessions]
+    for chat in chats:
+        del chat["text"]
+    return Answer(
+        text="\n\n".join(filter(None, (head, *warnings, body))),
+        content=quotation(
+            {"hits": [hit_json(hit) for hit in hits], "sessions": chats}, result.warnings
+        ),
+    )
+
+
+def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
+    known = [f"score: {hit.score:.3f}", label_of(hit)]
+    if hit.chat:
+        known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", MAX_NAME))
+    known += [quoted_line(hit.category, MAX_NAME), str(hit.dated or "")]
+    if hit.superseded:
+        known.append(hit.past if cited else "superseded")
+    if hit.record_id:
+        known.append(f"id {handle(hit.record_id)}")
+    place = f"[{number}] {shown_path(str(hit.citation))}" if cited else f"[{number}]"
+    head = quoted_line(f"{place} ({', '.join(filter(None, known))})", MAX_HEAD)
+    shown = f"{head}\n{quoted_lines(hit.text)}"
+    if hit.other_side:
+        other = "assistant" if hit.role == "user" else "user"
+        shown += f"\n({other} in the same turn)\n{quoted_lines(hit.other_side)}"
+    return shown
+
+
+def memory_get(call: Call, given: Lines) -> Answer:
+    """Lines of a file with their numbers, as many as fit.
+
+    A line that is too long by itself is cut, and `column` goes on with it.
+    """
+    count = given.lines or (LINES if given.first else None)
+    passage = call.memory.get(
+        given.path, given.first or 1, count, include_secret=given.include_secret
+    )
+    first, column = passage.citation.first_line, given.column or 1
+    lines = passage.text.split("\n") if passage.text else []
+    shown: list[str] = []
+    room, left = MAX_CHARS, 0
+    for line in [*(line[column - 1 :] for line in lines[:1]), *lines[1:]]:
+        room -= len(line) + 1
+        if room < 0 and shown:
+            break
+        shown.append(line[:MAX_CHARS])
+        left = len(line) - len(shown[-1])
+    last = first + len(shown) - 1
+    numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
+    text = fence(quoted("\n".join(numbered)))
+    if not shown:
+        text = f"(There are no such lines: the file has {passage.total_lines}.)"
+    if left:
+        more = f"from={last} and column={column + MAX_CHARS} go on"
+        text += f"\n({left:,} more characters of line {last}; {more})"
+    if shown and last < passage.total_lines:
+        text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
+    content: Json = {
+        "path": passage.citation.path,
+        "first_line": first,
+        "last_line": last,
+        "total_lines": passage.total_lines,
+        "text": "\n".join(shown),
+        "left_of_line": left,
+    }
+    return Answer(text=text, content=quotation(content))
+
+
+def remember_this(call: Call, given: Remember) -> Answer:
+    """Write a record, or a newer one in the place of an older."""
+    if given.supersedes:
+        # Some clients fill in defaults: those must not bring a secret into the open.
+        default = type(given).model_fields["sensitivity"].default
+        mark = None if given.sensitivity == default else given.sensitivity
+        record = call.memory.supersede(given.supersedes, given.text, sensitivity=mark)
+    else:
+        record = call.memory.remember(
+            given.text,
+            category=given.category,
+            sensitivity=given.sensitivity,
+            confidence=given.confidence,
+            timestamp=given.timestamp,
+        )
+    return _written("Already remembered" if record.reused else "Remembered", record)
+
+
+def _written(done: str, record: Record) -> Answer:
+    warnings = one_lines(record.warnings)
+    return Answer(
+        text="\n".join((f"{done}: {record.citation} (id {record.id})", *warnings)),
+        content={
+            "ok": True,
+            "id": record.id,
+            "citation": str(record.citation),
+            "warnings": warnings,
+        },
+    )
+
+
+def memory(call: Call, given: Manage) -> Answer:
+    """Save, search, list, index or delete."""
+    answer = {
+        "save": _save,
+        "search": _search,
+        "list": _list,
+        "index": _index,
+        "delete": _delete,
+    }[given.action](call, given)
+    return replace(answer, content={"action": given.action, **answer.content})
+
+
+def _save(call: Call, given: Manage) -> Answer:
+    record = call.memory.save_note(
+        given.content,
+        category=given.category or "fact",
+        keywords=given.keywords,
+        metadata=given.metadata,
+        confidence=given.confidence,
+        timestamp=given.timestamp,
+    )
+    done = "Already in memory" if record.reused else "Saved to memory"
+    return _written(f"{done} [{quoted_line(record.category, MAX_NAME)}]", record)
+
+
+def _search(call: Call, given: Manage) -> Answer:
+    question = given.query or ""
+    result = call.memory.search(question, given.limit, category=given.category)
+    return _found(call, question, result)
+
+
+def _list(call: Call, given: Manage) -> Answer:
+    """A page of records, and how to get the next one."""
+    every = call.memory.records(category=given.category)
+    page = every[::-1][given.offset : given.offset + given.limit]
+    external = call.memory.config.trust.external
+    text = f"(No more: there are {len(every)} in all.)" if every else "No records."
+    if page:
+        text = fence("\n".join(record_line(record, external) for record in page))
+    if (left := len(every) - given.offset - len(page)) > 0:
+        text += f"\n({left} more; offset={given.offset + len(page)} goes on)"
+    warnings = [f"Warning: {one}" for one in one_lines(every.warnings)]
+    content: Json = {
+        "records": [record_values(record, external) for record in short_records(page)],
+        "total": len(every),
+    }
+    return Answer(text="\n".join([*warnings, text]), content=quotation(content, every.warnings))
+
+
+def _index(call: Call, given: Manage) -> Answer:
+    report = call.memory.index.rebuild(call.progress)
+    return Answer(
+        text=f"Indexed {report.files} files, {report.chunks} chunks.",
+        content={
+            "files": report.files,
+            "chunks": report.chunks,
+            "warnings": one_lines(report.warnings),
+        },
+    )
+
+
+def _delete(call: Call, given: Manage) -> Answer:
+    if not given.confirm:
+        raise ArgumentError(
+            "Deleting cannot be undone: the record leaves every file and backup.",
+            hint="If the user wants that, call again with confirm: true.",
+        )
+    report = call.memory.forget(str(given.id))
+    files = ", ".join(map(shown_path, report.files))
+    return Answer(
+        text="\n".join((f"Deleted {report.record_id} from {files}", *one_lines(report.warnings))),
+        content={"id": report.record_id, "files": [shown_path(path) for path in report.files]},
+    )
+
+
+def dream(call: Call, given: Dream) -> Answer:
+    """Say what a dream would do, or dream."""
+    # Few clients dream, and none should wait for it at the start.
+    from memolith.jobs.api import Jobs
+    from memolith.jobs.run import DONE
+    from memolith.jobs.worker import run_in_process
+
+    content: Json = {"action": given.action}
+    if given.action == "status":
+        status = run_in_process(call.memory.jobs, Jobs.dream_status)
+        return Answer(
+            text=f"{status.tracked} statements are tracked; a dream would promote"
+            f" {len(status.next)} of them.",
+            content=quotation(content | dream_status_json(status)),
+        )
+    report = run_in_process(
+        call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=given.action == "dry-run"
+    )
+    call.progress(DONE, DONE)
+    lines = [*report.lines, *(f"Warning: {one}" for one in one_lines(report.warnings))]
+    head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
+    body = fence(quoted("\n".join(lines))) if lines else ""
+    return Answer(
+        text="\n".join(filter(None, (head, body))),
+        content=quotation(content | job_json(report)),
+    )
+
+
+_READS = partial(Tool, read_only=True)
+_FOR_ALL = partial(_READS, for_groups=True)
+_HITS = ("hits", "sessions", "warnings")
+_LINES = ("path", "first_line", "last_line", "total_lines", "text", "left_of_line")
+_WRITTEN = ("ok", "id", "citation", "warnings")
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        _FOR_ALL(session_start, "Start a session", InSession, ("text", "left_out", "warnings")),
+        _FOR_ALL(memory_context, "Context for a message", Message, ("text", "hits", "warnings")),
+        _READS(recall_memory, "Recall", Recall, ("results", "warnings")),
+        _READS(query_experiences, "Past experiences", Recall, ("results", "warnings")),
+        _READS(relationships, "Who and what is known", Groups, ("groups", "warnings")),
+        _READS(memory_search, "Search memory", Search, _HITS),
+        _READS(memory_get, "Read a memory file", Lines, _LINES),
+        Tool(remember_this, "Remember", Remember, _WRITTEN, idempotent=True),
+        Tool(memory, "Manage memory", Manage, ("action",), destructive=True),
+        Tool(dream, "Dream", Dream, ("action",)),
+    )
+}
+# What an agent needs every day. Nothing here can destroy anything.
+CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")
+
+
+def chosen(config: Config) -> dict[str, Tool]:
+    """The tools that the settings ask for, by name."""
+    names = tool_names(config.mcp.tools)
+    if names == ("all",):
+        names = tuple(TOOLS)
+    elif names == ("core",):
+        names = CORE
+        names += ("query_experiences",) if config.experiences.enabled else ()
+        names += ("dream",) if config.dream.enabled else ()
+    return {name: TOOLS[name] for name in names}
+
+
+def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Progress) -> Answer:
+    """Run a call; whatever is wrong with it is a MemolithError."""
+    offered = chosen(memory.config)  # at every call: what was forbidden a moment ago is forbidden
+    if name not in offered:
+        raise ArgumentError(
+            f"There is no tool {name[:60]!a}.", hint=f"There are: {', '.join(offered)}"
+        )
+    return run(memory, offered[name], given, progress)
+
+
+def run(
+    memory: Memory,
+    tool: Tool,
+    given: Mapping[str, object],
+    progress: Progress = lambda done, total: None,
+) -> Answer:
+    """Run a call of a tool that is offered."""
+    arguments = tool.parse(given, memory.config)
+    if getattr(arguments, SECRETS, False) and not allows_secrets(memory):
+        raise ArgumentError(
+            "This server shows no secret records any more.",
+            hint="The user may allow it: memolith config set trust.allow_secret true",
+        )
+    of_server = memory.config.mcp.session_kind
+    kind = _kind(of_server, getattr(arguments, "session_kind", None))
+    if kind == "group" and not tool.for_groups:
+        # Where the server is for groups no argument changes that, so none is named.
+        raise ArgumentError(
+            f"{tool.name} is not for group sessions: others would read along.",
+            hint="The user has this server answer groups only: session_start and memory_context."
+            if of_server == "group"
+            else f"It works in sessions of the kinds {', '.join(_PRIVATE_KINDS)}.",
+        )
+    return tool.run(Call(memory=memory, progress=progress, kind=kind), arguments)
+
+
+def _kind(of_server: str, of_call: SessionKind | None) -> SessionKind:
+    """A caller may say that others are listening; it cannot say that they are not."""
+    if "group" in (of_server, of_call):
+        return "group"
+    return next((kind for kind in _PRIVATE_KINDS if kind == (of_call or of_server)), "main")
