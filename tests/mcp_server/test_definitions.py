@@ -38,12 +38,12 @@ def test_the_definitions_are_those_that_were_reviewed() -> None:
 
 
 def test_the_schemas_are_those_of_the_original_tools() -> None:
-    remember = TOOLS["remember_this"].input_schema(Config())["properties"]
+    remember = TOOLS["remember_this"].properties(Config())
     assert remember["text"]["minLength"] == 1
     assert remember["category"]["default"] == "note"
     assert remember["sensitivity"]["default"] == "private-user"
     for name in ("recall_memory", "query_experiences"):
-        asked = TOOLS[name].input_schema(Config())["properties"]
+        asked = TOOLS[name].properties(Config())
         assert asked["query"]["minLength"] == 1
         assert asked["top_k"] == {"type": "integer", "minimum": 1, "maximum": 20, "default": 5}
 

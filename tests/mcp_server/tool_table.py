@@ -46,10 +46,10 @@ def _tool(name: str) -> Iterator[str]:
         *(["idempotent"] if tool.read_only or tool.idempotent else []),
         *([] if tool.for_groups else ["not in groups"]),
     ]
-    takes = tool.input_schema(Config())
+    required = tool.input_schema(Config())["required"]
     arguments = "; ".join(
-        f"`{argument}`: {_words(schema)}{', required' if argument in takes['required'] else ''}"
-        for argument, schema in takes["properties"].items()
+        f"`{argument}`: {_words(schema)}{', required' if argument in required else ''}"
+        for argument, schema in tool.properties(Config()).items()
     )
     yield f"\n### {name}\n"
     yield f"{read_text(name)} *({', '.join(marks)})*\n"

@@ -39,7 +39,6 @@ from memolith.types import Progress, Record, Sensitivity, SessionKind
 from memolith.visibility import Patterns, trust_label
 
 Json = dict[str, object]
-Schema = dict[str, Any]
 
 SECRETS = "include_secret"
 MAX_CHARS = 40_000  # of one answer: more would fill a model's context
@@ -229,13 +228,20 @@ class Tool:
         """What a client calls it by."""
         return self.run.__name__
 
-    def input_schema(self, config: Config) -> Schema:
-        """The JSON Schema of the arguments that these settings allow."""
-        schema = schema_of(self.arguments)
-        properties = dict(schema["properties"])
-        if not config.trust.allow_secret:
-            properties.pop(SECRETS, None)
-        return {**schema, "properties": properties}
+    def properties(self, config: Config) -> dict[str, Json]:
+        """The JSON Schema of each argument that these settings allow."""
+        every = _properties(self.arguments)
+        return {name: every[name] for name in every if name != SECRETS or config.trust.allow_secret}
+
+    def input_schema(self, config: Config) -> Json:
+        """The JSON Schema of its arguments."""
+        fields = self.arguments.model_fields
+        return {
+            "type": "object",
+            "properties": self.properties(config),
+            "required": [name for name in fields if fields[name].is_required()],
+            "additionalProperties": False,
+        }
 
     def definition(self, config: Config) -> types.Tool:
         """The tool as it is listed."""
@@ -255,7 +261,7 @@ class Tool:
 
     def parse(self, given: Mapping[str, object], config: Config) -> Arguments:
         """The checked arguments of a call; the first mistake is an error."""
-        properties = self.input_schema(config)["properties"]
+        properties = self.properties(config)
         for name in given:
             if name not in properties:
                 near = difflib.get_close_matches(name[:_MAX_SHOWN], properties, n=1)
@@ -282,20 +288,14 @@ def read_text(name: str) -> str:
 
 
 @cache
-def schema_of(model: type[Arguments]) -> Schema:
-    """The JSON Schema of the arguments, as short as a model's context deserves."""
-    found = model.model_json_schema()
-    properties = dict(sorted(found["properties"].items(), key=lambda each: each[0] in _LAST))
-    for schema in properties.values():
+def _properties(model: type[Arguments]) -> dict[str, Json]:
+    """The JSON Schema of each argument, as short as a model's context deserves."""
+    found: dict[str, Json] = model.model_json_schema()["properties"]
+    for schema in found.values():
         del schema["title"]
         if schema.get("default", 0) in (None, "", [], {}):
             del schema["default"]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": found.get("required", []),
-        "additionalProperties": False,
-    }
+    return dict(sorted(found.items(), key=lambda each: each[0] in _LAST))
 
 
 def validation_message(name: str, problem: Mapping[str, Any]) -> str:
