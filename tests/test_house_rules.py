@@ -23,9 +23,9 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_849, 16),
+    "(top)": (1_851, 16),
     "cli": (4_117, 53),
-    "config": (717, 4),
+    "config": (564, 4),
     "context": (1_757, 20),
     "embed": (569, 8),
     "files": (3_114, 23),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_517, 363)
+CEILING_OF_ALL = (35_366, 363)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

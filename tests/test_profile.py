@@ -31,7 +31,8 @@ class Place:
 
     def environment(self, cwd: Path | str | None = None, **variables: str) -> Environment:
         where = str(self.inside) if cwd is None else str(cwd)
-        return Environment(cwd=where, user_home=str(self.home), **variables)
+        named = {name.upper(): value for name, value in variables.items()}
+        return Environment(where, {"HOME": str(self.home), **named})
 
     def resolve(
         self,
@@ -340,7 +341,7 @@ def test_in_a_deleted_folder_the_profile_must_be_named(place: Place) -> None:
 
 
 def test_without_a_home_memolith_home_must_be_set(tmp_path: Path) -> None:
-    environment = Environment(cwd=str(tmp_path), user_home="~")
+    environment = Environment(str(tmp_path), {"HOME": "~"})
     with pytest.raises(ProfileError, match="There is no home folder"):
         resolve(None, None, environment)
 

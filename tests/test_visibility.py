@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.config.setting import EXTERNAL_CHANNELS
+from memolith.config.sections import EXTERNAL_CHANNELS
 from memolith.types import SENSITIVITIES, Provenance
 from memolith.visibility import (
     allowed_platform,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -63,15 +64,17 @@ class Profile:
         return os.path.join(self.home, "config.toml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Environment:
-    """Where the process runs; None is a variable that is not set."""
+    """Where the process runs."""
 
     cwd: str  # "" if the current folder was deleted
-    user_home: str
-    memolith_home: str | None = None
-    memolith_root: str | None = None
-    memolith_profile: str | None = None
+    variables: Mapping[str, str]
+
+    @property
+    def user_home(self) -> str:
+        """The home folder of the user."""
+        return os.path.normpath(self.variables.get("HOME") or os.path.expanduser("~"))
 
 
 def resolve(
@@ -89,9 +92,10 @@ def resolve(
     is an error too; with `use_default` it is the default profile, which names it in `unapproved`.
     """
     home = _home(environment)
+    variables = environment.variables
     given: tuple[tuple[FoundBy, str | None, str | None], ...] = (
         ("argument", root, name),
-        ("environment", environment.memolith_root, environment.memolith_profile),
+        ("environment", variables.get("MEMOLITH_ROOT"), variables.get("MEMOLITH_PROFILE")),
     )
     for found_by, given_root, given_name in given:
         if given_root is not None and given_name is not None:
@@ -124,8 +128,8 @@ def _trust_command(folder: str) -> str:
 
 
 def _home(environment: Environment) -> str:
-    if environment.memolith_home is not None:
-        return _absolute(environment.memolith_home, "MEMOLITH_HOME", environment)
+    if (home := environment.variables.get("MEMOLITH_HOME")) is not None:
+        return _absolute(home, "MEMOLITH_HOME", environment)
     if not os.path.isabs(environment.user_home):
         raise ProfileError("There is no home folder.", hint="Set MEMOLITH_HOME to a folder.")
     return os.path.join(environment.user_home, ".memolith")

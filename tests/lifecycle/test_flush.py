@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.config.setting import EXTERNAL_CHANNELS
+from memolith.config.sections import EXTERNAL_CHANNELS
 from memolith.jobs.chat import read_chat
 from memolith.jobs.flush import extract
 from memolith.jobs.known_texts import Known

@@ -6,32 +6,88 @@ environment variable, `--set`, documentation and checks follow from that line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from operator import attrgetter
 
-from memolith.config.setting import (
-    ALLOWED,
-    ARCHIVE,
-    CRON,
-    ENDPOINT,
-    EXTERNAL_CHANNELS,
-    FOLDER,
-    HOST,
-    IN_MEMORY,
-    INSIDE,
-    PATTERN,
-    TOOLS,
-    ZONE,
-    Setting,
-    Value,
-    Values,
-    at_least,
-    between,
-    one_of,
-    setting,
-)
+from memolith.config.setting import TOOL_NAMES, Rule, Setting, Value, Values, setting, tool_names
 
-# A table: one line for each setting.
+
+def one_of(*choices: str) -> Rule:
+    """The value is one of these words."""
+    return Rule(f"one of {', '.join(choices)}", choices.__contains__, choices)
+
+
+def at_least(low: float) -> Rule:
+    """The value is this number or a larger one."""
+    return Rule(f"at least {low}", lambda value: value >= low)
+
+
+def between(low: float, high: float) -> Rule:
+    """The value is within these bounds, both included."""
+    return Rule(f"from {low} to {high}", lambda value: low <= value <= high)
+
+
+def like(pattern: str, text: str) -> Rule:
+    """The value is printable and matches the pattern as a whole."""
+    return Rule(text, lambda value: value.isprintable() and re.fullmatch(pattern, value))
+
+
+def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo  # only users who set a zone pay for this import
+
+    with suppress(KeyError, ValueError, OSError):  # unknown, not a name at all, a folder of zones
+        return bool(ZoneInfo(name))
+    return False
+
+
+def _is_cron(text: str) -> bool:
+    from cronsim import CronSim, CronSimError
+
+    with suppress(CronSimError, StopIteration):
+        return bool(next(CronSim(text, datetime(2026, 1, 1, tzinfo=UTC))))
+    return False
+
+
+# Tables: one line for each rule and each setting.
 # fmt: off
+
+ZONE = Rule('an IANA time zone such as Europe/Madrid, or "" for the system\'s', _is_zone)
+CRON = Rule("a cron expression such as 0 3 * * * (minute hour day month weekday)", _is_cron)
+
+# Text of a memory may leave this machine only encrypted.
+_ADDRESS = r"(?i:https://[^/?#@\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)(/[^?\s]*)?"
+ENDPOINT = like(_ADDRESS, 'the https address of an OpenAI-compatible API (http only on this machine), or "" for none')
+
+# A job must not write into a file that has a meaning of its own: its lines would be read as that.
+_USED = r"((memory/)?memory|user|longmemory|dreams|memory/experiences|memory/\d{4}-\d\d-\d\d)\.md$"
+_NAME = r'(?!\.\.?(/|$))[^\\:*?"<>|/]+'
+_INSIDE = rf"(?!~)({_NAME}/)*{_NAME}"
+_FREE = rf"(?i:(?!{_USED}))(?=.*\.md$){_INSIDE}"
+INSIDE = like(_INSIDE, "a file inside the profile (relative, without .. or ~)")
+ARCHIVE = like(_FREE, "a .md file inside the profile (relative, without .. or ~) that has no other use")
+# Where every reader looks: search, forget and the search for secret marks among them.
+IN_MEMORY = like(rf"(?=memory/\w[^/]*$){_FREE}", "a .md file directly in memory/ that has no other use")
+# A colon before a path: two folders in one text.
+FOLDER = like(r"(?!.*/\.\.(/|$))(?!.*:[/~])[/~].*", "a folder by its full path or from ~, without ..")
+
+_HOST = r"([\w.-]+|\[[0-9a-fA-F:.]+\])"
+_PAGE = rf"[a-zA-Z][\w+.-]*://{_HOST}(:\d+)?|null"
+HOST = like(r"[\w.-]+|[0-9a-fA-F:.]+(%\w+)?", "a name or an address, such as 127.0.0.1")
+ALLOWED = like(f"{_HOST}|{_PAGE}", "a host name, or the origin of a web page such as http://localhost:5173")
+
+_TOOL_SETS = ("core", "all")
+TOOLS = Rule(
+    f"core, all, or names with commas between them, of {', '.join(TOOL_NAMES)}",
+    lambda tools: tools in _TOOL_SETS or {*tool_names(tools)} <= {*TOOL_NAMES},
+    choices=(*_TOOL_SETS, *TOOL_NAMES),
+)
+PATTERN = like(".{1,100}", "a channel, where * matches any text")
+EXTERNAL_CHANNELS = (
+    "web", "web:*", "http:*", "https:*", "email*", "mail*", "rss*", "webhook*", "tool:*", "*group*", "*public*",
+)
 
 class ProfileConfig(Values):
     """The profile as a whole."""
@@ -134,7 +190,7 @@ class ContextConfig(Values):
 class TrustConfig(Values):
     """Whose text is an agent's own, and whose came from outside."""
 
-    external: tuple[str, ...] = setting(EXTERNAL_CHANNELS, "Channels whose text is held back from contexts; `*` stands for any text.", PATTERN, trusted_only=True)
+    external: tuple[str, ...] = setting(EXTERNAL_CHANNELS, "Channels whose text is held back from contexts; `*` matches any text.", PATTERN, trusted_only=True)
     allow_secret: bool = setting(False, "Whether an agent or a program that asks for secret records gets them.", trusted_only=True)
 
 class McpConfig(Values):
@@ -195,17 +251,13 @@ class Config(Values):
 
 
 DEFAULTS = Config()
-SECTIONS: Mapping[str, type[Values]] = {
-    section: type(values) for section, values in vars(DEFAULTS).items()
-}
-SETTINGS: Mapping[str, Setting] = {
-    f"{section}.{key}": declared
-    for section, values in SECTIONS.items()
-    for key, declared in vars(values).items()
-    if isinstance(declared, Setting)
-}
-for _name, _setting in SETTINGS.items():
-    _setting.name = _name
+SECTIONS: Mapping[str, type[Values]] = {name: type(part) for name, part in vars(DEFAULTS).items()}
+SETTINGS: dict[str, Setting] = {}
+for _section, _values in SECTIONS.items():
+    for _key, _setting in vars(_values).items():
+        if isinstance(_setting, Setting):
+            _setting.name = f"{_section}.{_key}"
+            SETTINGS[_setting.name] = _setting
 
 
 def value_of(config: Config, name: str) -> Value:
@@ -214,22 +266,20 @@ def value_of(config: Config, name: str) -> Value:
     >>> value_of(DEFAULTS, "search.mmr_lambda")
     0.7
     """
-    section, key = name.split(".")
-    value: Value = getattr(getattr(config, section), key)
+    value: Value = attrgetter(name)(config)
     return value
 
 
-def with_values(values: Mapping[str, Value]) -> Config:
-    """The defaults with these checked values put in, by full name.
+def with_values(values: Mapping[str, Value], config: Config = DEFAULTS) -> Config:
+    """The config with these checked values put in, by full name.
 
     >>> with_values({"trim.max_records": 500}).trim.max_records
     500
     """
-    changed: dict[str, dict[str, Value]] = {}
     for name, value in values.items():
         section, key = name.split(".")
-        changed.setdefault(section, {})[key] = value
-    return Config(**{section: SECTIONS[section](**keys) for section, keys in changed.items()})
+        config = config.replace(**{section: getattr(config, section).replace(**{key: value})})
+    return config
 
 
 # Jobs with a schedule once `enabled`, in the order they run in: those that learn from records come
