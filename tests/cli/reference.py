@@ -17,14 +17,14 @@ END = "<!-- end of what is made from the code -->\n"
 
 
 def reference() -> str:
-    """Every command with its arguments and examples, and the options of all."""
+    """Every command with its arguments, and the options of all; `--help` has examples too."""
     return "\n".join([*_options_of_all(), *(line for name in COMMANDS for line in _command(name))])
 
 
 def _options_of_all() -> Iterator[str]:
     yield "### Options of every command\n"
     yield "They may come before or after the command.\n"
-    yield from _table(GLOBAL_OPTIONS, click.Context(memolith))
+    yield from _list(GLOBAL_OPTIONS, click.Context(memolith))
 
 
 def _command(name: str) -> Iterator[str]:
@@ -32,20 +32,18 @@ def _command(name: str) -> Iterator[str]:
     yield f"### memolith {name}\n"
     yield f"{cleandoc(command.help or '')}\n"
     context = click.Context(command)
-    yield from _table([one for one in command.params if one not in GLOBAL_OPTIONS], context)
+    yield from _list([one for one in command.params if one not in GLOBAL_OPTIONS], context)
     if isinstance(command, click.Group):
         for action in command.commands.values():
             yield f"`{name} {action.name}`: {cleandoc(action.help or '')}\n"
             own = [one for one in action.params if one not in GLOBAL_OPTIONS]
-            yield from _table(own, click.Context(action))
-    yield f"```text\n{command.examples}\n```\n"
+            yield from _list(own, click.Context(action))
 
 
-def _table(params: Sequence[click.Parameter], context: click.Context) -> Iterator[str]:
+def _list(params: Sequence[click.Parameter], context: click.Context) -> Iterator[str]:
     rows = [row for param in params if (row := param.get_help_record(context))]
+    yield from (f"- `{name}`: {text}" for name, text in rows)
     if rows:
-        yield "| argument | |\n|---|---|"
-        yield from (f"| `{name.replace('|', chr(92) + '|')}` | {text} |" for name, text in rows)
         yield ""
 
 
