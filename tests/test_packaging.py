@@ -50,6 +50,11 @@ def test_every_imported_package_is_declared() -> None:
     assert missing == {}
 
 
+def test_every_declared_package_is_imported() -> None:
+    declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
+    assert declared - imported().keys() - DATA == set()
+
+
 @pytest.mark.parametrize("requirement", PROJECT["dependencies"])
 def test_every_dependency_has_a_lowest_version_except_one_that_follows_another(
     requirement: str,
