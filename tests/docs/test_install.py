@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -17,11 +18,28 @@ SOURCES = REPOSITORY / "src"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    return build(REPOSITORY, tmp_path_factory.mktemp("wheel"))
+
+
+def build(source: Path, folder: Path) -> Path:
+    """The wheel of a source tree."""
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(folder), str(REPOSITORY)], check=True)
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True)
     (built,) = folder.glob("*.whl")
     return built
+
+
+def test_the_wheel_can_be_built_from_what_the_dockerfile_copies(tmp_path: Path) -> None:
+    rules = (REPOSITORY / ".dockerignore").read_text("utf-8").split()
+    for name in (rule[1:] for rule in rules if rule.startswith("!")):
+        target = tmp_path / "context" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source = REPOSITORY / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    assert build(tmp_path / "context", tmp_path / "wheel").exists()
 
 
 def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
