@@ -78,6 +78,14 @@ def test_forget_on_a_terminal_shows_the_record_and_asks(memolith: Run, root: str
     assert memolith("status", "--json").json["records"] == 0
 
 
+def test_forget_does_not_ask_about_a_record_that_is_not_there(memolith: Run, root: str) -> None:
+    memolith("remember", "Tea at four")
+    outcome = in_terminal("forget", "00000000", "--root", root)
+    assert outcome.code == 7
+    assert "[y/N]" not in outcome.out
+    assert "No record has the id" in outcome.out
+
+
 def test_forget_with_yes_does_not_ask(memolith: Run, root: str) -> None:
     (gone,) = remember(memolith, "Tea at four")
     outcome = in_terminal("forget", gone, "--yes", "--root", root)

@@ -122,8 +122,13 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["status", "--root"], "--root needs a value.", "See: memolith --help"),
         (
             ["remember", "x", "--sensitivity", "hush"],
-            "'hush' is no --sensitivity.",
+            "'hush' is not a value of --sensitivity.",
             "Use one of public, ",
+        ),
+        (
+            ["remember", "x", "--sensitivity", "sercet"],
+            "'sercet' is not a value of --sensitivity.",
+            "Did you mean secret?",
         ),
         (["config", "show", "--bogus"], "Unknown option '--bogus'.", "If it is text"),
         (["config", "path", "--origin"], "Unknown option '--origin'.", "Another action has it."),

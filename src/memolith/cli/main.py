@@ -6,7 +6,7 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ OTHER_NAMES = {"recall": "search"}
 MODULES: Mapping[str, str] = {
     name: module
     for module, names in {
-        "write": "",
+        "write": "remember save log supersede update forget approve",
         "find": "",
         "agent": "",
         "jobs": "",
@@ -107,12 +107,10 @@ class Memolith(Group):
             rest = click.Group.parse_args(self, ctx, args)
         except click.NoSuchOption as error:
             option = error.option_name
-            near = nearest(option, [name for param in GLOBAL_OPTIONS for name in param.opts])
             raise UsageError(
                 f"{option!a} is in front of the command.",
-                hint=f"Did you mean {near}?"
-                if near
-                else "Options of one command follow it: memolith COMMAND [options]",
+                hint=_nearest_option(option, GLOBAL_OPTIONS)
+                or "Options of one command follow it: memolith COMMAND [options]",
             ) from error
         return rest
 
@@ -225,12 +223,19 @@ def _run(call: Call) -> int:
     return code or exit_codes.OK
 
 
+def _nearest_option(option: str, params: Iterable[click.Parameter]) -> str:
+    """A hint on the option that was meant; the dashes count for nothing."""
+    names = [name.lstrip("-") for param in params for name in param.opts if name[:2] == "--"]
+    near = nearest(option.lstrip("-"), names)
+    return f"Did you mean --{near}?" if near else ""
+
+
 def _in_our_words(error: click.UsageError) -> UsageError:
     """What click says about a mistake, with a hint."""
     see = f"See: {error.ctx.command_path if error.ctx else 'memolith'} --help"
     if isinstance(error, click.NoSuchOption):
-        near = (error.possibilities or [""])[0]
-        hint = f"Did you mean {near}?" if near else f"If it is text, put -- before it. {see}"
+        hint = _nearest_option(error.option_name, error.ctx.command.params if error.ctx else ())
+        hint = hint or f"If it is text, put -- before it. {see}"
         return UsageError(f"Unknown option {error.option_name!a}.", hint=hint)
     if isinstance(error, click.MissingParameter) and error.param:
         if isinstance(error.param.type, click.Choice):

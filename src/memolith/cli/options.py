@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -98,14 +99,13 @@ class Call:
     def warn_of_unapproved(self, profile: Profile) -> None:
         """Say on standard error that a found folder is not used; a model never reads this."""
         if profile.notice:
-            output.note(f"memolith: {profile.notice}")
+            output.warn(profile.notice)
 
     def warn(self, warnings: Iterable[str], *, see: str = "") -> None:
         """Print warnings on standard error, in the one spelling there is; `see` is a command that says more."""
-        warning = ""
-        for warning in warnings:
-            output.note("memolith: ", self.here(warning))
-        if warning and see:
+        sentences = [self.here(warning) for warning in warnings]
+        output.warn(*sentences)
+        if sentences and see:
             output.note(f"Look closer: {self.again(see)}")
 
     def again(self, command: str) -> str:
@@ -413,6 +413,19 @@ def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
             )
         metadata[key] = value
     return metadata
+
+
+# Moments as people write them
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def duration(text: str) -> timedelta | None:
+    """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
+    amount, unit = text[:-1], _UNITS.get(text[-1:])
+    if not unit or not (amount.isascii() and amount.isdecimal()):
+        return None
+    return timedelta(**{unit: int(amount)})
 
 
 # Standard input and questions
