@@ -24,13 +24,13 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_851, 16),
-    "cli": (4_084, 47),
+    "cli": (3_810, 32),
     "config": (564, 4),
-    "context": (1_757, 20),
+    "context": (1_760, 20),
     "embed": (569, 8),
     "files": (3_114, 23),
     "index": (2_720, 25),
-    "ingest": (1_174, 15),
+    "ingest": (1_175, 15),
     "jobs": (9_467, 83),
     "llm": (729, 9),
     "mcp_server": (1_671, 13),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_333, 357)
+CEILING_OF_ALL = (35_063, 342)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -96,7 +96,7 @@ def test_trim_without_a_limit_says_so(memolith: Run) -> None:
     remember(memolith, "a", "b")
     outcome = memolith("trim")
     assert outcome.code == 0
-    assert outcome.out == "Nothing to trim: no limit is set, and MEMORY.md holds 2 records.\n"
+    assert outcome.out == "Nothing to do  trim\n  no limit is set\n"
     assert outcome.err == "Set one: memolith config set trim.max_records 500\n"
     report = memolith("trim", "--json").json
     assert (report["before"], report["archived"], report["skipped"]) == (2, 0, "no limit is set")
@@ -105,7 +105,7 @@ def test_trim_without_a_limit_says_so(memolith: Run) -> None:
 def test_trim_under_the_limit_says_so(memolith: Run) -> None:
     remember(memolith, "a", "b")
     outcome = memolith("trim", "--max-records", "2")
-    assert outcome.out == "Nothing to trim: under the limit, and MEMORY.md holds 2 records.\n"
+    assert outcome.out == "Nothing to do  trim\n  under the limit\n"
     assert outcome.err == ""
 
 
@@ -113,12 +113,10 @@ def test_a_dry_run_of_trim_shows_the_changes_and_writes_nothing(memolith: Run, r
     for text in ("One", "Two", "Three"):
         memolith("remember", text)
     before = {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()}
-    first, keeps, do_it, *diff = memolith(
-        "trim", "--max-records", "2", "--dry-run"
-    ).out.splitlines()
-    assert first == "Would trim  1 record to archive"
-    assert keeps.split() == ["keeps", "2", "of", "3"]
-    assert do_it.endswith("memolith trim --max-records 2")
+    first, *diff = memolith("trim", "--max-records", "2", "--dry-run").out.splitlines()
+    assert first == "Would do  trim"
+    assert "  records after   2" in diff
+    assert "  do it      memolith trim --set trim.max_records=2" in diff
     assert [line for line in diff if line.startswith("-") and "One" in line]
     report = memolith("trim", "--max-records", "2", "--dry-run", "--json").json
     assert (report["before"], report["archived"], report["proposed"]) == (3, 0, 1)
@@ -134,10 +132,12 @@ def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) ->
     remember(memolith, "a", "b", "c", "d")
     before = Path(root, "MEMORY.md").read_bytes()
     outcome = memolith("trim", "--max-records", "2")
-    first, kept, archive, undo = outcome.out.splitlines()
-    assert (first, kept) == ("Trimmed  2 records archived", "  kept     2 of 4")
-    assert archive == "  archive  .memolith/archive/MEMORY-archive.md"
-    assert undo.startswith("  undo     memolith jobs undo 2")
+    first, *lines, undo = outcome.out.splitlines()
+    assert first.startswith("Done  trim  2")
+    assert "  archived        2" in lines
+    assert "  records after   2" in lines
+    assert "  changes    .memolith/archive/MEMORY-archive.md" in lines
+    assert undo.startswith("  undo       memolith jobs undo 2")
     remember(memolith, "said after it")
     assert memolith(*shlex.split(undo)[2:]).code == 0
     now = Path(root, "MEMORY.md").read_bytes()
@@ -151,10 +151,10 @@ def test_a_trim_that_is_to_be_asked_for_says_that_it_only_proposes(
     remember(memolith, "a", "b", "c", "d")
     memolith("config", "set", "jobs.review", "ask")
     before = Path(root, "MEMORY.md").read_bytes()
-    first, keeps, look, apply, decline = memolith("trim", "--max-records", "2").out.splitlines()
-    assert first == "Proposed  2 records to archive; nothing is changed yet"
-    assert keeps == "  keeps    2 of 4"
-    assert [line.split()[0] for line in (look, apply, decline)] == ["look", "apply", "decline"]
+    first, *lines, look, apply, decline = memolith("trim", "--max-records", "2").out.splitlines()
+    assert first.startswith("Proposed  trim  2")
+    assert "  records after   2" in lines
+    assert [line.split()[0] for line in (look, apply, decline)] == ["diff", "apply", "decline"]
     report = memolith("trim", "--max-records", "2", "--json").json
     assert (report["proposed"], report["archived"], report["kept"]) == (2, 0, 4)
     assert apply.endswith(f"memolith jobs apply {report['job']}")

@@ -10,7 +10,7 @@ import pytest
 # Thirty threads, each of which allocates; how many heaps there are is what glibc says of itself.
 ARENAS = """
 import ctypes, os, tempfile, threading
-from memolith.cli.heap import share_heap
+from memolith.cli.serve import share_heap
 share_heap()
 gate = threading.Barrier(30)
 def work():

@@ -69,6 +69,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "files.restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
     "files.write": ("— files are on the disk", ADMIN, "/api/v1/file"),
     "index.keep_up": ("— every search looks first", "— by itself", "— by itself"),
+    "index.on_progress": ("search", "— its client sees calls go on", "— a request shows no bar"),
     "index.rebuild": ("sync --rebuild", "memory", "/api/v1/reindex"),
     "index.status": ("index", ADMIN, "/api/v1/index"),
     "index.sync": ("sync", "— every search does it", "/api/v1/sync"),

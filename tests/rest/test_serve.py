@@ -15,7 +15,8 @@ import httpx2
 import pytest
 
 from memolith import Memory
-from memolith.cli.announcing import announce
+from memolith.cli.options import Call
+from memolith.cli.serve import announce
 from memolith.errors import ConfigError
 from memolith.rest.running import listen
 from tests.cli.conftest import program
@@ -95,7 +96,7 @@ def test_who_opens_a_memory_to_the_network_is_told(
         for host, warned in (("127.0.0.1", False), ("0.0.0.0", True)):
             with socket.socket() as sock:
                 sock.bind((host, 0))
-                announce(memory, sock, as_json=False, path="/mcp")
+                announce(Call(), memory, sock, path="/mcp")
             assert ("Others on the network" in capsys.readouterr().err) == warned
 
 

@@ -77,10 +77,10 @@ MODULES: Mapping[str, str] = {
     name: module
     for module, names in {
         "write": "remember save log supersede update forget approve",
-        "find": "",
+        "find": "search list get experiences relationships",
         "agent": "",
-        "jobs": "",
-        "serve": "",
+        "jobs": "scan compact dream trim jobs restore",
+        "serve": "mcp serve token maintain",
         "setup": "sync",
     }.items()
     for name in names.split()

@@ -399,6 +399,12 @@ def sensitivity_option(default: str | None) -> Callable[[Function], Function]:
     )
 
 
+def limit_option(default: int, text: str) -> Callable[[Function], Function]:
+    """`--limit`: how many are shown."""
+    text = f"{text} (default: {default})"
+    return click.option("--limit", metavar="N", type=COUNT, default=default, help=text)
+
+
 yes_option = click.option("--yes", is_flag=True, help="do not ask")
 
 

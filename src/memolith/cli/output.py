@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from io import StringIO, TextIOWrapper
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, TextIO
 
 from memolith import clock as clocks
@@ -27,6 +31,8 @@ _MIN_COLUMNS = 32  # that a text needs to be read
 _MAX_CELL = 24  # a wider cell does not push those of other rows to the right
 _DELAY_SECONDS = 0.5  # work that takes less has no bar
 _PLAIN = "\033[0m"
+_MAX_QUESTION_CHARS, _MAX_QUESTION_WORDS = 2_000, 32
+_SPACE = re.compile(r"(\s+)")
 
 
 def prepare() -> None:
@@ -250,6 +256,62 @@ def diff(text: str) -> None:
             say(bold(line))
         else:
             paragraph(sign, line[2:], label=colour, body=colour)
+
+
+class Marker:
+    """Marks in a text the words of a question, whatever their form or language."""
+
+    def __init__(self, question: str) -> None:
+        """The question is read, as a search does it, when that is needed first."""
+        self._question = question[:_MAX_QUESTION_CHARS]
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        from memolith.text.choices import choices
+        from memolith.text.stopwords import keywords, language_of
+        from memolith.text.tokens import words
+
+        asked = keywords(self._question)[:_MAX_QUESTION_WORDS]
+        found = choices(asked, language=language_of(words(self._question)))
+        return frozenset(term for word in found for term in word)
+
+    def parts(self, line: str) -> list[str]:
+        """The line in parts to print, with these words marked where the output is a terminal."""
+        if not is_styled():
+            return [line]
+        return [marked for part in _SPACE.split(line) for marked in self._marked(part)]
+
+    def first_of_best(self, lines: Sequence[str], count: int) -> int:
+        """Where the `count` lines begin that hold most of these words; the first of equals."""
+        found = [self._found_in(line) for line in lines]
+        starts = range(max(1, len(lines) - count + 1))
+        return max(starts, key=lambda start: len(set().union(*found[start : start + count])))
+
+    def _found_in(self, text: str) -> set[str]:
+        from memolith.text.terms import stems
+        from memolith.text.tokens import words
+
+        return {term for word in words(text) for term in self._terms.intersection(stems(word))}
+
+    def _marked(self, text: str) -> list[str]:
+        from memolith.text.scripts import has_words_without_spaces
+
+        if not self._found_in(text):
+            return [text]
+        if text.isascii() or not has_words_without_spaces(text):
+            return [mark(text)]
+        # Without spaces it may be a whole sentence: only the characters of the terms are marked.
+        is_term = [False] * len(text)
+        for term in self._terms:
+            at = text.find(term) if not term.isascii() else -1
+            while at >= 0:
+                is_term[at : at + len(term)] = [True] * len(term)
+                at = text.find(term, at + 1)
+        if not any(is_term):  # written in another form
+            return [mark(text)]
+        runs = groupby(zip(text, is_term, strict=True), key=itemgetter(1))
+        parts = ((marked, "".join(letter for letter, _ in run)) for marked, run in runs)
+        return [mark(part) if marked else part for marked, part in parts]
 
 
 @contextmanager

@@ -117,6 +117,11 @@ class IndexCommands:
         self._store.existing().close()
         return self._engine.finder().index.sync(progress)
 
+    def on_progress(self, progress: Progress) -> None:
+        """Call `progress` with files done and in all while a search brings the index in line."""
+        gate.check_is_function_or_none(progress=progress)
+        self._engine.finder().index.progress = progress
+
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
         gate.check_is_function_or_none(progress=progress)

@@ -62,6 +62,7 @@ class OpenIndex:
         self._word_vectors: WordVectors | None = None
         self._closing = False
         self._last_question = -math.inf
+        self.progress: Progress | None = None  # of a sync that a search waits for
 
     def configure(self, config: Config, clock: Clock) -> None:
         """Use other settings from the next search on."""
@@ -170,7 +171,7 @@ class OpenIndex:
         """Index what changed; returns warnings. An index that cannot be written is searched as it is."""
         self._last_question = clocks.monotonic()
         try:
-            return self._sync(None, _MAX_EMBEDDING_SECONDS).warnings
+            return self._sync(self.progress, _MAX_EMBEDDING_SECONDS).warnings
         except IndexReplacedError:
             raise
         except IndexUnavailableError as error:
