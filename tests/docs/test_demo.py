@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,17 @@ def test_the_demo_is_without_colour_and_leaves_nothing_behind(
 ) -> None:
     assert "\x1b" not in "".join(shown)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_fresh_clone_the_first_thing_is_a_line_about_the_wait(tmp_path: Path) -> None:
+    repository = DEMO.parent.parent
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(repository / name, tmp_path)
+    planned = subprocess.run(
+        ["make", "--dry-run", "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert planned.stdout.startswith('echo "Installing Memolith')
