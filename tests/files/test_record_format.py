@@ -132,7 +132,7 @@ def with_provenance(**changes: object) -> bytes:
 
 DAMAGED = {
     "no provenance": (variant(provenance=None), 'missing "provenance"'),
-    "provenance is text": (variant(provenance="cli"), 'missing "provenance"'),
+    "provenance is text": (variant(provenance="cli"), '"provenance" is not an object'),
     "no id": (variant(id=None), 'missing "id"'),
     "no text": (variant(text=None), 'missing "text"'),
     "no category": (variant(category=None), 'missing "category"'),

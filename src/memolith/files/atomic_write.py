@@ -16,21 +16,16 @@ from memolith.files.locks import STATE_FOLDER
 
 STAGING = f"{STATE_FOLDER}/staging"
 _PIECE = 1 << 16
-_APPEND = os.O_RDWR | os.O_APPEND
+APPEND = os.O_RDWR | os.O_APPEND
 # macOS: fsync only reaches the drive's cache; F_FULLFSYNC asks the drive to flush it.
 _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)
 _data_sync = getattr(os, "fdatasync", os.fsync)
 
 
-def open_for_append(folder: Folder, path: str) -> tuple[int, os.stat_result]:
-    """Open an existing file for appending; raises FileNotFoundError when there is none."""
-    return folder.open(path, _APPEND)
-
-
 def create_for_append(folder: Folder, path: str) -> int:
     """Open a file for appending; make it and its folders, private to the user, when missing."""
     make_folders(folder, path)
-    return folder.open(path, _APPEND | os.O_CREAT)[0]
+    return folder.open(path, APPEND | os.O_CREAT)[0]
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -46,12 +41,8 @@ def write_all(fd: int, data: bytes) -> None:
 
 def sync_file(folder: Folder, path: str) -> None:
     """Put what stands in a file on the disk; a missing file is fine."""
-    with suppress(FileNotFoundError):
-        fd, _ = open_for_append(folder, path)
-        try:
-            sync_data(fd)
-        finally:
-            close_quietly(fd)
+    with suppress(FileNotFoundError), folder.opened(path, APPEND) as fd:
+        sync_data(fd)
 
 
 def sync_data(fd: int) -> None:
@@ -88,17 +79,15 @@ def stage(folder: Folder, data: bytes, *, mode: int = FILE_MODE) -> str:
     """Write a new file beside the profile's files, synced and ready to be renamed into place."""
     path = f"{STAGING}/{os.urandom(8).hex()}"
     make_folders(folder, path)
-    fd, _ = folder.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        write_all(fd, data)
-        os.fchmod(fd, mode)
-        sync_data(fd)
-    except BaseException:  # half a file would only fill the disk; raised again
-        with suppress(OSError):
-            remove(folder, path)
-        raise
-    finally:
-        close_quietly(fd)
+    with folder.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
+        try:
+            write_all(fd, data)
+            os.fchmod(fd, mode)
+            sync_data(fd)
+        except BaseException:  # half a file would only fill the disk; raised again
+            with suppress(OSError):
+                remove(folder, path)
+            raise
     return path
 
 
@@ -160,11 +149,9 @@ def append_hint(folder: Folder, path: str, data: bytes, *, older: str, most_byte
 
     Only for machine state: two writers that find the log full at once may lose its older half.
     """
-    fd, found = folder.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    try:
+    with folder.opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd:
         os.write(fd, data)
-    finally:
-        close_quietly(fd)
-    if found.st_size + len(data) > most_bytes:
+        size = os.fstat(fd).st_size
+    if size > most_bytes:
         parent, name = folder.parent(path)
         os.rename(name, folder.parent(older)[1], src_dir_fd=parent, dst_dir_fd=parent)

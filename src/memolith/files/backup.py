@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
-from itertools import takewhile
+from itertools import chain, count, takewhile
 
 from memolith.errors import BackupDamagedError, BackupNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
@@ -25,11 +25,9 @@ def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now:
 
     The manifest is written last, so a backup that a crash cut short is not taken for one.
     """
-    name = base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{reason}"
-    number = 1
-    while folder.stamp(backup_path(name, MANIFEST)) is not None:
-        number += 1
-        name = f"{base}-{number}"
+    base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{reason}"
+    names = chain([base], (f"{base}-{number}" for number in count(2)))
+    name = next(name for name in names if folder.stamp(backup_path(name, MANIFEST)) is None)
     backup = Backup(
         name=name,
         created=now,

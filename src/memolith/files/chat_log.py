@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from itertools import takewhile
@@ -20,14 +21,12 @@ from memolith.types import Record
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
 _KEYS = ("timestamp", "chat_id", "user_message", "bot_response", "platform")
-# How other programs that keep such a history spell its keys.
-_SPELLINGS = {
-    "chatId": "chat_id",
-    "userMessage": "user_message",
-    "botResponse": "bot_response",
-    "assistantMessage": "bot_response",
-    "assistant_message": "bot_response",
-}
+# Programs that keep such a history spell its keys in several ways.
+_FIELDS = {
+    "timestamp": "created", "platform": "platform", "chat_id": "chat", "chatId": "chat",
+    "user_message": "user", "userMessage": "user", "bot_response": "assistant",
+    "botResponse": "assistant", "assistantMessage": "assistant", "assistant_message": "assistant",
+}  # fmt: skip
 # A message shorter than this is explained by those around it; a longer one would only be diluted.
 SHORT_CHARS = 200
 # How many messages on either side explain a short one. Fewer or more find less (benchmarks/recall).
@@ -42,19 +41,13 @@ def encode_turn(turn: Turn) -> bytes:
 
 def parse_turn(line: bytes) -> Turn | None:
     """The turn on this line, in either spelling of its keys; None for anything else."""
-    try:
-        content = parse_json(line) if line.strip() else None
-        if not isinstance(content, dict):
-            return None
-        content = {_SPELLINGS.get(key, key): value for key, value in content.items()}
-        texts = [content.get(key) for key in _KEYS]
-        if not all(isinstance(text, str) for text in texts):
-            return None
-        created, chat, user, assistant, platform = map(str, texts)
-        when = parse_time(created, "timestamp")
-    except RecordFormatError:
-        return None
-    return Turn(created=when, chat=chat, user=user, assistant=assistant, platform=platform)
+    with suppress(RecordFormatError):
+        content = parse_json(line)
+        known = content if isinstance(content, dict) else {}
+        texts = {_FIELDS[key]: text for key, text in known.items() if key in _FIELDS}
+        if len(texts) == len(_KEYS) and all(isinstance(text, str) for text in texts.values()):
+            return Turn(**{**texts, "created": parse_time(texts["created"], "timestamp")})
+    return None
 
 
 def turn_chunks(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> list[Chunk]:

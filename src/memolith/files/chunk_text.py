@@ -23,21 +23,21 @@ def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[ReadText | No
 
     Raises StorageError when the process has no handle left: the file may be unchanged.
     """
-    handles: dict[str, int | None] = {}
+    handles: dict[str, int] = {}
     try:
         for chunk in chunks:
             if chunk.path not in handles:
                 if len(handles) == _MAX_OPEN:
-                    _close(handles.pop(next(iter(handles))))
+                    close_quietly(handles.pop(next(iter(handles))))
                 handles[chunk.path] = _open(roots, chunk.path)
-            handle = handles[chunk.path]
-            yield None if handle is None else _text(handle, chunk)
+            yield _text(handles[chunk.path], chunk)
     finally:
         for handle in handles.values():
-            _close(handle)
+            close_quietly(handle)
 
 
-def _open(roots: Roots, path: str) -> int | None:
+def _open(roots: Roots, path: str) -> int:
+    """The handle of a file; -1, of which nothing can be read, if it cannot be opened."""
     try:
         return roots.open(path)[0]
     except OSError as error:
@@ -45,12 +45,7 @@ def _open(roots: Roots, path: str) -> int | None:
             raise storage_error(error, path) from error
     except MemolithError:
         pass
-    return None
-
-
-def _close(handle: int | None) -> None:
-    if handle is not None:
-        close_quietly(handle)
+    return -1
 
 
 def _text(handle: int, chunk: Chunk) -> ReadText | None:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from memolith.errors import MemolithError
 from memolith.files import layout
@@ -39,7 +39,7 @@ _MAX_NAME_CHARS = 30
 _HASH_DIGITS = 4
 
 
-class Roots:
+class Roots(AbstractContextManager["Roots"]):
     """The profile's folder and the extra folders. Leaving the context closes the extra folders."""
 
     def __init__(self, own: Folder, extra_paths: Sequence[str]) -> None:
@@ -48,9 +48,6 @@ class Roots:
         self._extra_paths = extra_paths
         self._extra: dict[str, Folder] | None = None
         self._warnings: list[str] = []
-
-    def __enter__(self) -> Roots:
-        return self
 
     def __exit__(self, *_: object) -> None:
         for folder in (self._extra or {}).values():

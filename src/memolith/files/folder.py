@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memolith.config.load import syncs
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
@@ -49,7 +49,7 @@ _REASONS = {
 }
 
 
-class Folder:
+class Folder(AbstractContextManager["Folder"]):
     """An open folder. Use as a context manager, so that its handles are closed."""
 
     __slots__ = ("_below", "_closed", "fd", "root")
@@ -64,10 +64,6 @@ class Folder:
                 _make_root(root)
             self.fd = os.open(root, _ROOT_FLAGS)
         self._below[""] = self.fd
-
-    def __enter__(self) -> Folder:
-        """The folder itself."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the handles."""
@@ -127,6 +123,15 @@ class Folder:
         if flags & os.O_CREAT and not found.st_size:
             os.fchmod(fd, FILE_MODE)  # the umask may have taken away even our own rights
         return fd, found
+
+    @contextmanager
+    def opened(self, path: str, flags: int) -> Iterator[int]:
+        """The handle of a file, open within the block; see `open`."""
+        fd, _ = self.open(path, flags)
+        try:
+            yield fd
+        finally:
+            close_quietly(fd)
 
     def parent(self, path: str) -> tuple[int, str]:
         """The handle of the folder that holds `path`, and the last part of `path`; raises OSError."""

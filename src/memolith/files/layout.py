@@ -11,6 +11,7 @@ from functools import cache
 from memolith.config.sections import Config
 from memolith.files.folder import our_errors
 from memolith.files.locks import STATE_FOLDER
+from memolith.text.digests import blake2b
 
 ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"
@@ -39,8 +40,6 @@ def index_folder(root: str, path: str) -> str:
     """The folder of the index: among the files of the memory, or below `index.path`."""
     if not path:
         return os.path.join(root, INDEX_FOLDER)
-    from hashlib import blake2b
-
     real = os.path.realpath(root)
     name = f"{os.path.basename(real)}-{blake2b(os.fsencode(real), digest_size=8).hexdigest()}"
     return os.path.join(os.path.realpath(os.path.expanduser(path)), name)

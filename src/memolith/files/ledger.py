@@ -24,12 +24,11 @@ from memolith.files.front_matter import is_broken_secret
 from memolith.files.journal import lines_with
 from memolith.files.notes import is_note_path, readable_note, records_in
 from memolith.files.record_format import (
-    RecordFormatError,
     encode_json,
     encode_time,
     json_part,
-    parse_json,
-    parse_line,
+    readable_json,
+    readable_record,
 )
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
@@ -182,10 +181,9 @@ def _facts(folder: Folder, path: str) -> Facts:
 def secret_ids(data: bytes) -> Iterator[str]:
     """The ids of the secret records among some lines; a code fence does not publish a secret."""
     for _, line in lines_with(data, (_SECRET,)):
-        with suppress(RecordFormatError):
-            record = parse_line(line)
-            if record is not None and record.sensitivity == "secret":
-                yield record.id
+        record = readable_record(line)
+        if record and record.sensitivity == "secret":
+            yield record.id
 
 
 def records_with(path: str, data: bytes, words: Iterable[bytes]) -> list[Record]:
@@ -214,7 +212,7 @@ def archives(folder: Folder) -> tuple[str, ...]:
 
 def archives_elsewhere(folder: Folder) -> tuple[str, ...]:
     """The archives outside the archive folder: `trim.archive_path` may change, and all must be found."""
-    paths = map(_json, (folder.read(layout.ARCHIVES) or b"").split(b"\n"))
+    paths = map(readable_json, (folder.read(layout.ARCHIVES) or b"").split(b"\n"))
     return tuple(path for path in paths if isinstance(path, str) and path.endswith(".md"))
 
 
@@ -262,15 +260,19 @@ def find_record(folder: Folder, record_id: str) -> Record:
         matches.clear()
     if len(matches) == 1:
         return next(iter(matches.values()))
-    reason = (
-        f"{len(matches)} records have ids that start with" if matches else "No record has the id"
+    if matches:
+        reason, hint = f"{len(matches)} records have ids that start with", "Give more of the id."
+        raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
+    short = f"Give at least {MIN_ID_CHARS} characters of it: memolith list"
+    raise no_record(
+        record_id, short if len(record_id) < MIN_ID_CHARS else " ".join(closed.values())
     )
-    hint = "Give more of the id." if matches else "List records with their ids: memolith list"
-    if len(record_id) < MIN_ID_CHARS:
-        hint = f"Give at least {MIN_ID_CHARS} characters of it: memolith list"
-    elif closed and not matches:
-        hint = " ".join(closed.values())
-    raise RecordNotFoundError(f"{reason} {record_id!r}.", name=record_id, hint=hint)
+
+
+def no_record(record_id: str, hint: str = "") -> RecordNotFoundError:
+    """The error for an id that no record has."""
+    hint = hint or "List records with their ids: memolith list"
+    return RecordNotFoundError(f"No record has the id {record_id!r}.", name=record_id, hint=hint)
 
 
 def find_newest(folder: Folder, record_id: str) -> Record:
@@ -285,11 +287,9 @@ def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
     for path in every_file(folder):
         for line in (folder.read(path) or b"").split(b"\n"):
             start = line.find(_TEXT) + len(_TEXT)
-            if line[start : line.find(_BEHIND_TEXT, start)] in sought:
-                with suppress(RecordFormatError):
-                    record = parse_line(line)
-                    if record is not None:
-                        found.setdefault(record.id, record)
+            is_sought = line[start : line.find(_BEHIND_TEXT, start)] in sought
+            if is_sought and (record := readable_record(line)):
+                found.setdefault(record.id, record)
     return found
 
 
@@ -301,21 +301,16 @@ def sources_of(line: bytes) -> frozenset[str]:
     """
     data = line.strip()
     if json_part(data) is not None:
-        if not any(word in data for word in _MADE_BY_JOBS):
-            return frozenset()
-        try:
-            record = parse_line(data)
-        except RecordFormatError:
-            return frozenset()
+        record = readable_record(data) if any(word in data for word in _MADE_BY_JOBS) else None
         if record and record.category == "compaction":
             return names_told(record.text)
-        return frozenset({source_of(record)} - {""}) if record else frozenset()
-    if TRAILER.encode() in data:
-        fact = read_promoted(data.decode(errors="replace"))
-        return frozenset(
-            {fact.record_id, fact.path if fact.is_of_note else ""} - {""} if fact else ()
-        )
-    return names_told(data.decode(errors="replace")) if data.startswith(b"- ") else frozenset()
+        return frozenset({source_of(record)} - {""} if record else ())
+    text = data.decode(errors="replace")
+    if TRAILER in text:
+        fact = read_promoted(text)
+        names = {fact.record_id, fact.path if fact.is_of_note else ""} if fact else set()
+        return frozenset(names - {""})
+    return names_told(text) if text.startswith("- ") else frozenset()
 
 
 def source_of(experience: Record) -> str:
@@ -365,7 +360,7 @@ def _normal(text: str) -> str:
 def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
     """Everything that was forgotten; lines that are no tombstones are left alone."""
     for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
-        match _json(line):
+        match readable_json(line):
             case {"id": str(record_id), "forgottenAt": str(when), **rest}:
                 yield Tombstone(record_id, str(rest.get("digest", "")), when)
 
@@ -375,9 +370,3 @@ def without_tombstones(folder: Folder, stones: Iterable[Tombstone]) -> bytes:
     lines = (folder.read(layout.TOMBSTONES) or b"").split(b"\n")
     gone = [stone.digest.encode() for stone in stones]
     return b"\n".join(line for line in lines if not any(digest in line for digest in gone))
-
-
-def _json(line: bytes) -> object:
-    with suppress(RecordFormatError):
-        return parse_json(line) if line else None
-    return None

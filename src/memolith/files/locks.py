@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from memolith import clock
 from memolith.errors import LocksUnavailableError, MemolithError, WriterBusyError
@@ -27,7 +27,7 @@ _STATE_BYTES = 4096
 _open_handles: set[int] = set()
 
 
-class OwnerLock:
+class OwnerLock(AbstractContextManager["OwnerLock"]):
     """A kernel lock on a file of the profile, held from the moment it is made until `release`."""
 
     def __init__(self, folder: Folder, path: str, timeout_seconds: float = 0.0) -> None:
@@ -46,10 +46,6 @@ class OwnerLock:
                 close_handle(self._fd)
                 raise
             close_handle(self._fd)
-
-    def __enter__(self) -> OwnerLock:
-        """The held lock."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Release it."""
@@ -121,11 +117,8 @@ def make_state_folder(folder: Folder) -> None:
     except FileExistsError:
         return
     os.chmod(STATE_FOLDER, FOLDER_MODE, dir_fd=folder.fd)
-    fd, _ = folder.open(f"{STATE_FOLDER}/.gitignore", os.O_WRONLY | os.O_CREAT)
-    try:
+    with folder.opened(f"{STATE_FOLDER}/.gitignore", os.O_WRONLY | os.O_CREAT) as fd:
         os.write(fd, b"*\n")
-    finally:
-        close_quietly(fd)
 
 
 def _take(fd: int, deadline: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import chain, count
@@ -127,10 +128,9 @@ def parse_note(path: str, data: bytes) -> Record | None:
 
 def readable_note(path: str, data: bytes) -> Record | None:
     """The record in a note file, or None for any other file."""
-    try:
+    with suppress(RecordFormatError):
         return parse_note(path, data)
-    except RecordFormatError:
-        return None
+    return None
 
 
 def records_in(path: str, data: bytes) -> list[Record]:
@@ -186,10 +186,9 @@ def _created(path: str, header: dict[str, object]) -> datetime:
 def file_date(path: str) -> date | None:
     """The day in a file's name, as in `2026-04-09.md` or `2026-04-09-visit.md`."""
     found = _DATED.fullmatch(path.rpartition("/")[2])
-    try:
+    with suppress(ValueError):
         return date.fromisoformat(found[1]) if found else None
-    except ValueError:
-        return None
+    return None
 
 
 def sensitivity_in(header: dict[str, object]) -> Sensitivity:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
+from types import UnionType
+from typing import Any
 
 from memolith.errors import FileFormatError, MemolithError
 from memolith.text.cleaning import shown_path
@@ -106,10 +109,9 @@ def parse_line(line: bytes, citation: Citation | None = None) -> Record | None:
 
 def readable_record(line: bytes) -> Record | None:
     """The record on this line; None for prose and for a record that is broken."""
-    try:
+    with suppress(RecordFormatError):
         return parse_line(line)
-    except RecordFormatError:
-        return None
+    return None
 
 
 def parse_json(data: bytes) -> object:
@@ -127,6 +129,13 @@ def parse_json(data: bytes) -> object:
         raise RecordFormatError("nested too deeply") from error
     except ValueError as error:  # a number with thousands of digits
         raise RecordFormatError(f"not JSON: {error}") from error
+
+
+def readable_json(data: bytes) -> object:
+    """The same; None for anything else."""
+    with suppress(RecordFormatError):
+        return parse_json(data)
+    return None
 
 
 def encode_time(moment: datetime) -> str:
@@ -148,18 +157,10 @@ def parse_time(text: object, key: str) -> datetime:
 
 
 def _record(content: dict[str, object], citation: Citation | None) -> Record:
-    provenance = content.get("provenance")
-    if not isinstance(provenance, dict):
-        raise RecordFormatError('missing "provenance"')
-    confidence = provenance.get("confidence", 1)
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise RecordFormatError('"confidence" is not a number')
-    keywords = content.get("keywords", [])
-    if not isinstance(keywords, list) or not all(isinstance(word, str) for word in keywords):
+    provenance = _get(content, "provenance", dict, "an object")
+    keywords = _get(content, "keywords", list, "a list of texts", [])
+    if not all(isinstance(word, str) for word in keywords):
         raise RecordFormatError('"keywords" is not a list of texts')
-    metadata = content.get("metadata", {})
-    if not isinstance(metadata, dict):
-        raise RecordFormatError('"metadata" is not an object')
     expires = content.get("expires")
     return Record(
         id=_text(content, "id"),
@@ -169,11 +170,11 @@ def _record(content: dict[str, object], citation: Citation | None) -> Record:
         created=parse_time(provenance.get("timestamp"), "timestamp"),
         provenance=Provenance(
             channel=_text(provenance, "sourceChannel"),
-            confidence=confidence,
+            confidence=_get(provenance, "confidence", int | float, "a number", 1),
             sensitivity=parse_sensitivity(provenance.get("sensitivity")),
         ),
         keywords=tuple(keywords),
-        metadata=metadata,
+        metadata=_get(content, "metadata", dict, "an object", {}),
         supersedes=_text(content, "supersedes") if content.get("supersedes") else None,
         expires=None if expires is None else parse_time(expires, "expires"),
         citation=citation,
@@ -188,13 +189,18 @@ def parse_sensitivity(value: object) -> Sensitivity:
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
 
 
-def _text(content: dict[str, object], key: str) -> str:
-    value = content.get(key)
-    if value is None:
-        raise RecordFormatError(f'missing "{key}"')
-    if not isinstance(value, str):
-        raise RecordFormatError(f'"{key}" is not text')
+def _get(
+    content: dict[str, object], key: str, kind: type | UnionType, words: str, default: object = None
+) -> Any:
+    value = content.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise RecordFormatError(f'missing "{key}"' if value is None else f'"{key}" is not {words}')
     return value
+
+
+def _text(content: dict[str, object], key: str) -> str:
+    text: str = _get(content, key, str, "text")
+    return text
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from memolith.errors import RecordNotFoundError
 from memolith.files import gate, layout
 from memolith.files.document import Damage, Document, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_near, near_text
-from memolith.files.ledger import Ledger, find_record, memory_files, records_with
+from memolith.files.ledger import Ledger, find_record, memory_files, no_record, records_with
 from memolith.files.notes import is_note_path, notes, readable_note
 from memolith.files.record_format import encode_json, is_utf16, not_utf8
 from memolith.types import Record, Records, policy
@@ -23,11 +22,7 @@ def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Reco
     record = find_record(folder, record_id)
     found = _shown([record], Ledger.of(folder), include_secret=include_secret)
     if not found:
-        raise RecordNotFoundError(
-            f"No record has the id {record_id!r}.",
-            name=record_id,
-            hint="List records with their ids: memolith list",
-        )
+        raise no_record(record_id)
     return found[0]
 
 
@@ -46,17 +41,16 @@ def read_records(
     return Records(shown, (*closed.values(), *damage_warnings(damages)))
 
 
-def _of_memory(folder: Folder, damages: list[Damage]) -> Iterator[Record]:
+def _of_memory(folder: Folder, damages: list[Damage]) -> Iterable[Record]:
     """The records of both MEMORY.md files, in file order, each id once."""
-    seen: set[str] = set()
+    found: dict[str, Record] = {}
     for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
         data = folder.read(path) or b""
         if is_utf16(data):
             raise not_utf8(path, "its records cannot be read")
         for _, record in Document.parse(path, data).records(damages):
-            if record.id not in seen:
-                seen.add(record.id)
-                yield record
+            found.setdefault(record.id, record)
+    return found.values()
 
 
 def newest(found: Records, limit: int | None, offset: int) -> Records:

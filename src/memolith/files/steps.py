@@ -94,15 +94,11 @@ class Append:
         """
         # The user may have deleted the file since; the lines were never acknowledged.
         with suppress(FileNotFoundError):
-            if self.inode:
-                fd, _ = atomic_write.open_for_append(folder, self.path)
-            else:
-                fd = atomic_write.create_for_append(folder, self.path)
-            try:
+            if not self.inode:
+                close_quietly(atomic_write.create_for_append(folder, self.path))
+            with folder.opened(self.path, atomic_write.APPEND) as fd:
                 atomic_write.write_all(fd, self._missing(fd))
                 atomic_write.sync_data(fd)
-            finally:
-                close_quietly(fd)
             atomic_write.sync_parent(folder, self.path)
 
     def _missing(self, fd: int) -> bytes:
@@ -185,14 +181,10 @@ def step_from_json(spelled: object) -> Step:
     match spelled:
         case ["append", str(path), int(inode), int(size), str(data)]:
             return Append(path, inode, size, data.encode(*_BYTES))
-        case ["replace", str(path), str(staged), None]:
-            return Replace(path, staged, None)
-        case ["replace", str(path), str(staged), [int(inode), int(size), int(mtime)]]:
-            return Replace(path, staged, (inode, size, mtime))
-        case ["remove", str(path), None]:
-            return Replace(path, None, None)
-        case ["remove", str(path), [int(inode), int(size), int(mtime)]]:
-            return Replace(path, None, (inode, size, mtime))
+        case ["replace", str(path), str(staged), ([int(), int(), int()] | None) as stamp]:
+            return Replace(path, staged, (stamp[0], stamp[1], stamp[2]) if stamp else None)
+        case ["remove", str(path), ([int(), int(), int()] | None) as stamp]:
+            return Replace(path, None, (stamp[0], stamp[1], stamp[2]) if stamp else None)
     raise _newer_version()
 
 

@@ -13,19 +13,11 @@ import os
 import re
 from binascii import crc32
 from collections.abc import Iterator
-from contextlib import suppress
 
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, stamp_of
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.record_format import (
-    PREFIX,
-    RecordFormatError,
-    begins_as_record,
-    is_utf16,
-    not_utf8,
-    parse_json,
-)
+from memolith.files.record_format import PREFIX, begins_as_record, is_utf16, not_utf8, readable_json
 
 QUARANTINE = f"{STATE_FOLDER}/quarantine"
 _BLOCK = 512  # the smallest unit a disk writes
@@ -91,14 +83,8 @@ def _is_record(line: bytes) -> bool:
 
 def _may_end_a_record(rest: bytes) -> bool:
     rest = rest.lstrip(_INSIDE_A_CHARACTER)
-    return not rest or any(_is_json(opened + cut + rest) for opened in _OPEN for cut in _CUT)
-
-
-def _is_json(data: bytes) -> bool:
-    with suppress(RecordFormatError):
-        parse_json(data)
-        return True
-    return False
+    starts = (opened + cut for opened in _OPEN for cut in _CUT)
+    return not rest or any(readable_json(start + rest) is not None for start in starts)
 
 
 def _damaged_lines(data: bytes) -> Iterator[tuple[int, int, list[bytes]]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from memolith.config.sections import StoreConfig
 from memolith.errors import FileChangedError, MemolithError
@@ -34,7 +34,7 @@ _MAX_KNOWN_BYTES = 1 << 26
 _known: dict[int, Known] = {}  # by inode
 
 
-class Transaction:
+class Transaction(AbstractContextManager["Transaction"]):
     """The steps of one change, made under the writer lock.
 
     Nothing is written before `commit` (except that a line torn by a crash is moved to quarantine), and
@@ -58,10 +58,6 @@ class Transaction:
         except BaseException:  # Ctrl-C too: nobody would free the lock
             self.close()
             raise
-
-    def __enter__(self) -> Transaction:
-        """The transaction."""
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let the next writer in, then sync what was appended, and close everything."""
@@ -188,7 +184,7 @@ class Transaction:
             for _ in range(_MAX_READS):
                 fd, step.fd = step.fd, -1
                 close_quietly(fd)
-                step.fd, found = atomic_write.open_for_append(self.folder, path)
+                step.fd, found = self.folder.open(path, atomic_write.APPEND)
                 known = _known.get(found.st_ino)
                 if known is not None and known.stamp == _full_stamp(found):
                     step.inode, step.size = found.st_ino, found.st_size
