@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.errors import RecordNotFoundError, RefusedError
+from memolith.errors import NotFoundError, RecordNotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from memolith.clock import Clock
@@ -122,6 +122,16 @@ def test_an_unknown_record_is_an_error_and_an_unknown_channel_nothing(memory: Me
         memory.jobs.approve()
     with pytest.raises(RefusedError, match="not a sensitivity"):
         memory.jobs.approve(memory.records()[0].id, sensitivity="open")  # type: ignore[arg-type]
+
+
+def test_a_channel_that_does_not_exist_cannot_be_forgotten(memory: Memory, web: Memory) -> None:
+    web.remember("The prize waits in Lagos")
+    memory.chats.log("When does the ferry leave?", "At noon.", chat="7", platform="telegram")
+    for dry_run in (True, False):
+        with pytest.raises(NotFoundError, match="'wbe'") as caught:
+            memory.jobs.forget_channel("wbe", dry_run=dry_run)
+        assert caught.value.hint == "Known channels: telegram, web."
+    assert len(memory.records()) == 1
 
 
 def test_a_channel_is_forgotten_everywhere(memory: Memory, web: Memory) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TypeVar
 
-from memolith.errors import FileChangedError, StorageError
+from memolith.errors import FileChangedError, NotFoundError, StorageError
 from memolith.files import gate, layout, recall_log
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
@@ -38,7 +38,7 @@ from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.summary_record import summaries_without
 from memolith.store import Store
-from memolith.text.cleaning import shown_path
+from memolith.text.cleaning import one_line, shown_path
 from memolith.text.pieces import claim_key
 from memolith.text.summary_line import short_id
 from memolith.types import Record, Stamp
@@ -73,20 +73,23 @@ def _change(store: Store, work: Callable[[Transaction], T]) -> T:
 
 def of_channel(store: Store, channel: str) -> ChannelReport:
     """Every record, the oldest first, and how many turns came in by a channel."""
+    channels: set[str] = set()
     records: dict[str, Record] = {}
     with store.existing() as folder:
         for path in dict.fromkeys((*every_file(folder), store.config.trim.archive_path)):
             for record in records_in(path, folder.read(path) or b""):
-                if channel_name(record.provenance.channel) == channel:
+                channels.add(name := channel_name(record.provenance.channel))
+                if name == channel:
                     records.setdefault(record.id, record)
         lines = b"\n".join(folder.read(path) or b"" for path in CHAT_FILES).split(b"\n")
-        turns = [turn for turn in map(parse_turn, lines) if turn]
+        platforms = [channel_name(turn.platform) for turn in map(parse_turn, lines) if turn]
+    channels.update(platforms)
+    if channel not in channels:
+        known = ", ".join(sorted(map(one_line, channels))) or "none yet"
+        message = f"Nothing came in by the channel {channel!r}."
+        raise NotFoundError(message, name=channel, hint=f"Known channels: {known}.")
     ids = sorted(records, key=lambda record_id: records[record_id].created)
-    return ChannelReport(
-        channel=channel,
-        records=tuple(ids),
-        turns=sum(channel_name(turn.platform) == channel for turn in turns),
-    )
+    return ChannelReport(channel=channel, records=tuple(ids), turns=platforms.count(channel))
 
 
 def forget_turns(store: Store, channel: str) -> None:
