@@ -25,20 +25,20 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (1_851, 16),
     "cli": (3_810, 32),
-    "config": (564, 4),
+    "config": (549, 4),
     "context": (1_760, 20),
     "embed": (569, 8),
-    "files": (3_114, 23),
+    "files": (3_049, 23),
     "index": (2_720, 25),
     "ingest": (1_175, 15),
-    "jobs": (9_467, 83),
+    "jobs": (9_470, 83),
     "llm": (729, 9),
     "mcp_server": (1_671, 13),
     "rest": (2_073, 22),
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (35_063, 342)
+CEILING_OF_ALL = (34_986, 342)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

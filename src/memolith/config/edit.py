@@ -43,22 +43,17 @@ class SettingChange:
                 return after
         section, _, key = self.name.partition(".")
         line = f"remove {key}" if self.value is None else f"write {key} = {toml_value(self.value)}"
-        raise ConfigError(
-            f"{self.path} is written in a way that cannot be changed safely",
-            setting=self.name,
-            origin=self.path,
-            hint=f"Change it by hand: under [{section}] {line}",
-        )
+        message = f"{self.path} is written in a way that cannot be changed safely"
+        hint = f"Change it by hand: under [{section}] {line}"
+        raise ConfigError(message, setting=self.name, origin=self.path, hint=hint)
 
     def _change(self, tables: MutableMapping[str, Any]) -> None:
         section, _, key = self.name.partition(".")
-        if self.value is not None:
+        if self.value is None:
+            (tables.get(section, {}) if key else tables).pop(key or section, None)
+        else:
             value = list(self.value) if isinstance(self.value, tuple) else self.value
             tables.setdefault(section, {})[key] = value
-        elif key:
-            tables.get(section, {}).pop(key, None)
-        else:
-            del tables[section]
 
 
 def set_setting(profile: Profile, name: str, text: str, *, for_user: bool = False) -> SettingChange:

@@ -73,7 +73,7 @@ def reload_settings(
 
     A setting that needs a restart keeps its value until then.
     """
-    now = _load(profile, _environment_values(os.environ), settings)
+    now = _load(profile, _environment_values(os.environ), settings, lenient=False)
     old = {name: value_of(before.config, name) for name in SETTINGS}
     changed = [name for name in SETTINGS if value_of(now.config, name) != old[name]]
     restart = [name for name in changed if SETTINGS[name].restart]
@@ -86,11 +86,7 @@ Found = tuple[str, str, object]  # where, the name of the setting, the value as 
 
 
 def _load(
-    profile: Profile,
-    variables: Iterable[Found],
-    settings: Mapping[str, object],
-    *,
-    lenient: bool = False,
+    profile: Profile, variables: Iterable[Found], settings: Mapping[str, object], *, lenient: bool
 ) -> LoadedConfig:
     files = (profile.user_settings_file, profile.settings_file)
     arguments = ((ARGUMENT, *item) for item in settings.items())
@@ -258,8 +254,7 @@ def parse_toml(path: str, data: bytes) -> dict[str, object]:
         line_number = data.count(b"\n", 0, error.start) + 1
         raise _bad_file(path, f"is not UTF-8 (line {line_number})") from error
     except (ValueError, RecursionError) as error:
-        is_deep = isinstance(error, RecursionError)
-        problem = "a value is too long or too deep" if is_deep else str(error)
+        problem = error if isinstance(error, ValueError) else "a value is too long or too deep"
         raise _bad_file(path, f"is not valid TOML: {problem}") from error
 
 
@@ -270,10 +265,9 @@ def _bad_file(path: str, problem: str, hint: str = "") -> ConfigError:
 
 def with_line(problem: ConfigError) -> str:
     """The problem with the line of its file, where the file shows it plainly."""
-    if not problem.setting:
-        return problem.message
+    path = problem.origin if problem.setting else ""  # a file as a whole may be a pipe
     part = ""
-    with suppress(OSError), open(problem.origin, encoding="utf-8-sig", errors="replace") as file:
+    with suppress(OSError), open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(map(str.strip, file), start=1):
             if line.startswith("["):
                 part = line.partition("]")[0].strip("[ \"'")

@@ -20,10 +20,8 @@ MAX_NUMBER = 2**53  # the largest that every program holds exactly, in JSON too
 
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _BOOLEANS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
-_KINDS: dict[type, str] = {
-    bool: "true or false", int: "a whole number", float: "a number", str: "text",
-    tuple: "a list of texts",
-}  # fmt: skip
+_KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number"}
+_KINDS |= {str: "text", tuple: "a list of texts"}
 
 
 class Rule(NamedTuple):
@@ -158,11 +156,8 @@ def nearest(word: str, words: Iterable[str], min_similarity: float = 0.6) -> str
 
 def quoted(value: object) -> str:
     """A value as an error quotes it: short and printable, whatever a file contains."""
-    import reprlib
-
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = 80
-    return short.repr(value)
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def unknown(
