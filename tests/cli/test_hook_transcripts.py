@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.cli.hook import of_hook
-from memolith.cli.session_marks import is_marked, mark_session
+from memolith.cli.hooks import is_marked, mark_session, read_hook
 from tests.cli.test_hooks import ASKED, CLAUDE, FACT, called
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def test_a_line_of_a_transcript_is_no_hook() -> None:
         "type": "user",
         "message": {"role": "user", "content": "Hi"},
     }
-    assert of_hook(json.dumps(line)) is None
-    assert of_hook('{"messages": [], "session_id": "1", "cwd": "/x"}') is None
+    assert read_hook(json.dumps(line)) is None
+    assert read_hook('{"messages": [], "session_id": "1", "cwd": "/x"}') is None
 
 
 def test_the_first_message_brings_nothing_that_the_session_started_with(

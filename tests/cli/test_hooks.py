@@ -109,7 +109,7 @@ def test_a_person_gets_text(memolith: Run) -> None:
     assert (outcome.out[:16], outcome.err) == ("<memolith-memory", "")
     outcome = memolith("session-start", "--hook", piped=b'{"tea": 1}')
     assert outcome.out.startswith("<memolith-memory")
-    assert "no JSON of a hook" in outcome.err
+    assert "not the JSON of a hook" in outcome.err
 
 
 @pytest.mark.parametrize("by", [{"agent_id": "a1", "agent_type": "Explore"}, {}])
@@ -160,7 +160,7 @@ def test_json_of_a_host_that_breaks_off_is_not_searched(memolith: Run) -> None:
     whole = json.dumps({**CLAUDE, "hook_event_name": "UserPromptSubmit", "prompt": ASKED})
     outcome = memolith("context", piped=whole[:-5].encode())
     assert (outcome.code, outcome.out) == (0, "")
-    assert "breaks off" in outcome.err
+    assert "cut off" in outcome.err
 
 
 def test_what_a_host_says_under_the_name_of_the_user_is_not_searched(memolith: Run) -> None:

@@ -18,7 +18,7 @@ from memolith.cli.options import GLOBAL_OPTIONS, Call, Command, Group, nearest
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
-    from memolith.cli.hook import Hook
+    from memolith.cli.hooks import Hook
 
 # By what they are for, in the order in which help shows them: name and one line of help.
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -78,7 +78,7 @@ MODULES: Mapping[str, str] = {
     for module, names in {
         "write": "remember save log supersede update forget approve",
         "find": "search list get experiences relationships",
-        "agent": "",
+        "agent": "session-start context recap flush",
         "jobs": "scan compact dream trim jobs restore",
         "serve": "mcp serve token maintain",
         "setup": "sync",
@@ -262,9 +262,10 @@ def _report(error: Exception, call: Call) -> int:
     if code == exit_codes.USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
         hook = _waiting_hook()
         if hook is not None:
-            from memolith.cli.hook_answer import said, tell
+            from memolith.cli.hooks import in_one_line, print_answer
 
-            return tell(hook, "", said(message, hint))
+            print_answer(hook, "", in_one_line(message, hint))
+            return exit_codes.OK
     if as_json:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
         output.note(output.to_json(content, sys.stderr))
@@ -277,9 +278,9 @@ def _report(error: Exception, call: Call) -> int:
 
 def _waiting_hook() -> Hook | None:
     """The hook whose JSON waits on standard input: its host would take our exit code as an order to stop."""
-    from memolith.cli.hook import of_hook, waiting
+    from memolith.cli.hooks import read_hook, waiting_text
 
-    return of_hook(waiting())
+    return read_hook(waiting_text())
 
 
 def _message_of(error: Exception, call: Call) -> tuple[str, str]:
