@@ -6,10 +6,6 @@ import json
 import sys
 import time
 
-import anyio
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
-
-from memolith.mcp_server.unanswered import Unanswered
 from tests.mcp_server.test_stdio import Server, call
 
 
@@ -34,8 +30,8 @@ def test_what_was_asked_before_the_input_ended_is_answered(root: str) -> None:
 NEVER_IN_A_HURRY = (
     sys.executable,
     "-c",
-    "from memolith.mcp_server import stdio\n"
-    "stdio._LEAVE_SECONDS = 3600.0\n"
+    "from memolith.mcp_server import transport\n"
+    "transport._LEAVE_SECONDS = 3600.0\n"
     "from memolith.cli.main import program\n"
     "program()",
 )
@@ -48,39 +44,3 @@ def test_nothing_is_waited_for_when_everything_is_answered(root: str) -> None:
         server.answer_to(2)
         server.hang_up()
         assert server.process.wait(timeout=60) == 0
-
-
-def request(number: int) -> JSONRPCRequest:
-    return JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
-
-
-def test_requests_are_unanswered_until_they_are_answered_or_cancelled() -> None:
-    async def scenario() -> None:
-        unanswered = Unanswered()
-        with anyio.fail_after(300):
-            await unanswered.none_left()
-        unanswered.came(request(1))
-        unanswered.came(request(2))
-        unanswered.came(JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized"))
-        done = []
-
-        async def wait() -> None:
-            await unanswered.none_left()
-            done.append(True)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait)
-            await anyio.wait_all_tasks_blocked()
-            unanswered.went(JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
-            await anyio.wait_all_tasks_blocked()
-            assert not done
-            cancelled = {"requestId": 2}
-            unanswered.came(
-                JSONRPCNotification(
-                    jsonrpc="2.0", method="notifications/cancelled", params=cancelled
-                )
-            )
-            await anyio.wait_all_tasks_blocked()
-            assert done
-
-    anyio.run(scenario)

@@ -12,8 +12,8 @@ import pytest
 
 from memolith import Memory
 from memolith.jobs.server_files import server_token
-from memolith.mcp_server.http import http_app
 from memolith.mcp_server.tools import CORE
+from memolith.mcp_server.transport import HttpApp
 from memolith.rest.guard import Guard
 from memolith.rest.metrics import Metrics
 from tests.mcp_server.conftest import PROGRAM
@@ -103,7 +103,7 @@ def reached_without_a_token(transport: str, root: str) -> Iterator[str]:
         memory.remember("Tea at four")
         port = sock.getsockname()[1]
         token = server_token(root, memory.config.store)
-        agents = http_app(memory)
+        agents = HttpApp(memory)
         guarded = Guard(agents, memory, Metrics(), port, agents.end_streams)
         app = with_token(guarded, token) if transport == "http" else StdioBridge(root)
         with running(app, sock):

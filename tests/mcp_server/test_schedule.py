@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-import threading
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ import pytest
 
 from memolith import Memory
 from memolith.files.layout import SCHEDULE
-from memolith.mcp_server.keeping import Keeping
 from tests.lifecycle.life import live
 from tests.mcp_server.test_stdio import Server, call
 from tests.pace import soon
@@ -100,25 +99,21 @@ def test_the_server_leaves_in_time_though_a_job_runs(
         soon(2, leave)
 
 
-def names() -> list[str]:
-    return [thread.name for thread in threading.enumerate()]
-
-
-def test_nothing_is_kept_until_a_job_is_switched_on_and_after_all_are_off(
-    filled: str, clock: Clock
-) -> None:
-    with Memory(filled, clock=clock) as memory:
-        keeping = Keeping(memory)
-        keeping.look()
-        assert "memolith-keeping" not in names()
-        Path(filled, "memolith.toml").write_text(ON, "utf-8")
-        memory.reconfigure()
-        keeping.look()
-        keeping.look()
-        until(lambda: "memolith-jobs" in names())
-        until(lambda: came_of(filled))
-        Path(filled, "memolith.toml").write_text("", "utf-8")
-        memory.reconfigure()
-        keeping.look()
-        until(lambda: "memolith-jobs" not in names())
-        keeping.close()
+def test_nothing_of_the_schedule_is_loaded_while_no_job_is_switched_on(filled: str) -> None:
+    watched = (
+        sys.executable,
+        "-c",
+        "import sys, threading, time\n"
+        "from memolith.mcp_server import server\n"
+        "server._SCHEDULE_SECONDS = 0.0\n"
+        "def look():\n"
+        "    time.sleep(4)\n"
+        "    print('memolith.jobs.scheduler' in sys.modules, file=sys.stderr, flush=True)\n"
+        "threading.Thread(target=look, daemon=True).start()\n"
+        "from memolith.cli.program import program\n"
+        "program()",
+    )
+    with Server(filled, command=watched) as server:
+        server.hello()
+        assert server.process.stderr
+        assert server.process.stderr.readline() == "False\n"

@@ -50,7 +50,7 @@ class Server:
         self.process.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
         self.process.stdin.flush()
 
-    def answer_to(self, number: int | None) -> Any:
+    def answer_to(self, number: int | str | None) -> Any:
         assert self.process.stdout
         for line in self.process.stdout:
             message = json.loads(line)
@@ -98,17 +98,26 @@ def test_the_program_answers_in_both_protocols(root: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code"), [("tea", -32700), ('{"id": 1', -32700), ("[]", -32600), ('{"id": 1}', -32600)]
+    ("line", "code", "number"),
+    [
+        ("tea", -32700, None),
+        ('{"id": 1', -32700, None),
+        ("[]", -32600, None),
+        ('{"id": {"a": 1}}', -32600, None),
+        ('{"id": 71}', -32600, 71),
+        ('{"jsonrpc": "2.0", "id": "x", "method": 5}', -32600, "x"),
+        ('{"jsonrpc": "1.0", "id": 72, "method": "ping"}', -32600, 72),
+    ],
 )
-def test_a_line_that_is_no_message_is_refused_and_the_next_one_answered(
-    root: str, line: str, code: int
+def test_a_line_that_is_not_a_message_is_refused_by_its_id_and_the_next_one_answered(
+    root: str, line: str, code: int, number: int | str | None
 ) -> None:
     with Server(root) as server:
         server.hello()
         assert server.process.stdin
         server.process.stdin.write(f"\n{line}\n")
         server.say(call(2, "remember_this", text="Tea at four"))
-        refusal = server.answer_to(None)
+        refusal = server.answer_to(number)
         assert refusal["error"]["code"] == code
         assert not server.answer_to(2)["result"].get("isError")
 

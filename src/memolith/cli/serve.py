@@ -69,7 +69,7 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
             return
         from memolith.mcp_server.roots import ClientRoots
         from memolith.mcp_server.server import MemoryServer
-        from memolith.mcp_server.stdio import serve as serve_stdio
+        from memolith.mcp_server.transport import serve as serve_stdio
 
         roots = None if is_named else ClientRoots(memory, open_memory)
         serve_stdio(MemoryServer(memory, roots, keeps_schedule=True))
@@ -80,13 +80,13 @@ def _serve_mcp_over_http(call: Call, memory: Memory) -> None:
     from memolith.rest.running import listen, run, set_up_logs
 
     sock = listen(memory.config.serve.host, memory.config.serve.port)
-    from memolith.mcp_server.http import PATH, http_app  # slow: only if all is well
+    from memolith.mcp_server.transport import PATH, HttpApp  # slow: only if all is well
     from memolith.rest.guard import Guard
     from memolith.rest.metrics import Metrics
 
     set_up_logs("warning")
     server_token(memory.root, memory.config.store)
-    app = http_app(memory, keeps_schedule=True)
+    app = HttpApp(memory, keeps_schedule=True)
     guard = Guard(app, memory, Metrics(), sock.getsockname()[1], app.end_streams)
     run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
 

@@ -56,7 +56,7 @@ class ClientRoots:
 
     def open_for(self, context: Context) -> bool:
         """Whether it is not known yet which memory a client of 2026-07-28 means."""
-        return not self._settled and _is_modern(context) and _has_roots(context)
+        return not self._settled and is_modern(context) and _has_roots(context)
 
     async def choose(
         self, context: Context, params: types.InputResponseRequestParams | None
@@ -71,7 +71,7 @@ class ClientRoots:
             if self._settled:
                 return False
             moves = self._moves
-            roots = _told(params) if _is_modern(context) else await _asked(context)
+            roots = _told(params) if is_modern(context) else await _asked(context)
             folder = next(filter(os.path.isdir, _folders(roots)), "")
             before = self.memory
             if folder:
@@ -85,7 +85,8 @@ class ClientRoots:
             return self.memory is not before
 
 
-def _is_modern(context: Context) -> bool:
+def is_modern(context: Context) -> bool:
+    """Whether the client speaks the protocol of 2026-07-28."""
     return context.session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 

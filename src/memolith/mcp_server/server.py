@@ -1,28 +1,38 @@
-"""The MCP server: what a client asks for, handed to `Memory`, and its answers."""
+"""The MCP server: requests of clients, handed to `Memory`, and news for them when something changed."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import anyio
 import mcp_types as types
 from anyio import from_thread, to_thread
 from anyio.from_thread import BlockingPortal
-from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.connection import allowed_log_levels
+from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp.shared.subscriptions import event_to_notification
 
 from memolith import __version__
 from memolith.clock import monotonic
+from memolith.config.sections import scheduled_jobs
 from memolith.errors import MemolithError
 from memolith.mcp_server import resources
-from memolith.mcp_server.file_news import FileNews
-from memolith.mcp_server.keeping import Keeping
-from memolith.mcp_server.notices import Notices
-from memolith.mcp_server.roots import ClientRoots
+from memolith.mcp_server.roots import ClientRoots, Context, is_modern
 from memolith.mcp_server.tool import Answer, Json, protocol_error, read_text, whole
 from memolith.mcp_server.tools import answer, chosen
 from memolith.memory import Memory
@@ -31,18 +41,20 @@ from memolith.text.commands import leading_to
 from memolith.types import Progress
 
 if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-    from mcp.server.models import InitializationOptions
+    from mcp.server.session import ServerSession
 
-Context: TypeAlias = "ServerRequestContext[object]"
+    from memolith.jobs.scheduler import Scheduler
 
 T = TypeVar("T")
 
 _CALLS_AT_ONCE = 8
+_MAX_CLIENTS = 256  # over HTTP; whoever connects later takes the place of the oldest
+_MAX_UNSENT = 50
 _FIRST_SECONDS = 0.5
 _LOOK_SECONDS = 1.0
-_UPKEEP_SECONDS = 5.0  # a client that has just come wants answers, and jobs can wait
+_SCHEDULE_SECONDS = 5.0  # a client that has just come wants answers, and jobs can wait
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
+_LEVELS = get_args(types.LoggingLevel)
 
 
 class CallCancelledError(Exception):
@@ -50,38 +62,19 @@ class CallCancelledError(Exception):
 
 
 class Protocol(Server[object]):
-    """The SDK's server, which tells clients what of ours may change: tools and files, no prompts."""
+    """The SDK's server, which says what of ours may change: tools and files, never prompts."""
 
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, Json] | None = None,
-        extensions: dict[str, Json] | None = None,
-    ) -> InitializationOptions:
-        """What a new connection is told about us."""
-        return super().create_initialization_options(
-            notification_options or NotificationOptions(tools_changed=True, resources_changed=True),
-            experimental_capabilities,
-            extensions,
+    def get_capabilities(self, *given: Any, **more: Any) -> types.ServerCapabilities:
+        """What we can do."""
+        found = super().get_capabilities(*given, **more)
+        subscribe = found.resources.subscribe if found.resources else False
+        return found.model_copy(
+            update={
+                "tools": types.ToolsCapability(list_changed=True),
+                "prompts": types.PromptsCapability(list_changed=False),
+                "resources": types.ResourcesCapability(subscribe=subscribe, list_changed=True),
+            }
         )
-
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, Json] | None = None,
-        extensions: dict[str, Json] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> types.ServerCapabilities:
-        """What we can do; the SDK takes for granted that whoever can listen hears everything."""
-        found = super().get_capabilities(
-            notification_options,
-            experimental_capabilities,
-            extensions,
-            protocol_version=protocol_version,
-        )
-        fixed = types.PromptsCapability(list_changed=False)
-        return found.model_copy(update={"prompts": fixed})
 
 
 class MemoryServer:
@@ -99,8 +92,12 @@ class MemoryServer:
         self._keeps_schedule = keeps_schedule
         self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self._has_moved = False
-        self._files = FileNews(memory)
-        self._notices = Notices(self._files.seen)
+        self._paths: frozenset[str] | None = None  # of the files that clients know
+        # Clients before 2026-07-28 are sent news, later ones listen for them.
+        self._clients: dict[str, tuple[ServerSession, types.LoggingLevel]] = {}
+        self._unsent: deque[types.LoggingMessageNotification] = deque(maxlen=_MAX_UNSENT)
+        self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
         self.protocol = Protocol(
             "memolith",
             version=__version__,
@@ -114,14 +111,14 @@ class MemoryServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-            on_subscriptions_listen=self._notices.listen,
+            on_subscriptions_listen=self._listen,
         )
         # Not among the arguments above: there, the SDK warns that 2026-07-28 has no logging.
         self.protocol.add_request_handler(
-            "logging/setLevel", types.SetLevelRequestParams, self._notices.set_level
+            "logging/setLevel", types.SetLevelRequestParams, self._set_level
         )
         self.protocol.add_notification_handler(
-            "notifications/initialized", types.NotificationParams, self._notices.joined
+            "notifications/initialized", types.NotificationParams, self._joined
         )
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._moved
@@ -134,7 +131,7 @@ class MemoryServer:
 
     def end_streams(self) -> None:
         """We are about to stop: let go of clients that wait for news."""
-        self._notices.listen.close()
+        self._listen.close()
 
     @asynccontextmanager
     async def _live(self, _: Server[object]) -> AsyncIterator[object]:
@@ -147,39 +144,109 @@ class MemoryServer:
     async def _keep_following(self, portal: BlockingPortal) -> None:
         await anyio.sleep(_FIRST_SECONDS)  # a client waits for our first answer: it goes first
         while True:
-            await self._follow_settings(portal)
+            await self._follow(portal, self.memory)
 
-    async def _follow_settings(self, portal: BlockingPortal) -> None:
+    async def _follow(self, portal: BlockingPortal, memory: Memory) -> None:
+        """Until a client leads us to another memory: report changes, and keep the schedule."""
         from memolith.watching import follow_files, follow_settings
 
-        followed = self.memory
         known = self._offered()
+        if self._paths is None:
+            self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
 
-        async def tell(report: Reconfiguration) -> None:
+        async def report_settings(report: Reconfiguration) -> None:
             nonlocal known
-            await self._notices.reconfigured(report)
-            if self._offered() != known:
-                known = self._offered()
-                await self._notices.tools_changed()
-            await self._files.tell_list(self._notices)
+            await self._log_settings(report)
+            before, known = known, self._offered()
+            if known != before:
+                await self._publish(ToolsListChanged())
+            await self._report_files()
 
-        def tell_files(changed: frozenset[str]) -> None:
-            portal.start_task_soon(self._files.tell_files, self._notices, changed)
+        def on_files(changed: frozenset[str]) -> None:
+            portal.start_task_soon(self._report_files, changed)
 
-        watch = follow_settings(followed, lambda report: portal.start_task_soon(tell, report))
-        files = follow_files(followed, on_change=tell_files)
-        keeping = Keeping(followed)
+        watches = (
+            follow_settings(memory, lambda report: portal.start_task_soon(report_settings, report)),
+            follow_files(memory, on_change=on_files),
+        )
+        scheduler: Scheduler | None = None
         since = monotonic()
         try:
-            while self.memory is followed:  # a client may have led us to another one
+            while self.memory is memory:
                 await anyio.sleep(_LOOK_SECONDS)
-                if self._keeps_schedule and monotonic() - since > _UPKEEP_SECONDS:
-                    keeping.look()
+                may_start = self._keeps_schedule and monotonic() - since > _SCHEDULE_SECONDS
+                if scheduler is None and may_start and scheduled_jobs(memory.config):
+                    scheduler = await to_thread.run_sync(_start_schedule, memory)
         finally:
-            keeping.close()
-            # Its thread looks up twice a second, and nobody should wait for that.
-            for watching in (watch, files):
-                threading.Thread(target=watching.close, daemon=True).start()
+            if scheduler:
+                scheduler.stop(0)
+            # A watch looks up twice a second, and nobody should wait for that.
+            for watch in watches:
+                threading.Thread(target=watch.close, daemon=True).start()
+
+    async def _report_files(self, changed: frozenset[str] = frozenset()) -> None:
+        """Publish which resources changed, and whether there are others than before."""
+        memory = self.memory
+        now = frozenset(await to_thread.run_sync(resources.paths_of, memory))
+        before, self._paths = self._paths, now
+        root = os.path.realpath(memory.root)
+        paths = {os.path.relpath(os.path.realpath(path), root) for path in changed}
+        for path in sorted(paths & (now | (before or frozenset()))):
+            await self._publish(ResourceUpdated(uri=resources.uri_of(path)))
+        if before is not None and before != now:
+            await self._publish(ResourcesListChanged())
+
+    async def _publish(self, event: ServerEvent) -> None:
+        await self._bus.publish(event)
+        if not isinstance(event, ResourceUpdated):  # for which older clients cannot ask us
+            for session, _ in list(self._clients.values()):
+                await session.send_notification(event_to_notification(event, {}))
+
+    async def _log_settings(self, report: Reconfiguration) -> None:
+        if report.problem:
+            await self._log("error", f"Settings kept as they were: {report.problem}")
+        if report.restart:
+            await self._log("warning", f"In effect after a restart: {', '.join(report.restart)}")
+        if report.changed:
+            await self._log("info", f"Settings changed: {', '.join(report.changed)}")
+        if not (report.problem or report.changed or report.restart):
+            await self._log("info", "Settings read: as before")  # a mistake was corrected
+
+    async def _log(self, level: types.LoggingLevel, text: str) -> None:
+        """Send it to older clients; one of 2026-07-28 gets it beside the answer to its next request."""
+        params = types.LoggingMessageNotificationParams(level=level, logger="memolith", data=text)
+        message = types.LoggingMessageNotification(params=params)
+        self._unsent.append(message)
+        for session, least in list(self._clients.values()):
+            if _LEVELS.index(level) >= _LEVELS.index(least):
+                await session.send_notification(message)
+
+    async def _catch_up(self, context: Context) -> None:
+        levels = allowed_log_levels(context.session.protocol_version, context.meta)
+        if not is_modern(context) or context.request is not None:
+            return  # over HTTP nobody knows who calls again
+        while self._unsent and levels:
+            message = self._unsent.popleft()
+            if message.params.level in levels:
+                number = context.request_id
+                await context.session.send_notification(message, related_request_id=number)
+
+    async def _joined(self, context: Context, params: types.NotificationParams) -> None:
+        self._note_client(context, "info")
+
+    async def _set_level(
+        self, context: Context, params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        self._note_client(context, params.level)
+        return types.EmptyResult()
+
+    def _note_client(self, context: Context, level: types.LoggingLevel) -> None:
+        if is_modern(context):
+            return
+        headers = getattr(context.request, "headers", {})  # none on standard input and output
+        self._clients[headers.get("mcp-session-id", "")] = (context.session, level)
+        while len(self._clients) > _MAX_CLIENTS:
+            del self._clients[next(iter(self._clients))]
 
     async def _moved(self, context: Context, params: types.NotificationParams) -> None:
         if self._roots is not None:
@@ -190,19 +257,18 @@ class MemoryServer:
         self, context: Context, params: types.InputResponseRequestParams | None = None
     ) -> None:
         """Before a request is looked at: know which memory it is about."""
-        if self._roots is not None:
-            offered = self._offered()
-            if await self._roots.choose(context, params) or self._has_moved:
-                self._has_moved = False
-                self._files.memory = self.memory
-                await self._notices.log("info", f"The memory served is {whole(self.memory.root)}")
-                await self._files.tell_list(self._notices)
-                if self._offered() != offered:
-                    await self._notices.tools_changed()
-            if self._roots.notice:
-                await self._notices.log("warning", self._roots.notice)
-                self._roots.notice = ""
-        await self._notices.catch_up(context)
+        offered = self._offered()
+        roots = self._roots
+        if roots and (await roots.choose(context, params) or self._has_moved):
+            self._has_moved = False
+            await self._log("info", f"The memory served is {whole(self.memory.root)}")
+            await self._report_files()
+            if self._offered() != offered:
+                await self._publish(ToolsListChanged())
+        if roots and roots.notice:
+            await self._log("warning", roots.notice)
+            roots.notice = ""
+        await self._catch_up(context)
 
     def _question(
         self, context: Context, params: types.InputResponseRequestParams
@@ -249,9 +315,8 @@ class MemoryServer:
         with self._told():
             await self._settle(context)
             if self._roots is not None and self._roots.open_for(context):
-                self._files.seen_none()  # whose files, only a call tells
+                self._paths = frozenset()  # whose files, only a call tells
                 return types.ListResourcesResult(resources=[])
-            await self._files.seen()
             return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
 
     async def _list_templates(
@@ -314,6 +379,14 @@ class MemoryServer:
         finally:
             if first.acquire(blocking=False):
                 self._threads.release_on_behalf_of(place)
+
+
+def _start_schedule(memory: Memory) -> Scheduler:
+    from memolith.jobs.scheduler import Scheduler  # only where a job is switched on
+
+    scheduler = Scheduler(memory.jobs)
+    scheduler.start()
+    return scheduler
 
 
 def _result(text: str, content: Json | None = None) -> types.CallToolResult:

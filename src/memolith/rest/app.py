@@ -18,8 +18,8 @@ from starlette.routing import Route, compile_path
 from memolith import __version__
 from memolith.errors import MemolithError
 from memolith.jobs.scheduler import Scheduler
-from memolith.mcp_server.http import PATH, http_app
 from memolith.mcp_server.json_shapes import Json
+from memolith.mcp_server.transport import PATH, HttpApp
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.rest import (
@@ -55,7 +55,7 @@ _REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."
 def build_app(memory: Memory, *, port: int) -> Guard:
     """The whole server for one memory, as it is reached on `port`."""
     api = build_api(memory)
-    agents = http_app(memory.via("mcp"))
+    agents = HttpApp(memory.via("mcp"))
     api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     api.state.agents = agents
     return Guard(api, memory, api.state.metrics, port, agents.end_streams)
