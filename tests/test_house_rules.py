@@ -24,7 +24,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_851, 16),
-    "cli": (3_734, 26),
+    "cli": (3_753, 26),
     "config": (549, 4),
     "context": (1_760, 20),
     "embed": (569, 8),
@@ -34,11 +34,11 @@ CEILINGS = {
     "jobs": (9_470, 83),
     "llm": (729, 9),
     "mcp_server": (1_535, 7),
-    "rest": (2_073, 22),
+    "rest": (2_053, 22),
     "search": (1_638, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (34_774, 330)
+CEILING_OF_ALL = (34_773, 330)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -16,9 +16,8 @@ import pytest
 
 from memolith import Memory
 from memolith.cli.options import Call
-from memolith.cli.serve import announce
+from memolith.cli.serve import announce, listen
 from memolith.errors import ConfigError
-from memolith.rest.running import listen
 from tests.cli.conftest import program
 from tests.pace import soon
 from tests.rest.conftest import running

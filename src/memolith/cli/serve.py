@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,12 +15,10 @@ import click
 from memolith.cli import jobs, output
 from memolith.cli.exit_codes import UsageError
 from memolith.cli.options import COUNT, Call, Choice, command
-from memolith.errors import MemolithError
+from memolith.errors import ConfigError, MemolithError
 from memolith.mcp_server.json_shapes import job_json
 
 if TYPE_CHECKING:
-    import socket
-
     from memolith.config.setting import Value
     from memolith.jobs.reports import JobReport
     from memolith.memory import Memory
@@ -76,13 +76,12 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
 
 
 def _serve_mcp_over_http(call: Call, memory: Memory) -> None:
-    from memolith.jobs.server_files import server_token
-    from memolith.rest.running import listen, run, set_up_logs
-
     sock = listen(memory.config.serve.host, memory.config.serve.port)
+    from memolith.jobs.server_files import server_token
     from memolith.mcp_server.transport import PATH, HttpApp  # slow: only if all is well
     from memolith.rest.guard import Guard
     from memolith.rest.metrics import Metrics
+    from memolith.rest.running import run, set_up_logs
 
     set_up_logs("warning")
     server_token(memory.root, memory.config.store)
@@ -113,18 +112,41 @@ def serve(call: Call, port: int | None, host: str | None, log_level: str) -> Non
     Only this machine can reach it, and only with the token in .memolith/server-token, which is made on
     the first start and which `memolith token` shows.
     """
-    from memolith.jobs.server_files import server_token
-    from memolith.rest.running import listen, set_up_logs
-    from memolith.rest.running import serve as serve_rest
-
     given = _given({"serve.port": port, "serve.host": host})
     with call.open(settings=given, channel="rest") as memory:
         sock = listen(memory.config.serve.host, memory.config.serve.port)
+        from memolith.jobs.server_files import server_token  # slow: only if all is well
+        from memolith.rest.running import serve as serve_rest
+        from memolith.rest.running import set_up_logs
+
         make_if_new(memory)
         share_heap()
         set_up_logs(log_level)
         server_token(memory.root, memory.config.store)
         serve_rest(memory, sock, lambda: announce(call, memory, sock))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything else is done; raises ConfigError when that is not possible."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio switches Nagle's algorithm off only where the protocol is named; with it, every answer
+    # but the first of a connection waits 40 ms for the acknowledgement of its own headers.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+        sock.listen()  # until somebody does, the port can be bound by others who start now
+    except OSError as error:
+        sock.close()
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        other_port = "Choose another port: --port 0 takes any free one."
+        raise ConfigError(
+            f"Cannot listen on {host} port {port}: {error.strerror or error}.",
+            setting="serve.port" if taken else "serve.host",
+            origin="serve",
+            hint=other_port if taken else "serve.host must be an address of this machine.",
+        ) from error
+    return sock
 
 
 def _given(options: dict[str, Value | None]) -> dict[str, Value]:
