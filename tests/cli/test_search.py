@@ -152,3 +152,18 @@ def test_a_question_without_words_is_told_so(memolith: Run, text: str) -> None:
     memolith("remember", "Tea at five")
     outcome = memolith("search", "--json", "--", text)
     assert outcome.json["warnings"] == ["The question has no word that could be looked for."]
+
+
+def test_explain_shows_how_the_question_was_read_and_only_stages_that_changed_something(
+    memolith: Run,
+) -> None:
+    memolith("remember", "The dog eats carrots")
+    memolith("remember", "The cat sleeps")
+    said = memolith("search", "what did the dog do in March 2026", "--explain").out
+    (question,) = (line for line in said.splitlines() if line.startswith("question  "))
+    assert "dog (" in question
+    assert "perr" in question
+    assert question.endswith("days: 2026-03-01 to 2026-03-31")
+    assert "nothing to do" not in said
+    assert "phrases" not in said.splitlines()
+    assert "weigh" in said.splitlines()

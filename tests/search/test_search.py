@@ -160,12 +160,23 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "fuse", "weigh", "days", "categories", "decay", "passages", "phrases", "supersede", "diversify",
+        "question", "fuse", "weigh", "days", "categories", "decay", "passages", "phrases", "supersede", "diversify",
     ]  # fmt: skip
-    assert all(stage.order for stage in trace)
+    assert trace[0].note.startswith("words: release")
+    assert all(stage.order for stage in trace[1:])
     found = {name for stage in trace for values in stage.found for name in values}
     assert found >= {"bm25", "cosine", "words", "meaning", "passage_words", "superseded", "new"}
     assert filled.search("release").trace == ()
+
+
+@pytest.mark.parametrize(
+    "question", ["release key", "carrots", "yesterday", "what was decided?", "nothing of the kind"]
+)
+def test_a_score_is_a_share_of_the_best_there_can_be(filled: Memory, question: str) -> None:
+    result = filled.search(question, limit=50, explain=True)
+    assert all(0 <= hit.score <= 1 for hit in (*result.hits, *result.sessions))
+    shown = [score for _, score in result.trace[-1].order]
+    assert [hit.score for hit in result.hits] == pytest.approx(shown[: len(result.hits)])
 
 
 def test_a_stage_that_had_nothing_to_do_says_so_and_repeats_no_values(filled: Memory) -> None:

@@ -169,18 +169,22 @@ def _show_other_side(who: str, text: str) -> None:
 
 
 def _explain(trace: Sequence[StageTrace]) -> None:
+    """Show how the question was read, and the order after each stage that changed something."""
+    before = None
     for stage in trace:
-        if stage.note == "nothing to do":
-            continue
-        output.say()
-        output.say(output.bold(stage.stage), f"  {stage.note}" if stage.note else "")
-        rows = [
-            (f"{place:>2}", f"{score:.4f}", where, _values(found))
-            for place, ((where, score), found) in enumerate(
-                zip(stage.order[:_MAX_TRACED], stage.found, strict=False), 1
+        if stage.stage == "question":
+            output.say()
+            output.paragraph("question  ", stage.note, label=output.bold)
+        elif stage.order != before:
+            output.say()
+            output.say(output.bold(stage.stage))
+            places = enumerate(zip(stage.order[:_MAX_TRACED], stage.found, strict=False), 1)
+            rows = (
+                (f"{place:>2}", f"{score:.4f}", where, _values(found))
+                for place, ((where, score), found) in places
             )
-        ]
-        output.table(rows, ("#", "score", "place", "because"))
+            output.table(rows, ("#", "score", "place", "because"))
+            before = stage.order
 
 
 def _values(found: Mapping[str, float]) -> str:

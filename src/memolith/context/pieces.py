@@ -65,6 +65,8 @@ class PieceMaker:
 
     def _whole(self, record: Record, text: str) -> Piece:
         label, worth, half_life = self._kinds.get(record.category) or self._kind(record.category)
+        if record.category == "experience":  # its section says so: show what it was made of
+            label = quoted_line(str(record.metadata.get("category") or record.category), 40)
         shown = quoted_line(text, _MOST_CHARS)
         day = self._day_of(record.created).isoformat()
         mark = source(

@@ -30,8 +30,10 @@ OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
 MAX_BYTES = 8_000_000
 SNIPPET_CHARS = 200
 _MAX_HITS = 50
-# The score of a hit gets up to 1 from its words and up to 1 from its meaning.
-_MIN_SCORE_BY_MEANING = 1.0
+# A hit without a word of the question answers only if its meaning is as near as any can be.
+_MIN_SCORE_BY_MEANING = 0.77
+# Logs of earlier versions hold scores that were sums up to about this.
+_USUAL_SUM = 1.3
 # A hit answers if it is among the first and nearly as good as the best; others are near misses.
 _MAX_ANSWERS = 3
 _MIN_SHARE_OF_BEST = 0.75
@@ -75,12 +77,12 @@ def encode_event(content: dict[str, object]) -> bytes:
 
 def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
     piece = _answer(hit, asked)
-    score = max(0.0, hit.score)
+    score = _USUAL_SUM * hit.score
     return [
         hit.citation.path,
         piece.first_line,
         piece.last_line,
-        round(score / (1 + score), 4),  # any score becomes one from 0 to 1, in the same order
+        round(score / (1 + score), 4),
         hit.record_id,
         piece.text[:SNIPPET_CHARS],
         claim_key_of_bare(piece.text),

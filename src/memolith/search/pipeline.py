@@ -31,6 +31,7 @@ from memolith.search.showing import hits, retold, sessions
 from memolith.search.stages import stages, text_stages
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
+from memolith.search.weigh import max_score
 from memolith.search.written import Written, not_said
 from memolith.text.clock_times import with_halves
 from memolith.text.wording import counted
@@ -148,14 +149,17 @@ class Question:
         if len(left := _without_lost(ranked, seen, best)) < len(ranked):
             ranked = left
             chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
-        shown_hits = hits(best.first(limit), situation, reading)
+        most = max_score(situation.question, ranked.lift)
+        shown_hits = hits(best.first(limit), situation, reading, most)
         names = retold(shown_hits)
         return SearchResult(
             hits=shown_hits,
             past=frozenset(parts.index.replaced(names)) if names else frozenset(),
-            sessions=sessions(reading, ranked, chats),
+            sessions=sessions(reading, ranked, chats, most),
             warnings=tuple(warnings),
-            trace=tuple(trace(reading, nominees, scored, shown)) if parts.explain else (),
+            trace=tuple(trace(reading, self._plan, nominees, scored, shown, most))
+            if parts.explain
+            else (),
         )
 
     def _read(self, ranked: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:

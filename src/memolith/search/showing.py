@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from memolith.results import Chunk, Hit, SessionHit
-from memolith.search.candidates import Candidates, Situation
+from memolith.search.candidates import Candidates, Floats, Situation
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
 from memolith.search.reading import Reading
@@ -13,14 +15,16 @@ from memolith.text.summary_line import read_line
 from memolith.visibility import Patterns, is_path_external, trust_in_file
 
 
-def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tuple[Hit, ...]:
-    """Candidates that were read, as hits."""
+def hits(
+    candidates: Candidates, situation: Situation, reading: Reading, max_score: float
+) -> tuple[Hit, ...]:
+    """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
     signals, past = candidates.signals, candidates.superseded
     asked_for = is_from_any(situation.days, signals.dated) | is_named(situation, signals)
     columns = zip(
         candidates.chunks,
         candidates.texts,
-        candidates.score.tolist(),
+        share_of(max_score, candidates.score).tolist(),
         signals.words_rank.tolist(),
         signals.meaning_rank.tolist(),
         [False] * len(candidates) if past is None else past.tolist(),
@@ -59,6 +63,12 @@ def hits(candidates: Candidates, situation: Situation, reading: Reading) -> tupl
     )
 
 
+def share_of(max_score: float, score: Floats) -> Floats:
+    """Scores from 0 to 1, in the same order and in the same proportions."""
+    shares: Floats = np.clip(score / max_score, 0.0, 1.0)
+    return shares
+
+
 def _is_external(chunk: Chunk, external: Patterns) -> bool:
     if is_path_external(chunk.path, external):
         return True
@@ -78,7 +88,10 @@ def retold(shown: Sequence[Hit]) -> set[str]:
 
 
 def sessions(
-    reading: Reading, candidates: Candidates, ranked: Sequence[tuple[int, float]]
+    reading: Reading,
+    candidates: Candidates,
+    ranked: Sequence[tuple[int, float]],
+    max_score: float,
 ) -> tuple[SessionHit, ...]:
     """Chats by the place of their best turn and their score; one that is gone is left out."""
     keys: list[int] = candidates.signals.keys.tolist()
@@ -88,7 +101,7 @@ def sessions(
         [
             SessionHit(
                 chat=chunk.chat,
-                score=score,
+                score=min(1.0, max(0.0, score / max_score)),
                 best=chunk.citation,
                 text=text,
                 role=chunk.role,

@@ -11,15 +11,25 @@ from memolith.interfaces import Column
 from memolith.results import StageTrace
 from memolith.search.candidates import Candidates, Staged
 from memolith.search.fuse import raw
+from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
 
 _TRACED = 50
 
 
 def trace(
-    reading: Reading, nominated: Candidates, scored: Staged, shown: Staged
+    reading: Reading,
+    plan: QueryPlan,
+    nominated: Candidates,
+    scored: Staged,
+    shown: Staged,
+    max_score: float,
 ) -> Iterator[StageTrace]:
-    """What each stage did, first the fusion; those that go by texts have put the candidates in order themselves."""
+    """How the question was read and what each stage did, first the fusion.
+
+    Stages that go by texts have put the candidates in order themselves.
+    """
+    yield StageTrace(stage="question", order=(), note=_read(plan))
     fused = replace(nominated, why=raw(nominated.signals))
     stages = [(name, some, some.best()) for name, some in [("fuse", fused), *scored]]
     stages += [(name, some, np.arange(len(some))) for name, some in shown]
@@ -32,12 +42,29 @@ def trace(
         before = some, keys
         known = [at for at, key in zip(order.tolist(), keys, strict=False) if key in found]
         cited = [str(found[key].chunk.citation) for key in keys if key in found]
+        most = 1.0 if name == "fuse" else max_score  # the fusion has ranks only
         yield StageTrace(
             stage=name,
-            order=tuple(zip(cited, some.score[known].tolist(), strict=True)),
+            order=tuple(zip(cited, (some.score[known] / most).tolist(), strict=True)),
             found=tuple(_why(why, at) for at in known),
             note="nothing to do" if idle else "",
         )
+
+
+def _read(plan: QueryPlan) -> str:
+    """The words that are looked for, what else they may be called, and the days."""
+    words = []
+    for word, terms in zip(plan.asked, plan.words, strict=False):
+        bare = dict.fromkeys(term.lstrip("~") for term in terms)  # "~" marks stems
+        # Its own forms, alone or joined with a neighbour, are no synonyms.
+        others = [term for term in bare if word[:3] not in term]
+        words.append(f"{word} ({', '.join(others)})" if others else word)
+    days = [
+        str(one.first) if one.first == one.last else f"{one.first} to {one.last}"
+        for one in plan.days
+    ]
+    parts = (("words", words), ("days", days))
+    return " · ".join(f"{name}: {', '.join(found)}" for name, found in parts if found)
 
 
 def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
