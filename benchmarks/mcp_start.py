@@ -1,4 +1,4 @@
-"""How soon an MCP client gets its first answer: Memolith against the SDK's own hello world.
+"""How soon an MCP client gets its list of tools: Memolith against the SDK's own hello world.
 
 Run:  make bench    (or: python benchmarks/mcp_start.py [--runs N])
 
@@ -43,7 +43,7 @@ HELLO = {
 }
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-MOST = 1.3
+MAX_RATIO = 1.1
 
 
 def seconds(command: list[str]) -> tuple[float, float, set[str]]:
@@ -71,7 +71,7 @@ def _mapped(process: int) -> set[str]:
         maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8")
     except OSError:
         return set()
-    return {name for name in ("numpy", "tokenizers", "apsw", "safetensors") if f"/{name}" in maps}
+    return {name for name in ("numpy", "tokenizers", "apsw", "safetensors", "fastapi") if f"/{name}" in maps}
 
 
 def main() -> int:
@@ -97,10 +97,10 @@ def main() -> int:
     best = {name: [min(each) for each in zip(*seen, strict=True)] for name, seen in times.items()}
     for name, (first, listed) in best.items():
         print(f"{name:14} first answer {first * 1000:5.0f} ms   tools {listed * 1000:5.0f} ms")
-    ratio = best["memolith mcp"][0] / best["hello world"][0]
-    print(f"first answer: {ratio:.2f} times hello world (at most {MOST})")
+    ratio = best["memolith mcp"][1] / best["hello world"][1]
+    print(f"start to tools/list: {ratio:.2f} times hello world (at most {MAX_RATIO})")
     print(f"numbers and models loaded before a search: {', '.join(sorted(loaded)) or 'none'}")
-    return 0 if ratio <= MOST and not loaded else 1
+    return 0 if ratio <= MAX_RATIO and not loaded else 1
 
 
 if __name__ == "__main__":

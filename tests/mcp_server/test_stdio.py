@@ -14,7 +14,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from benchmarks.mcp_start import HELLO, READY
+from benchmarks.mcp_start import HELLO, LIST, READY
 from memolith import Memory
 from tests.mcp_server.conftest import PROGRAM, program
 from tests.pace import soon
@@ -228,6 +228,37 @@ def test_standard_output_carries_only_json_rpc(root: str, tmp_path: Path) -> Non
         assert json.loads(line)["jsonrpc"] == "2.0"
     assert "noise" in err
     assert "more noise" in err
+
+
+LISTS_MODULES = (
+    sys.executable,
+    "-c",
+    "import json, sys\n"
+    "from memolith.mcp_server.server import MemoryServer\n"
+    "real = MemoryServer._list_tools\n"
+    "async def listing(self, *given):\n"
+    "    found = await real(self, *given)\n"
+    "    print(json.dumps(sorted(sys.modules)), file=sys.stderr, flush=True)\n"
+    "    return found\n"
+    "MemoryServer._list_tools = listing\n"
+    "from memolith.cli.program import program\n"
+    "program()",
+)
+
+
+def test_nothing_heavy_is_loaded_before_the_first_call(root: str) -> None:
+    with Memory(root) as memory:
+        memory.remember("Tea at four")
+    with Server(root, command=LISTS_MODULES) as server:
+        server.hello()
+        server.say(LIST)
+        server.answer_to(LIST["id"])
+        assert server.process.stderr
+        loaded = json.loads(server.process.stderr.readline())
+    heavy = ("numpy", "apsw", "fastapi", "tokenizers", "wordllama", "rich")
+    ours = ("index", "search", "embed", "ingest", "llm", "rest", "jobs.run", "jobs.api")
+    heavy += tuple(f"memolith.{room}" for room in ours)
+    assert [name for name in loaded if name.startswith(heavy)] == []
 
 
 def test_a_mistake_in_the_settings_is_told_before_anything_is_served(root: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memolith.cli import jobs, output
+from memolith.cli import output
 from memolith.cli.exit_codes import UsageError
 from memolith.cli.options import COUNT, Call, Choice, command
 from memolith.errors import ConfigError, MemolithError
@@ -232,12 +232,13 @@ def maintain(call: Call, once: bool) -> None:
     up for once. Of many processes, `memolith serve` and `memolith mcp` included, one at a time keeps the
     schedule.
     """
+    from memolith.cli.jobs import show_report
     from memolith.jobs.scheduler import maintain as run_due
     from memolith.jobs.scheduler import schedules
 
     def show(report: JobReport) -> None:
         if not call.json:
-            jobs.show_report(call, report)
+            show_report(call, report)
 
     with call.open() as memory:
         names = [schedule.job for schedule in schedules(memory.jobs)]
@@ -263,6 +264,7 @@ def _tell_due(due: Sequence[str]) -> None:
 def _keep_schedule(call: Call, memory: Memory, names: Sequence[str]) -> None:
     import signal
 
+    from memolith.cli.jobs import show_report
     from memolith.jobs.overfull import WAITS
     from memolith.jobs.scheduler import Scheduler
 
@@ -278,7 +280,7 @@ def _keep_schedule(call: Call, memory: Memory, names: Sequence[str]) -> None:
 
     scheduler = Scheduler(
         memory.jobs,
-        tell=lambda report: jobs.show_report(call, report),
+        tell=lambda report: show_report(call, report),
         turn=say_turn,
         begin=_tell_due,
         waits=lambda: output.note(f"{memory.config.profile.primary} is over its limits: {WAITS}."),
