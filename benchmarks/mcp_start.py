@@ -71,7 +71,11 @@ def _mapped(process: int) -> set[str]:
         maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8")
     except OSError:
         return set()
-    return {name for name in ("numpy", "tokenizers", "apsw", "safetensors", "fastapi") if f"/{name}" in maps}
+    return {
+        name
+        for name in ("numpy", "tokenizers", "apsw", "safetensors", "fastapi")
+        if f"/{name}" in maps
+    }
 
 
 def main() -> int:
