@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -232,13 +233,8 @@ def maintain(call: Call, once: bool) -> None:
     up for once. Of many processes, `memolith serve` and `memolith mcp` included, one at a time keeps the
     schedule.
     """
-    from memolith.cli.jobs import show_report
     from memolith.jobs.scheduler import maintain as run_due
     from memolith.jobs.scheduler import schedules
-
-    def show(report: JobReport) -> None:
-        if not call.json:
-            show_report(call, report)
 
     with call.open() as memory:
         names = [schedule.job for schedule in schedules(memory.jobs)]
@@ -247,13 +243,20 @@ def maintain(call: Call, once: bool) -> None:
             return
         reports: Sequence[JobReport] = ()
         if names and memory.profile.exists:
-            reports = run_due(memory.jobs, begin=_tell_due, tell=show)
+            reports = run_due(memory.jobs, begin=_tell_due, tell=partial(_show, call))
     if call.json:
         output.say_json({"jobs": [job_json(report) for report in reports]})
     elif not names:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
+
+
+def _show(call: Call, report: JobReport) -> None:
+    from memolith.cli.jobs import show_report  # loads all that jobs need
+
+    if not call.json:
+        show_report(call, report)
 
 
 def _tell_due(due: Sequence[str]) -> None:
@@ -264,7 +267,6 @@ def _tell_due(due: Sequence[str]) -> None:
 def _keep_schedule(call: Call, memory: Memory, names: Sequence[str]) -> None:
     import signal
 
-    from memolith.cli.jobs import show_report
     from memolith.jobs.overfull import WAITS
     from memolith.jobs.scheduler import Scheduler
 
@@ -280,7 +282,7 @@ def _keep_schedule(call: Call, memory: Memory, names: Sequence[str]) -> None:
 
     scheduler = Scheduler(
         memory.jobs,
-        tell=lambda report: show_report(call, report),
+        tell=partial(_show, call),
         turn=say_turn,
         begin=_tell_due,
         waits=lambda: output.note(f"{memory.config.profile.primary} is over its limits: {WAITS}."),
