@@ -24,7 +24,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_851, 16),
-    "cli": (3_758, 26),
+    "cli": (3_218, 13),
     "config": (549, 4),
     "context": (1_762, 20),
     "embed": (569, 8),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_674, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (34_817, 330)
+CEILING_OF_ALL = (34_277, 317)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.cli.main import main
-from memolith.config.sections import SETTINGS
+from memolith.config.sections import SECTIONS, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +33,31 @@ def config(root: str, capsys: pytest.CaptureFixture[str]) -> Run:
 def test_every_setting_is_shown(config: Run) -> None:
     code, out, _ = config("show")
     assert code == 0
-    assert [line.split(" = ")[0] for line in out.splitlines()] == list(SETTINGS)
+    names = [line.split(" = ")[0] for line in out.splitlines() if line[0] not in " ["]
+    assert names == list(SETTINGS)
+    assert [line[1:-1] for line in out.splitlines() if line[0] == "["] == list(SECTIONS)
+    assert all(f"\n    {setting.doc}\n" in out for setting in SETTINGS.values())
     assert 'trim.archive_path = ".memolith/archive/MEMORY-archive.md"\n' in out
     assert "chat.enabled = true\n" in out
+
+
+def test_one_section_or_what_differs_from_the_defaults_is_shown(config: Run) -> None:
+    _, out, _ = config("show", "trim")
+    assert out.startswith("[trim]\ntrim.max_records = 0\n")
+    assert "search." not in out
+    _, out, _ = config("show", "--changed", "--set", "trim.max_records=7")
+    assert "[trim]\ntrim.max_records = 7\n" in out
+    assert "trim.max_chars" not in out
+    assert "search." not in out
+    code, _, err = config("show", "serach")
+    assert (code, err.splitlines()[-1]) == (2, "Did you mean search?")
+
+
+def test_a_suggestion_is_like_what_was_typed(config: Run) -> None:
+    _, _, err = config("set", "backend", "qmd")
+    assert "Did you mean" not in err
+    _, _, err = config("set", "trim.max_record", "5")
+    assert "Did you mean trim.max_records?" in err
 
 
 def test_every_setting_is_shown_with_its_origin(

@@ -32,7 +32,6 @@ COMMANDS = (
     ("remember", "tea at five"),
     ("session-start", "--hook"),
     ("context",),
-    ("index",),
     ("sync",),
     ("sync", "--rebuild"),
     ("status",),

@@ -119,7 +119,7 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         (["get"], "PATH is missing.", "See: memolith get --help"),
         (["--category", "fact", "list"], "'--category' is in front of the command.", "Options of"),
         (["--jsn", "list"], "'--jsn' is in front of the command.", "Did you mean --json?"),
-        (["status", "--root"], "--root needs a value.", "See: memolith --help"),
+        (["status", "--root"], "--root needs a value.", "See: memolith status --help"),
         (
             ["remember", "x", "--sensitivity", "hush"],
             "'hush' is not a value of --sensitivity.",
@@ -131,11 +131,11 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
             "Did you mean secret?",
         ),
         (["config", "show", "--bogus"], "Unknown option '--bogus'.", "If it is text"),
-        (["config", "path", "--origin"], "Unknown option '--origin'.", "Another action has it."),
+        (["config", "path", "--origin"], "Unknown option '--origin'.", "If it is text"),
         (["config"], "ACTION is missing.", "Use one of show, get, set, unset, path."),
-        (["config", "sho"], "'sho' is no ACTION.", "Use one of show, get, set, unset, path."),
+        (["config", "sho"], "'sho' is not an action of config.", "Did you mean show?"),
         (["config", "set", "search.mmr_lambda"], "VALUE is missing.", "See: memolith config set"),
-        (["config", "set"], "KEY and VALUE are missing.", "See: memolith config set"),
+        (["config", "set"], "KEY is missing.", "See: memolith config set"),
     ],
 )
 def test_a_command_line_that_cannot_be_understood_says_why(
@@ -161,14 +161,14 @@ def test_programs_get_errors_as_json_beside_an_empty_output(memolith: Run) -> No
     assert memolith("list", "--limt", "--json").error["kind"] == "usage"
 
 
-def broken(_: object) -> int:
+def broken() -> int:
     raise ZeroDivisionError("one \x1b[31mof ours")
 
 
 def test_a_bug_looks_like_one_and_says_what_to_do(
     memolith: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.cli.status.run", broken)
+    monkeypatch.setattr("memolith.cli.setup.status.callback", broken)
     outcome = memolith("status")
     assert outcome.code == 1
     assert outcome.err == (
@@ -189,10 +189,10 @@ def test_debug_shows_where_an_error_came_from(
 
 
 def test_an_interrupt_ends_in_silence(memolith: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: object) -> int:
+    def interrupted() -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memolith.cli.status.run", interrupted)
+    monkeypatch.setattr("memolith.cli.setup.status.callback", interrupted)
     outcome = memolith("status")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 

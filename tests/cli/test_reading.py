@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.status import _size
+from memolith.cli.setup import _size
 from tests.cli.conftest import in_terminal
 
 if TYPE_CHECKING:

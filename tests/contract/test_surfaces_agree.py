@@ -71,7 +71,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "index.keep_up": ("— every search looks first", "— by itself", "— by itself"),
     "index.on_progress": ("search", "— its client sees calls go on", "— a request shows no bar"),
     "index.rebuild": ("sync --rebuild", "memory", "/api/v1/reindex"),
-    "index.status": ("index", ADMIN, "/api/v1/index"),
+    "index.status": ("status", ADMIN, "/api/v1/index"),
     "index.sync": ("sync", "— every search does it", "/api/v1/sync"),
     "index.warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
     "jobs.apply": ("jobs apply", ADMIN, f"{JOB}/apply"),

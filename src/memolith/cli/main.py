@@ -67,12 +67,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "config": "show and change settings",
         "doctor": "look for anything wrong",
         "sync": "bring the index in line with the files",
-        "index": "show how the index stands to the files",
     },
 }
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 OTHER_NAMES = {"recall": "search"}
-# Which module has which commands; those of no module are still read by the old parser.
+# Which module has which commands.
 MODULES: Mapping[str, str] = {
     name: module
     for module, names in {
@@ -81,7 +80,8 @@ MODULES: Mapping[str, str] = {
         "agent": "session-start context recap flush",
         "jobs": "scan compact dream trim jobs restore",
         "serve": "mcp serve token maintain",
-        "setup": "sync",
+        "setup": "init trust status doctor sync",
+        "settings": "config",
     }.items()
     for name in names.split()
 }
@@ -154,10 +154,6 @@ memolith.examples = 'memolith remember "Ana owns the release key"'
 
 def find(name: str) -> click.Command:
     """The command with this name, from its module."""
-    if name not in MODULES:
-        from memolith.cli.old_commands import OldCommand
-
-        return OldCommand(name)
     module = f"memolith.cli.{MODULES[name]}"
     __import__(module)
     found: click.Command = next(
