@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from operator import attrgetter
 
 from memolith.config.setting import TOOL_NAMES, Rule, Setting, Value, Values, setting, tool_names
@@ -44,6 +43,8 @@ def _is_zone(name: str) -> bool:
 
 
 def _is_cron(text: str) -> bool:
+    from datetime import UTC, datetime
+
     from cronsim import CronSim, CronSimError
 
     with suppress(CronSimError, StopIteration):
