@@ -16,9 +16,9 @@ from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.sources import text_digest
 from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.results import Filters, SearchResult
-from memolith.search.candidates import Situation
+from memolith.search.candidates import QueryContext
 from memolith.search.filters import explain_names, explain_path
-from memolith.search.pipeline import Parts, Question
+from memolith.search.pipeline import Question, Resources
 from memolith.search.plan import Reader, plan, unread
 from memolith.text.calendar_parts import is_southern
 
@@ -77,7 +77,7 @@ class Finder:
         """Search a temporary index instead of one that cannot be used."""
         try:
             self.index.release()
-            self.index.place.go_elsewhere(why)
+            self.index.place.use_temporary(why)
             return self.index.retry(asking)
         except (OSError, IndexUnavailableError):
             self.index.release()
@@ -100,7 +100,7 @@ class Finder:
             # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
             config, index = self.index.config, self.index.open()
-            parts = Parts(
+            resources = Resources(
                 index=index,
                 embedder=self.index.embedder,
                 read_texts=lambda chunks: read_texts(roots, chunks),
@@ -112,10 +112,10 @@ class Finder:
             today = self.index.clock.today()
             synonyms, problems = self._synonyms.read(roots.own, config.search.synonyms_path)
             reader = Reader(synonyms=synonyms, southern=is_southern(config.profile.timezone))
-            situation = Situation(
+            query = QueryContext(
                 question=question, today=today, limit=limit, external=config.trust.external
             )
-            asked = Question(parts, plan(question, today, reader), situation, filter_sets)
+            asked = Question(resources, plan(question, today, reader), query, filter_sets)
             warnings += problems + self._degraded()
 
             def answer(filters: Filters, limit: int) -> SearchResult:
@@ -127,7 +127,7 @@ class Finder:
     def _degraded(self) -> tuple[str, ...]:
         """Warnings about what a search does without."""
         config, problem = self.index.config.search, self.index.model.problem
-        warnings = self.index.place.told()
+        warnings = self.index.place.warnings()
         if not (config.words or config.meaning):
             warnings += (_BOTH_OFF,)
         if config.meaning and problem:

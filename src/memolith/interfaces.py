@@ -195,7 +195,7 @@ class Nomination:
     """The candidates, and corpus statistics for the question."""
 
     signals: Signals
-    usual_meaning: float = 0.0  # the mean cosine of all chunks
+    mean_similarity: float = 0.0  # the mean cosine of all chunks
     chunks: int = 0  # in the whole index
     rarity: Sequence[float] = ()  # the idf of each word of the question
     named: Column | None = None  # the numbers of records of a category that the question names
@@ -232,7 +232,7 @@ class Index(Protocol):
     def purge(self) -> None:
         """Erase removed chunks from every file; needed after forget."""
 
-    def nominate(
+    def rank(
         self,
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,

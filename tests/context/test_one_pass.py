@@ -52,13 +52,13 @@ def test_a_turn_is_embedded_once_and_looked_for_in_one_pass(
         monkeypatch.setattr(owner, name, noted)
 
     noting(StaticModel, "embed")
-    noting(SqliteIndex, "nominate")
+    noting(SqliteIndex, "rank")
     noting(SqliteIndex, "files")
     found = memory.context(QUESTION, chat="c1", deadline_seconds=60)
     assert found.hits
     assert found.experiences
     # The files are compared with the disk; what cannot be read of them is kept with their table.
-    assert sorted(done) == ["embed", "files", "nominate"]
+    assert sorted(done) == ["embed", "files", "rank"]
 
 
 def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> None:

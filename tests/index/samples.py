@@ -63,7 +63,7 @@ def state_of(path: str, digest: str = "a") -> FileState:
 
 def keys_of(index: SqliteIndex, word: str, filters: Filters = ALL) -> list[int]:
     """The keys of the chunks that hold a word, best first."""
-    keys: list[int] = index.nominate([{word: 1.0}], None, 100, [filters])[0].signals.keys.tolist()
+    keys: list[int] = index.rank([{word: 1.0}], None, 100, [filters])[0].signals.keys.tolist()
     return keys
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_it_is_among_the_files_of_the_memory_where_that_can_be(tmp_path: Path) -> None:
     place = IndexPlace(str(tmp_path / "below" / "index"))
     assert place.choose() == place.folder == str(tmp_path / "below" / "index")
-    assert place.told() == ()
+    assert place.warnings() == ()
 
 
 def test_where_nothing_may_be_written_it_is_elsewhere(
@@ -29,7 +29,7 @@ def test_where_nothing_may_be_written_it_is_elsewhere(
     elsewhere = place.choose()
     assert elsewhere == place.choose() == place.folder
     assert os.path.isdir(elsewhere)
-    assert "read-only" in place.told()[0]
+    assert "read-only" in place.warnings()[0]
     place.close()
     assert not os.path.exists(elsewhere)
     assert place.folder == str(tmp_path / "index")
@@ -37,13 +37,13 @@ def test_where_nothing_may_be_written_it_is_elsewhere(
 
 def test_who_goes_elsewhere_says_why_until_all_is_closed(tmp_path: Path) -> None:
     place = IndexPlace(str(tmp_path))
-    place.go_elsewhere("The disk is full.")
+    place.use_temporary("The disk is full.")
     first = place.folder
-    place.go_elsewhere("It is broken.")
+    place.use_temporary("It is broken.")
     assert not os.path.exists(first)
-    assert place.told()[0].startswith("It is broken. A temporary index")
+    assert place.warnings()[0].startswith("It is broken. A temporary index")
     place.close()
-    assert (place.folder, place.told()) == (str(tmp_path), ())
+    assert (place.folder, place.warnings()) == (str(tmp_path), ())
 
 
 def test_a_folder_two_levels_below_the_root_of_the_disk_is_not_looked_for_elsewhere() -> None:
@@ -52,7 +52,7 @@ def test_a_folder_two_levels_below_the_root_of_the_disk_is_not_looked_for_elsewh
 
 def test_nothing_stays_elsewhere_of_a_memory_that_nobody_closes(tmp_path: Path) -> None:
     place = IndexPlace(str(tmp_path))
-    place.go_elsewhere("The disk is full.")
+    place.use_temporary("The disk is full.")
     elsewhere = place.folder
     del place
     gc.collect()

@@ -90,8 +90,7 @@ def test_who_takes_in_change_by_change_finds_what_a_newcomer_finds(tmp_path: Pat
         for word in ("w3", f"n{number}"):
             assert texts_at(reader, word) == texts_at(newcomer, word)
         near = [
-            index.nominate([], vector_of("w3"), 20, [ALL])[0].signals
-            for index in (reader, newcomer)
+            index.rank([], vector_of("w3"), 20, [ALL])[0].signals for index in (reader, newcomer)
         ]
         assert near[0].meaning.max(initial=0) == near[1].meaning.max(initial=0)
         newcomer.close()
@@ -115,7 +114,7 @@ def test_a_short_chunk_is_worth_the_same_whenever_it_came(
     for number in range(30):
         put(index, make_chunk("heron stays there", f"new{number}.md"))
         index.maintain()
-    signals = index.nominate([{"heron": 1.0}], None, 100, [ALL])[0].signals
+    signals = index.rank([{"heron": 1.0}], None, 100, [ALL])[0].signals
     assert len(signals.keys) == 31
     assert signals.words.min() > 0.95 * signals.words.max()
     index.close()

@@ -40,7 +40,7 @@ def chunks_of(number: int, chance: random.Random) -> list[Chunk]:
 
 def asked(index: SqliteIndex, filters: Filters, limit: int = 300) -> Nomination:
     words = [{word: 1.0} for word in (*WORDS, "only3", "only4", "nowhere")]
-    return index.nominate(words, vector_of("ferry to lisbon"), limit, [filters])[0]
+    return index.rank(words, vector_of("ferry to lisbon"), limit, [filters])[0]
 
 
 @pytest.mark.parametrize("filters", [ALL, OPEN])
@@ -68,7 +68,7 @@ def test_what_is_told_is_the_same_before_and_after_removed_chunks_leave_the_file
     after = asked(index, filters)
     assert before.chunks == after.chunks
     assert before.rarity == pytest.approx(after.rarity)
-    assert before.usual_meaning == pytest.approx(after.usual_meaning, abs=1e-6)
+    assert before.mean_similarity == pytest.approx(after.mean_similarity, abs=1e-6)
     assert before.signals.keys.tolist() == after.signals.keys.tolist()
     for name in ("words", "group_words", "group_user_words", "group_title"):
         values = getattr(before.signals, name)

@@ -322,7 +322,7 @@ def in_a_file_without_vectors(
 
 def meant(index: SqliteIndex) -> int:
     """How many chunks are found by their meaning."""
-    return int((index.nominate([], vector_of("all"), 200, [ALL])[0].signals.meaning > 0.5).sum())
+    return int((index.rank([], vector_of("all"), 200, [ALL])[0].signals.meaning > 0.5).sum())
 
 
 def test_vectors_that_come_late_have_nothing_put_together_until_they_are_many_or_all(

@@ -44,7 +44,7 @@ def index(tmp_path: Path) -> Iterator[SqliteIndex]:
 def test_a_chunk_is_found_by_its_words_and_by_its_meaning(index: SqliteIndex) -> None:
     put(index, make_chunk("red boat"), make_chunk("blue house", line=2))
     assert texts_at(index, "boat") == {("MEMORY.md", 1)}
-    near = index.nominate([], vector_of("blue house"), 10, [ALL])[0].signals
+    near = index.rank([], vector_of("blue house"), 10, [ALL])[0].signals
     best = int(near.keys[near.meaning.argmax()])
     assert index.fetch([best])[best].chunk.first_line == 2
     assert near.meaning.max() == pytest.approx(1, abs=0.02)
@@ -60,7 +60,7 @@ def test_a_chat_means_what_its_turns_mean_together(index: SqliteIndex) -> None:
             for line, (chat, text) in enumerate(turns, 1)
         ),
     )
-    found = index.nominate([], vector_of("boat"), 10, [ALL])[0].signals
+    found = index.rank([], vector_of("boat"), 10, [ALL])[0].signals
     chunks = index.fetch(found.keys.tolist())
     number = {
         chunks[key].chunk.chat: chat
@@ -192,7 +192,7 @@ def test_filters_leave_out_exactly_what_they_should(
         make_chunk("same words", line=6, expires=datetime(2026, 1, 1, tzinfo=UTC)),
     )
     words, vector = ([{"same": 1.0}], None) if by == "words" else ([], vector_of("same words"))
-    found = index.fetch(index.nominate(words, vector, 50, [filters])[0].signals.keys.tolist())
+    found = index.fetch(index.rank(words, vector, 50, [filters])[0].signals.keys.tolist())
     assert {item.chunk.first_line for item in found.values()} == lines
 
 
@@ -228,7 +228,7 @@ def test_chunks_without_vector_are_found_by_words_and_get_theirs_later(index: Sq
     assert keys_of(index, "late") == [waiting.key]
     index.set_vectors({waiting.key: vector_of("late bird")}, {waiting.key: b"\1\x80\2\0"})
     assert index.without_vector(10) == []
-    signals = index.nominate([], vector_of("late bird"), 10, [ALL])[0].signals
+    signals = index.rank([], vector_of("late bird"), 10, [ALL])[0].signals
     assert signals.meaning.tolist() == [pytest.approx(1, abs=0.02)]
     tokens, sizes = index.tokens(signals.keys)
     assert (tokens.tolist(), sizes.tolist()) == ([WORD_START + 1, 2], [2])

@@ -41,7 +41,7 @@ def embed_bird(index: SqliteIndex) -> None:
     [
         lambda index: put(index, make_chunk("new house", path="house.md")),
         embed_bird,
-        lambda index: index.nominate([], vector_of("red boat"), 10, [ALL])[0],
+        lambda index: index.rank([], vector_of("red boat"), 10, [ALL])[0],
     ],
 )
 def test_nothing_is_written_or_found_by_vectors_of_the_model_before(
@@ -73,7 +73,7 @@ def test_no_segment_of_the_model_before_is_written(
     index.close()
     assert not list(tmp_path.glob("*.segment"))
     other = SqliteIndex(str(tmp_path), OTHER)
-    assert not other.nominate([], vector_of("red boat"), 10, [ALL])[0].signals.meaning.any()
+    assert not other.rank([], vector_of("red boat"), 10, [ALL])[0].signals.meaning.any()
     other.close()
 
 

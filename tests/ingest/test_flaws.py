@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.ingest.flaws import Flaws, told_of
+from memolith.ingest.flaws import Flaws, flaw_warnings
 
 BROKEN = '- {"id":"1","text":"The puffin deadline is Friday"}\n'
 WRAPPED = '- {"id":"1","text":"The puffin\ndeadline is hunter2","sensitivity":"secret"}\n'
@@ -104,7 +104,9 @@ def test_a_file_of_utf_16_is_told_every_time(root: str, page: Path) -> None:
 
 
 def test_of_many_files_the_first_are_named() -> None:
-    told = told_of({f"{number}.md": str(Flaws(damaged=1, first_damaged=3)) for number in range(9)})
+    told = flaw_warnings(
+        {f"{number}.md": str(Flaws(damaged=1, first_damaged=3)) for number in range(9)}
+    )
     assert len(told) == 6
     assert told[0].startswith("0.md line 3 is damaged")
     assert told[-1] == "And 4 more files like these: memolith doctor."

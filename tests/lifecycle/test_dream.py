@@ -127,7 +127,7 @@ def test_a_fact_that_is_gone_is_not_promoted(life: Life) -> None:
     life.write(LOG, "# 10 November\n\nNothing happened on this day.\n")
     life.memory.jobs.dream()
     assert life.promoted() == []
-    assert "does not stand there" in life.memory.jobs.explain(f"{LOG}#L5").reason
+    assert "is not there any more" in life.memory.jobs.explain(f"{LOG}#L5").reason
 
 
 def test_a_heading_is_never_promoted_in_the_place_of_its_text(life: Life) -> None:

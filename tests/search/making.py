@@ -9,10 +9,10 @@ import numpy as np
 
 from memolith.interfaces import ASSISTANT, NOBODY, RECORD, TURN, USER, Signals
 from memolith.results import Chunk
-from memolith.search.candidates import Candidates, Situation
+from memolith.search.candidates import Candidates, QueryContext
 
 TODAY = date(2026, 11, 15)
-SITUATION = Situation(question="what?", today=TODAY, limit=10)
+SITUATION = QueryContext(question="what?", today=TODAY, limit=10)
 _ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}
 
 

@@ -44,9 +44,9 @@ def tokens_of(texts: list[str]) -> Callable[[Column], tuple[Tokens, Column]]:
 def judged(
     question: str, texts: list[str], rarity: Mapping[str, float], *votes: float
 ) -> Candidates:
-    situation = replace(SITUATION, question=question, rarity=rarity)
+    query = replace(SITUATION, question=question, rarity=rarity)
     hits = [candidate(number, 0.7, votes=votes) for number in range(len(texts))]
-    return passages(model(), tokens_of(texts))(situation, candidates(*hits))
+    return passages(model(), tokens_of(texts))(query, candidates(*hits))
 
 
 def ranked(question: str, texts: list[str], **rarity: float) -> list[int]:

@@ -124,9 +124,9 @@ def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> No
     "question", ["What did you recommend?", "¿Qué me recomendaste?", "the film you had told me"]
 )
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
-    situation = replace(SITUATION, question=question)
+    query = replace(SITUATION, question=question)
     hits = candidates(turn(1, words=5.1, role="assistant"), turn(2, words=5, role="user"))
-    assert order(weigh(situation, hits).in_order()) == [1, 2]
+    assert order(weigh(query, hits).in_order()) == [1, 2]
 
 
 def test_nothing_to_weigh_is_nothing() -> None:
@@ -161,8 +161,8 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
     days = DayRange(first=yesterday, last=yesterday, start=0, end=9, confidence=confidence)
     rarity = {f"word{number}": 1.0 for number in range(others)}
     hits = candidates(candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday))
-    situation = replace(SITUATION, days=(days,), rarity=rarity, subjects=others)
-    assert order(prefer_days(situation, hits).in_order())[0] == first
+    query = replace(SITUATION, days=(days,), rarity=rarity, subjects=others)
+    assert order(prefer_days(query, hits).in_order())[0] == first
 
 
 @pytest.mark.parametrize(("length", "first"), [(1, 2), (3, 2), (120, 1)])
@@ -174,8 +174,8 @@ def test_the_more_days_are_named_the_less_it_tells_to_be_from_them(length: int, 
         candidate(1, 1.5, dated=TODAY, votes=(1.0,)),
         candidate(2, 1.0, dated=yesterday, votes=(0.8,)),
     )
-    situation = replace(SITUATION, days=(days,), rarity={"a": 1.0, "b": 1.0, "c": 1.0}, subjects=3)
-    assert order(prefer_days(situation, hits).in_order())[0] == first
+    query = replace(SITUATION, days=(days,), rarity={"a": 1.0, "b": 1.0, "c": 1.0}, subjects=3)
+    assert order(prefer_days(query, hits).in_order())[0] == first
 
 
 def test_history_stands_below_what_took_its_place_and_is_still_found() -> None:

@@ -40,7 +40,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def sync_file(folder: Folder, path: str) -> None:
-    """Put what stands in a file on the disk; a missing file is fine."""
+    """Sync a file to the disk; a missing file is fine."""
     with suppress(FileNotFoundError), folder.opened(path, APPEND) as fd:
         sync_data(fd)
 

@@ -1,4 +1,4 @@
-"""Where the files of a profile stand, and what a new one starts with."""
+"""Where the files of a profile are, and what a new one starts with."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def is_daily_log(path: str) -> bool:
 
 
 def is_file_of_ours(path: str) -> bool:
-    """Whether Memolith keeps a file of text under this path; no folder can stand there."""
+    """Whether Memolith keeps a file of text under this path; a folder cannot be there."""
     known = (ROOT_MEMORY, NESTED_MEMORY, USER, LONG_MEMORY, EXPERIENCES, DREAM_DIARY, CONVERSATIONS)
     return path in known or is_daily_log(path)
 

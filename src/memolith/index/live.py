@@ -162,7 +162,7 @@ class LiveSegment:
         same = np.ones(len(rows), np.float32)
         return Nominees.of(self.segment, rows, same, np.zeros_like(same))
 
-    def nominate(
+    def score_rows(
         self, scores: Scores, vector: Vectors | None, limit: int, kinds: Sequence[NumberedFilters]
     ) -> list[Nominees]:
         """Of each kind the best rows by BM25 and the nearest by cosine, with both values for all of them."""

@@ -22,36 +22,36 @@ class IndexPlace:
     def __init__(self, folder: str) -> None:
         """Where it is, unless that cannot be."""
         self._own = folder
-        self._instead = ""  # a temporary folder
+        self._temporary = ""  # a temporary folder
         self._why = ""
 
     @property
     def folder(self) -> str:
         """Where it is now."""
-        return self._instead or self._own
+        return self._temporary or self._own
 
     def choose(self) -> str:
         """Where it is to be opened: elsewhere, if none is there and none can be made; raises OSError."""
-        if not self._instead and not _has_or_may_have_index(self._own):
-            self.go_elsewhere(_READ_ONLY)
+        if not self._temporary and not _has_or_may_have_index(self._own):
+            self.use_temporary(_READ_ONLY)
         return self.folder
 
-    def go_elsewhere(self, why: str) -> None:
+    def use_temporary(self, why: str) -> None:
         """Do without the one that cannot be used; raises OSError."""
         self.close()
-        self._instead, self._why = os.path.realpath(mkdtemp(prefix="memolith-index-")), why
+        self._temporary, self._why = os.path.realpath(mkdtemp(prefix="memolith-index-")), why
         # Also for a memory that nobody closes.
-        self._remove = weakref.finalize(self, shutil.rmtree, self._instead, ignore_errors=True)
+        self._remove = weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
 
-    def told(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """That it is not the one of the memory, and why."""
-        return (f"{self._why} {_TEMPORARY}",) if self._instead else ()
+        return (f"{self._why} {_TEMPORARY}",) if self._temporary else ()
 
     def close(self) -> None:
         """Leave nothing elsewhere."""
-        if self._instead:
+        if self._temporary:
             self._remove()
-            self._instead = ""
+            self._temporary = ""
 
 
 def _has_or_may_have_index(folder: str) -> bool:

@@ -18,7 +18,7 @@ from memolith.index.fetching import Fetching
 from memolith.index.file_table import FileTable
 from memolith.index.groups import group_vectors
 from memolith.index.live import LiveSegment, NumberedFilters, tokens_of
-from memolith.index.nominate import nominate
+from memolith.index.ranking import rank_segments
 from memolith.index.rows import INSERT, MOVE, Rows, clean, pack_vector, with_sum
 from memolith.index.segments import Segments
 from memolith.index.succession import is_replaced, successors
@@ -131,7 +131,7 @@ class SqliteIndex:
             raise
 
     @_guarded
-    def nominate(
+    def rank(
         self,
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
@@ -144,7 +144,7 @@ class SqliteIndex:
         self._nominated_from = self._segments.current(self._nominated_at)
         vector = vector if self._by_meaning else None
         numbered = [self._numbered(filters) for filters in filter_sets]
-        return nominate(self._nominated_from, words, vector, limit, numbered)
+        return rank_segments(self._nominated_from, words, vector, limit, numbered)
 
     @_going_on
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:

@@ -63,7 +63,7 @@ class Flaws:
             odd_line=before.odd_line or self.odd_line,
         )
 
-    def told(self, path: str) -> Iterator[str]:
+    def sentences(self, path: str) -> Iterator[str]:
         """A sentence for each."""
         if self.utf16:
             error = not_utf8(path, "it is left out of search")
@@ -109,12 +109,12 @@ def without_noise(path: str, data: bytes, chunks: Sequence[Chunk]) -> tuple[list
     return readable, replace(flaws, utf16=1) if is_utf16(data) else flaws
 
 
-def told_of(flawed: Mapping[str, str]) -> tuple[str, ...]:
+def flaw_warnings(flawed: Mapping[str, str]) -> tuple[str, ...]:
     """What is wrong with some files: of the first few in sentences, of others how many they are."""
     told = [
         sentence
         for path in sorted(flawed)[:_MOST_NAMED]
-        for sentence in Flaws.spelled(flawed[path]).told(path)
+        for sentence in Flaws.spelled(flawed[path]).sentences(path)
     ]
     more = len(flawed) - _MOST_NAMED
     return (*told, *([f"And {more:,} more files like these: memolith doctor."] if more > 0 else ()))

@@ -254,7 +254,7 @@ class OpenIndex:
 
     def _unfinished(self) -> Iterator[str]:
         """Warnings about what a sync could not do."""
-        yield from self.place.told()
+        yield from self.place.warnings()
         if self.config.search.meaning:
             if self.model.problem:
                 yield f"{self.model.problem} Text is found by words only for now."
@@ -282,9 +282,9 @@ class OpenIndex:
         flawed = self.open().flaws()
         if not flawed:
             return report
-        from memolith.ingest.flaws import told_of  # a memory without flaws does not load it
+        from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
 
-        return replace(report, warnings=report.warnings + told_of(flawed))
+        return replace(report, warnings=report.warnings + flaw_warnings(flawed))
 
     def embed_later(self) -> tuple[str, ...]:
         """Embed chunks without a vector in the background; says how many there are."""

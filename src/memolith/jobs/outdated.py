@@ -66,7 +66,7 @@ def _promoted(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
         if fact is not None:
             found = sources.look_up(fact)
             if claim_key(fact.text) in standing:
-                yield f"{fact.source}: it stands in MEMORY.md already"
+                yield f"{fact.source}: it is in MEMORY.md already"
             elif isinstance(found, str):
                 yield f"{fact.source}: {found}"
             elif found.said_by != fact.said_by:

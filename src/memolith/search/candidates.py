@@ -19,7 +19,7 @@ from memolith.results import Chunk
 from memolith.text.dates import DayRange
 
 Floats = NDArray[np.floating[Any]]
-Stage = Callable[["Situation", "Candidates"], "Candidates"]
+Stage = Callable[["QueryContext", "Candidates"], "Candidates"]
 Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 
 # How much a vote of the chat or file counts for one of its chunks.
@@ -133,13 +133,13 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class QueryContext:
     """What a stage may want to know besides the candidates."""
 
     question: str
     today: date
     limit: int
-    usual_meaning: float = 0.0  # how near any chunk is, on average
+    mean_similarity: float = 0.0  # how near any chunk is, on average
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
     exact: float = 0.0  # how far words that no model knows decide, from 0 to 1

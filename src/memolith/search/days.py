@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from memolith.interfaces import Column
-from memolith.search.candidates import Candidates, Situation
+from memolith.search.candidates import Candidates, QueryContext
 from memolith.text.dates import DayRange
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
@@ -23,21 +23,21 @@ _NARROW = 3
 _DECIDES = 4.0
 
 
-def prefer_days(situation: Situation, candidates: Candidates) -> Candidates:
+def prefer_days(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that lifts what is from the days in the question; without such days it does nothing.
 
     The days are one of the things asked for: in "what was decided yesterday?" they decide, in a long
     message that mentions a day among much else they only help. But of a few words, what has as many as
     any other and is from that day is meant.
     """
-    if not situation.days:
+    if not query.days:
         return candidates
-    most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.subjects else _DECIDES
+    most = max(_LEAST, 1 / (1 + len(query.rarity))) if query.subjects else _DECIDES
     dated = candidates.signals.dated
     words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
-    share = min(1, _FEW / max(1, len(situation.rarity)))
+    share = min(1, _FEW / max(1, len(query.rarity)))
     lift = np.zeros(len(candidates))
-    for days in situation.days:
+    for days in query.days:
         few = share * min(1, _NARROW / ((days.last - days.first).days + 1))
         added = np.maximum(most, few * words) * min(1, days.confidence)
         lift = np.maximum(lift, is_from(days, dated) * added)

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 
 from memolith.interfaces import Column
-from memolith.search.candidates import Candidates, Floats, Situation, Stage
+from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 
 # The most that being new can add, against 1 for what is best in everything. Plain multiplication by
 # 0.5 ** (age / half-life) would bury everything a year old under anything from today; this way age
@@ -19,8 +19,8 @@ MOST_ADDED = 0.1
 def decay(half_life_days: float) -> Stage:
     """A stage that adds up to 0.1 to the score of a dated chunk, half of that after the half-life."""
 
-    def stage(situation: Situation, candidates: Candidates) -> Candidates:
-        new = bonus(candidates.signals.dated, situation.today, half_life_days)
+    def stage(query: QueryContext, candidates: Candidates) -> Candidates:
+        new = bonus(candidates.signals.dated, query.today, half_life_days)
         score, lift = candidates.score + new, candidates.lift + new
         return replace(candidates, score=score, lift=lift, why={"new": new})
 

@@ -6,7 +6,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memolith.search.candidates import Candidates, Situation, Stage
+from memolith.search.candidates import Candidates, QueryContext, Stage
 
 # Below this share of common words two chunks are different evidence, however alike their subject.
 # (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)
@@ -22,10 +22,10 @@ _MARKS = string.punctuation.encode()
 def diversify(mmr_lambda: float) -> Stage:
     """A stage that moves copies of better hits down; 1 leaves the order as it is."""
 
-    def stage(situation: Situation, candidates: Candidates) -> Candidates:
+    def stage(query: QueryContext, candidates: Candidates) -> Candidates:
         if mmr_lambda >= 1 or len(candidates) < 2:
             return candidates
-        compared = min(_COMPARED, situation.limit + MORE)
+        compared = min(_COMPARED, query.limit + MORE)
         copies = _copies(candidates.texts[:compared])
         if not copies:
             return candidates

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import Column, Signals
-from memolith.search.candidates import Candidates, Situation
+from memolith.search.candidates import Candidates, QueryContext
 
 # The least that is added for being of such a category, against 1 for what is best in everything.
 _LEAST = 0.2
@@ -45,21 +45,21 @@ def subjects(asked: Iterable[str]) -> int:
     return sum(word not in _CATEGORIES for word in asked)
 
 
-def prefer_named(situation: Situation, candidates: Candidates) -> Candidates:
+def prefer_named(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that lifts records of a category the question names; without one it does nothing."""
-    if situation.named is None or not len(situation.named):
+    if query.named is None or not len(query.named):
         return candidates
     # One of the things asked for, as days are; more than all the rest if it is the only one.
-    most = max(_LEAST, 1 / (1 + len(situation.rarity))) if situation.subjects else _DECIDES
-    lift = is_named(situation, candidates.signals) * most
+    most = max(_LEAST, 1 / (1 + len(query.rarity))) if query.subjects else _DECIDES
+    lift = is_named(query, candidates.signals) * most
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"named": lift})
 
 
-def is_named(situation: Situation, signals: Signals) -> Column:
+def is_named(query: QueryContext, signals: Signals) -> Column:
     """Which chunks are records of a category the question names."""
-    if situation.named is None:
+    if query.named is None:
         return np.zeros(len(signals.record), np.bool_)
     # An even number for the record, one more for a copy of it: see `Signals.record`.
-    found: Column = np.isin(signals.record // 2, situation.named // 2) & (signals.record > 0)
+    found: Column = np.isin(signals.record // 2, query.named // 2) & (signals.record > 0)
     return found

@@ -31,7 +31,7 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
     return None, (_NO_VECTOR,) if embedder.is_remote and text.strip() else ()
 
 
-def nominate(
+def find_candidates(
     index: Index, plan: QueryPlan, vector: Vectors | None, kinds: Sequence[Filters], limit: int
 ) -> dict[Filters, Nomination]:
     """The best of each kind; of days, a chat and categories, also what is not among the best of all."""
@@ -39,10 +39,10 @@ def nominate(
     parts = {filters: _parts(filters, plan, says_something) for filters in kinds}
     every = [part for some in parts.values() for part in some]
     if says_something:
-        found = index.nominate(plan.words, vector, limit, [*parts, *every])
+        found = index.rank(plan.words, vector, limit, [*parts, *every])
     else:  # asked for days alone, or for nothing
-        found = index.nominate((), None, 0, list(parts))
-        found += index.nominate((), None, limit, every) if every else []
+        found = index.rank((), None, 0, list(parts))
+        found += index.rank((), None, limit, every) if every else []
     rest = iter(found[len(parts) :])
     return {
         filters: _together([nominated, *islice(rest, len(some))], some, plan)
@@ -57,7 +57,7 @@ def nowhere(chunks: int) -> float:
 
 def rarity_of(index: Index, terms: Sequence[str], kinds: Sequence[Filters]) -> list[float]:
     """How rare each term is in what may be counted for these; infinitely, if it stands nowhere."""
-    found = index.nominate([{term: 1.0} for term in terms], None, 1, list(kinds))[0]
+    found = index.rank([{term: 1.0} for term in terms], None, 1, list(kinds))[0]
     most = nowhere(found.chunks)
     return [value if value < most else math.inf for value in found.rarity]
 

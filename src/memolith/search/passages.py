@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memolith.interfaces import WORD_START, Column, Tokens, Vectors, WordVectors
-from memolith.search.candidates import Candidates, Floats, Situation, Stage
+from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.diversify import MORE
 from memolith.search.exact import has_digit
 from memolith.search.weigh import shares
@@ -48,14 +48,14 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
     weights = np.ones(2)  # of words and of meaning
     read = dict[str, _Question]()  # once for all kinds of hits
 
-    def stage(situation: Situation, candidates: Candidates) -> Candidates:
-        if situation.exact >= _ALL:
+    def stage(query: QueryContext, candidates: Candidates) -> Candidates:
+        if query.exact >= _ALL:
             return candidates
-        question = read.get(situation.question)
+        question = read.get(query.question)
         if question is None:
-            question = _Question.of(model, situation.question, situation.rarity, situation.exact)
-            read[situation.question] = question
-        judged = candidates.best()[: max(_JUDGED, situation.limit + MORE)]
+            question = _Question.of(model, query.question, query.rarity, query.exact)
+            read[query.question] = question
+        judged = candidates.best()[: max(_JUDGED, query.limit + MORE)]
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
         if not len(tokens) or not question.compared[0].any():
             return candidates
@@ -66,7 +66,7 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
         voted = replace(
             candidates,
             votes=np.concatenate([candidates.votes, found.T], axis=1),
-            weights=np.concatenate([candidates.weights, (1 - situation.exact) * weights]),
+            weights=np.concatenate([candidates.weights, (1 - query.exact) * weights]),
         )
         why = {"passage_words": told, "passage_meaning": near}
         return voted.scored(candidates.score + voted.mean_vote() - before, why)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memolith.search.candidates import Candidates, Situation
+from memolith.search.candidates import Candidates, QueryContext
 from memolith.text.folding import bare_letters
 from memolith.text.tokens import words
 
@@ -37,11 +37,11 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
     return phrases[:_MOST_PHRASES]
 
 
-def require_phrases(situation: Situation, candidates: Candidates) -> Candidates:
+def require_phrases(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that keeps what holds most of the quotations: all of them, or as many as any does."""
-    if not situation.phrases:
+    if not query.phrases:
         return candidates
-    held = [sum(found) for found in _held(situation.phrases, candidates)]
+    held = [sum(found) for found in _held(query.phrases, candidates)]
     most = max(held, default=0)
     holding = [at for at, count in enumerate(held) if count == most]
     return replace(candidates.take(holding), why={})

@@ -15,13 +15,13 @@ import numpy as np
 from memolith.config.sections import SearchConfig
 from memolith.interfaces import Embedder, Index, Nomination, WordVectors
 from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
-from memolith.search.candidates import Candidates, Situation, Stage, Staged
+from memolith.search.candidates import Candidates, QueryContext, Stage, Staged
 from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
 from memolith.search.exact import exactness, strange_words
 from memolith.search.fuse import fuse, once
 from memolith.search.named import subjects
-from memolith.search.nominating import meaning_of, nominate, nowhere, rarity_of
+from memolith.search.nominating import find_candidates, meaning_of, nowhere, rarity_of
 from memolith.search.phrases import not_held
 from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
@@ -45,7 +45,7 @@ _BESIDE, _SOME_BESIDE = 4, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Resources:
     """What a search works with."""
 
     index: Index
@@ -61,38 +61,38 @@ class Question:
     """A question put to an index: embedded once, and looked for in one pass for all kinds of hits."""
 
     def __init__(
-        self, parts: Parts, plan: QueryPlan, situation: Situation, kinds: Sequence[Filters]
+        self, resources: Resources, plan: QueryPlan, query: QueryContext, kinds: Sequence[Filters]
     ) -> None:
         """`kinds` are the filters it may be answered for; by the first it is judged to be weak or not.
 
-        The limit of `situation` is the greatest it may be answered with.
+        The limit of `query` is the greatest it may be answered with.
         """
-        self._parts = parts
-        self._plan = plan if parts.config.words else replace(plan, words=())
-        self._situation = situation
+        self._resources = resources
+        self._plan = plan if resources.config.words else replace(plan, words=())
+        self._query = query
         self._first_kind = kinds[0]
         self._warnings: tuple[str, ...] = ()
-        self._stages = stages(parts.config, parts.word_vectors, parts.index.tokens)
-        self._text_stages = text_stages(parts.config)  # on texts, of the best candidates only
-        self._reading = Reading(parts.index, parts.read_texts, parts.digest)
+        self._stages = stages(resources.config, resources.word_vectors, resources.index.tokens)
+        self._text_stages = text_stages(resources.config)  # on texts, of the best candidates only
+        self._reading = Reading(resources.index, resources.read_texts, resources.digest)
         self._nominated = self._nominate(kinds, plan.meant)
         if self._mend(kinds):
             # What was guessed may stand in a secret record, and none of that is sent anywhere.
-            is_remote = parts.embedder is not None and parts.embedder.is_remote
+            is_remote = resources.embedder is not None and resources.embedder.is_remote
             is_kept_here = is_remote and any(filters.include_secret for filters in kinds)
             self._nominated = self._nominate(
                 kinds, plan.meant if is_kept_here else self._plan.meant
             )
 
     def _nominate(self, kinds: Sequence[Filters], meant: str) -> dict[Filters, Nomination]:
-        vector, warnings = meaning_of(meant, self._parts.embedder)
+        vector, warnings = meaning_of(meant, self._resources.embedder)
         self._warnings = tuple(dict.fromkeys((*self._warnings, *warnings)))
-        limit = max(NOMINATED, self._situation.limit)
-        return nominate(self._parts.index, self._plan, vector, kinds, limit)
+        limit = max(NOMINATED, self._query.limit)
+        return find_candidates(self._resources.index, self._plan, vector, kinds, limit)
 
     def _mend(self, kinds: Sequence[Filters]) -> bool:
         """Whether words that stand nowhere were slips, and others are asked for now."""
-        found, parts = self._nominated[self._first_kind], self._parts
+        found, resources = self._nominated[self._first_kind], self._resources
         most = nowhere(found.chunks)
         if not found.chunks or max(found.rarity, default=0.0) < most:
             return False
@@ -108,9 +108,9 @@ class Question:
         self._plan, notes = mended(
             before,
             [word for word, value in rarity.items() if value >= most],
-            lambda terms: rarity_of(parts.index, terms, kinds),
-            Written(parts.index, self._reading, self._first_kind, known),
-            parts.word_vectors,
+            lambda terms: rarity_of(resources.index, terms, kinds),
+            Written(resources.index, self._reading, self._first_kind, known),
+            resources.word_vectors,
         )
         self._warnings += notes
         return self._plan is not before
@@ -121,23 +121,23 @@ class Question:
 
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
-        parts, reading = self._parts, self._reading
+        resources, reading = self._resources, self._reading
         nominated = self._nominated[filters]
-        strange = strange_words(nominated, self._plan.asked, parts.word_vectors)
-        situation = _told(replace(self._situation, limit=limit), self._plan, nominated, strange)
-        nominees = self._worth_staging(nominated, situation, filters)
-        scored = _staged(self._stages, situation, nominees)
+        strange = strange_words(nominated, self._plan.asked, resources.word_vectors)
+        query = _told(replace(self._query, limit=limit), self._plan, nominated, strange)
+        nominees = self._worth_staging(nominated, query, filters)
+        scored = _staged(self._stages, query, nominees)
         ranked = _last(scored, nominees).in_order()
-        chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
+        chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
         _find_at_once(reading, ranked, chats, limit)
-        wanted = len(ranked) if situation.phrases else limit
+        wanted = len(ranked) if query.phrases else limit
         read, seen = self._read(ranked, wanted, filters)
-        warnings = [*self._warnings, *self._doubts(nominated, read, filters, situation.exact)]
-        shown = _staged(self._text_stages, situation, read)
+        warnings = [*self._warnings, *self._doubts(nominated, read, filters, query.exact)]
+        shown = _staged(self._text_stages, query, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
             read, seen = self._read(ranked, max(wanted, limit + MORE), filters)
-            shown = _staged(self._text_stages, situation, read)
+            shown = _staged(self._text_stages, query, read)
         best = _last(shown, read)
         if moved := reading.moved(ranked):
             one = moved == 1
@@ -148,17 +148,17 @@ class Question:
             )
         if len(left := _without_lost(ranked, seen, best)) < len(ranked):
             ranked = left
-            chats = rank_sessions(ranked, parts.index.chat_vectors)[:limit]
-        most = max_score(situation.question, ranked.lift)
-        shown_hits = hits(best.first(limit), situation, reading, most)
+            chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
+        most = max_score(query.question, ranked.lift)
+        shown_hits = hits(best.first(limit), query, reading, most)
         names = retold(shown_hits)
         return SearchResult(
             hits=shown_hits,
-            past=frozenset(parts.index.replaced(names)) if names else frozenset(),
+            past=frozenset(resources.index.replaced(names)) if names else frozenset(),
             sessions=sessions(reading, ranked, chats, most),
             warnings=tuple(warnings),
             trace=tuple(trace(reading, self._plan, nominees, scored, shown, most))
-            if parts.explain
+            if resources.explain
             else (),
         )
 
@@ -168,16 +168,16 @@ class Question:
         return with_successors(read, ranked, self._reading, filters), seen
 
     def _worth_staging(
-        self, nominated: Nomination, situation: Situation, filters: Filters
+        self, nominated: Nomination, query: QueryContext, filters: Filters
     ) -> Candidates:
         """The best by both rankings, and all that is from days the question names."""
-        parts, limit = self._parts, situation.limit
-        fused = once(fuse(nominated.signals, parts.config.rrf_k))
-        if situation.phrases:  # what stands in quotation marks is looked for in all there are
+        resources, limit = self._resources, query.limit
+        fused = once(fuse(nominated.signals, resources.config.rrf_k))
+        if query.phrases:  # what stands in quotation marks is looked for in all there are
             return fused
         is_first = filters == self._first_kind
         most = CONSIDERED if is_first else min(CONSIDERED, _BESIDE * limit + _SOME_BESIDE)
-        return _best_and_of_days(fused, situation, max(most, limit))
+        return _best_and_of_days(fused, query, max(most, limit))
 
     def _doubts(
         self, nominated: Nomination, read: Candidates, filters: Filters, exact: float
@@ -193,20 +193,20 @@ class Question:
 
     def _no_such_days(self, nominated: Nomination) -> Iterator[str]:
         """That nothing is from the days that the question names, if it is about them."""
-        plan, today = self._plan, self._situation.today
+        plan, today = self._plan, self._query.today
         dated = nominated.signals.dated
         return none_from(plan.days, plan.text, dated, today, decide=not plan.asked)
 
 
 def _told(
-    situation: Situation, plan: QueryPlan, nominated: Nomination, strange: Sequence[str]
-) -> Situation:
-    """The situation, with what plan and index tell of the question."""
+    query: QueryContext, plan: QueryPlan, nominated: Nomination, strange: Sequence[str]
+) -> QueryContext:
+    """The query, with what plan and index tell of the question."""
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     return replace(
-        situation,
+        query,
         question=plan.meant,
-        usual_meaning=nominated.usual_meaning,
+        mean_similarity=nominated.mean_similarity,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
         exact=exactness(with_halves(plan.text).split(), rarity, nominated.chunks, strange),
@@ -216,22 +216,22 @@ def _told(
     )
 
 
-def _best_and_of_days(candidates: Candidates, situation: Situation, most: int) -> Candidates:
+def _best_and_of_days(candidates: Candidates, query: QueryContext, most: int) -> Candidates:
     """The best, and all that is from the days asked for, however common its words are."""
-    if not situation.days:
+    if not query.days:
         return candidates.first(most)
     chosen = np.arange(len(candidates)) < most
-    chosen |= is_from_any(situation.days, candidates.signals.dated)
+    chosen |= is_from_any(query.days, candidates.signals.dated)
     return candidates if chosen.all() else candidates.take(chosen.nonzero()[0])
 
 
 def _staged(
-    stages: Sequence[tuple[str, Stage]], situation: Situation, candidates: Candidates
+    stages: Sequence[tuple[str, Stage]], query: QueryContext, candidates: Candidates
 ) -> Staged:
     """The candidates after each stage; one that had nothing to do hands on what it was given."""
     result = []
     for name, stage in stages:
-        candidates = stage(situation, candidates)
+        candidates = stage(query, candidates)
         result.append((name, candidates))
     return result
 

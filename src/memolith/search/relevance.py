@@ -60,8 +60,8 @@ def _tells_little(found: Nomination, held: list[float], exact: float) -> bool:
 def _nearness(found: Nomination) -> float:
     """How near the nearest is, by how near it would be by chance."""
     draws = math.sqrt(2 * math.log(max(found.chunks, 2)))
-    by_chance = (_SPREAD * draws + _MARGIN) * (1 - found.usual_meaning)
-    nearest = float(found.signals.meaning.max()) - found.usual_meaning
+    by_chance = (_SPREAD * draws + _MARGIN) * (1 - found.mean_similarity)
+    nearest = float(found.signals.meaning.max()) - found.mean_similarity
     return nearest / by_chance if by_chance > 0 else 0.0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memolith.results import Chunk, Hit, SessionHit
-from memolith.search.candidates import Candidates, Floats, Situation
+from memolith.search.candidates import Candidates, Floats, QueryContext
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
 from memolith.search.reading import Reading
@@ -16,11 +16,11 @@ from memolith.visibility import Patterns, is_path_external, trust_in_file
 
 
 def hits(
-    candidates: Candidates, situation: Situation, reading: Reading, max_score: float
+    candidates: Candidates, query: QueryContext, reading: Reading, max_score: float
 ) -> tuple[Hit, ...]:
     """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
     signals, past = candidates.signals, candidates.superseded
-    asked_for = is_from_any(situation.days, signals.dated) | is_named(situation, signals)
+    asked_for = is_from_any(query.days, signals.dated) | is_named(query, signals)
     columns = zip(
         candidates.chunks,
         candidates.texts,
@@ -47,7 +47,7 @@ def hits(
                 dated=chunk.dated,
                 sensitivity=chunk.sensitivity,
                 channel=chunk.channel,
-                external=_is_external(chunk, situation.external),
+                external=_is_external(chunk, query.external),
                 heading=chunk.heading,
                 superseded=superseded,
                 superseded_by=newest.chunk.citation if newest else None,

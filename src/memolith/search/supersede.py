@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import Column
-from memolith.search.candidates import Candidates, Floats, Situation, best_first
+from memolith.search.candidates import Candidates, Floats, QueryContext, best_first
 
 # What is left to one whose successor is not among the hits: enough to let anything pass that says
 # nearly the same, and so ranks nearly the same.
@@ -15,7 +15,7 @@ _KEPT = 0.25
 _JUST_BELOW = 0.999
 
 
-def demote_superseded(_situation: Situation, candidates: Candidates) -> Candidates:
+def demote_superseded(_query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that puts history just below its successor, which answers the same question as of now.
 
     Where the successor is not a hit, it goes below all that has a word of the question, and no further:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
-from memolith.search.candidates import Candidates, Floats, Situation
+from memolith.search.candidates import Candidates, Floats, QueryContext
 from memolith.search.decay import MOST_ADDED
 
 # What a person said or wrote comes before what an assistant made of it …
@@ -37,10 +37,10 @@ _TOLD = re.compile(
 )
 
 
-def weigh(situation: Situation, candidates: Candidates) -> Candidates:
+def weigh(query: QueryContext, candidates: Candidates) -> Candidates:
     """Let the signals of each candidate vote."""
-    raw, usual = candidates.signals, situation.usual_meaning
-    meant = 1 - situation.exact
+    raw, usual = candidates.signals, query.mean_similarity
+    meant = 1 - query.exact
     signals = np.empty((len(_VOTES), len(candidates)))
     signals[0] = raw.words
     signals[1] = raw.meaning - usual
@@ -58,7 +58,7 @@ def weigh(situation: Situation, candidates: Candidates) -> Candidates:
         group_votes=grouped * (votes["chat"] + meant * votes["title"]) + in_chat * votes["user"],
         group_voters=(1 + meant) * grouped + in_chat,
     )
-    bonus = preference(situation.question) * (raw.role != ASSISTANT)
+    bonus = preference(query.question) * (raw.role != ASSISTANT)
     return voted.scored(voted.mean_vote() + bonus, votes)
 
 

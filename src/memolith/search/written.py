@@ -63,7 +63,7 @@ class Written:
         )
 
     def _texts(self, asked: Sequence[Mapping[str, float]]) -> Iterator[str]:
-        signals = self._index.nominate(asked, None, _READ, [self._filters])[0].signals
+        signals = self._index.rank(asked, None, _READ, [self._filters])[0].signals
         return self._reading.texts(signals.keys[signals.words > 0].tolist())
 
 

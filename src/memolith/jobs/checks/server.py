@@ -35,7 +35,7 @@ def check_server(subject: Subject) -> list[Check]:
     if answer not in ("", _HEALTHY):
         found.add(
             "info",
-            f"At {place} stands something that does not answer like a server of ours.",
+            f"The program at {place} does not answer like a server of ours.",
             "If it is another program, choose another port: memolith config set serve.port N",
         )
     running = f"a server answers at {place}" if answer else f"no server runs at {place}"

@@ -104,7 +104,7 @@ def _at_the_gates(night: Night, key: str) -> Judgement:
 def _closed_gates(night: Night, entry: Recalled, found: Score) -> Iterator[str]:
     config = night.config
     if entry.claim in night.promoted:
-        yield "it was promoted and stands in MEMORY.md"
+        yield "it was promoted and is in MEMORY.md"
     was_taken_out = bool(entry.promoted_at and not entry.dropped_at)
     if entry.claim in night.undone:
         if not night.again and (was_taken_out or not night.by_hand):

@@ -60,15 +60,15 @@ class Sources:
     def find(self, entry: Recalled) -> Statement | str:
         """The statement of an entry as it stands there now, or why it cannot be promoted."""
         if entry.path in self._own:
-            return "it stands only in what Memolith wrote itself"
+            return "it is only in files that Memolith wrote itself"
         if not entry.path.endswith(".md"):
-            return "only what stands in Markdown files is promoted"
+            return "only statements in Markdown files are promoted"
         known = self._statements(entry.path)
         if known is None:
             return "its file is gone"
         found = _same(entry, known)
         if found is None:
-            return "it does not stand there any more"
+            return "it is not there any more"
         return self._objection(found) or found
 
     def look_up(self, fact: Promoted) -> Statement | str:
@@ -77,7 +77,7 @@ class Sources:
         for known, found in self._statements(fact.path) or ():
             if known == claim and fact.record_id in ("", found.record_id):
                 return self._objection(found) or found
-        return "it does not stand there any more, or is secret"
+        return "it is not there any more, or is secret"
 
     def taken_back(self, fact: Promoted) -> str:
         """Why a fact that was promoted must not stand any more; empty if it may."""
@@ -122,7 +122,7 @@ class Sources:
         if found.generated:
             return "dreaming wrote it itself"
         if found.citation.path in (ROOT_MEMORY, NESTED_MEMORY):
-            return "it stands in MEMORY.md already"
+            return "it is in MEMORY.md already"
         if (forgotten := self._forgotten()) and digest(found.text) in forgotten:
             return "you had these words forgotten"
         return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)

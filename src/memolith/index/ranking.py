@@ -23,7 +23,7 @@ Floats = NDArray[np.float32]
 _DIGITS = 5
 
 
-def nominate(
+def rank_segments(
     segments: Sequence[LiveSegment],
     words: Sequence[Mapping[str, float]],
     vector: Vectors | None,
@@ -39,7 +39,7 @@ def nominate(
         words, [(live.segment, rows) for live, rows in zip(segments, hidden, strict=True)]
     )
     in_segments = [
-        live.nominate(matched.scores(asked.in_chunks, live.places), vector, limit, kinds)
+        live.score_rows(matched.scores(asked.in_chunks, live.places), vector, limit, kinds)
         if words or vector is not None
         else [live.newest(limit, filters) for filters in kinds]
         for live, matched in zip(segments, matches, strict=True)
