@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import sys
 import time
 import unicodedata
@@ -259,3 +260,23 @@ def test_a_table_in_a_pipe_is_not_cut(memolith: Run) -> None:
     text = "word " * 200 + "end"
     memolith("remember", text)
     assert memolith("list").out.endswith(f"  {text}\n")
+
+
+def test_a_hit_on_a_terminal_has_three_lines_that_fit_and_tells_how_to_see_the_rest(
+    root: str,
+) -> None:
+    text = "The garden has beds. " * 12 + "The heron takes the goldfish. " + "Ben waters it. " * 12
+    program("save", "Garden", text, "--root", root)
+    for columns_there in (100, 60):
+        env = {"COLUMNS": str(columns_there)}
+        screen = in_terminal("search", "goldfish", "--root", root, env=env).out
+        lines = re.sub(r"\x1b\[[\d;]*m", "", screen).splitlines()
+        shown = [line for line in lines if line.startswith("    ") and "meaning #1" not in line]
+        assert len(shown) == 3
+        assert max(map(columns, shown)) <= columns_there
+        assert shown[0].startswith("    … ")
+        assert shown[2].endswith(" …")
+        assert "\x1b[1;33mgoldfish" in screen
+        whole = " ".join(shown).replace("…", " ").split()
+        assert set(whole) <= set(f"Garden {text}".split())  # no word is broken
+        assert lines[-1].startswith("All of a text that ends in …: memolith get 'memory/fact/")

@@ -118,7 +118,7 @@ def _show_hits(call: Call, result: SearchResult, question: str, *, by_chat: bool
     for number, hit in enumerate(found, 1):
         where = one_line(str(hit.best if isinstance(hit, SessionHit) else hit.citation))
         name = f"chat {one_line(hit.chat)}" if by_chat else where
-        output.say(f"{number:>2}  ", output.bold(name), "  ", output.dim(_facts(hit)))
+        output.heading(f"{number:>2}  ", name, _facts(hit))
         cut = _show_text(call, hit.text, where, marker) or cut
         if isinstance(hit, Hit) and hit.other_side:
             _show_other_side("assistant" if hit.role == "user" else "user", hit.other_side)
@@ -143,13 +143,14 @@ def _show_text(call: Call, text: str, where: str, marker: output.Marker) -> str:
     most = _MAX_SCREEN_LINES if is_screen else _MAX_LINES
     lines = [line for line in clean(text).splitlines() if line.strip()]
     if is_screen:
-        lines = [row for line in lines for row in output.wrapped(line, 4)]
+        lines = [
+            row for line in lines for row in output.wrapped(line, 8)
+        ]  # room for … on both sides
     # To say that something is left out takes a line: it must be more than one.
     is_cut = len(lines) > most + (not is_screen)
     first = marker.first_of_best(lines, most) if is_cut else 0
     shown = lines[first : first + most] if is_cut else lines
-    if first and not is_screen:
-        output.say("    …")
+    output.write("    …\n" if first and not is_screen else "")
     for at, line in enumerate(shown):
         before = "… " if is_screen and first and not at else ""
         after = " …" if is_screen and first + len(shown) < len(lines) and at == most - 1 else ""

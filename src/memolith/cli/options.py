@@ -258,6 +258,11 @@ class Group(Command, click.Group):
             raise UsageError("ACTION is missing.", hint=f"Use one of {', '.join(self.commands)}.")
         return rest
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its actions, and then its options."""
+        self.format_commands(ctx, formatter)
+        super().format_options(ctx, formatter)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from memolith.types import Progress
 
 _MIN_COLUMNS = 32  # that a text needs to be read
-_MAX_CELL = 24  # a wider cell does not push those of other rows to the right
+_MAX_CELL = 34  # a wider cell does not push those of other rows to the right
+_WIDE = 80  # columns, of which a bar can give some to the time since the start
 _DELAY_SECONDS = 0.5  # work that takes less has no bar
 _PLAIN = "\033[0m"
 _MAX_QUESTION_CHARS, _MAX_QUESTION_WORDS = 2_000, 32
@@ -180,8 +181,8 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
         if edge is None:
             say((start + last).rstrip())
         elif heads and not number:
-            say(dim((start + last).rstrip()))
-        elif edge - _width(start) >= _MIN_COLUMNS:
+            say(dim(_cut((start + last).rstrip(), edge)))
+        elif edge - _width(start) >= min(_MIN_COLUMNS, _width(last)):
             say((start + _cut(last, edge - _width(start))).rstrip())
         else:
             say("  ".join(left))
@@ -247,13 +248,23 @@ def paragraph(
         say(" " * indent if number else label(start), body(line))
 
 
+def heading(start: str, name: str, facts: str) -> None:
+    """Print a name and facts about it; on a terminal without room for both, the facts below it."""
+    line = f"{start}{name}  {facts}"
+    if not sys.stdout.isatty() or _width(line) <= terminal_width():
+        say(start, bold(name), "  ", dim(facts))
+    else:
+        say(start, bold(name))
+        paragraph(" " * _width(start), facts, body=dim)
+
+
 def diff(text: str) -> None:
     """Print changes as `Jobs.diff` gives them; red goes, green comes, of yellow the marks change."""
     colours = {"-": red, "+": green, "~": yellow}
     for line in text.splitlines():
         sign, colour = line[:2], colours.get(line[:1])
         if colour is None or sign.strip() not in colours:
-            say(bold(line))
+            paragraph("", line, body=bold)
         else:
             paragraph(sign, line[2:], label=colour, body=colour)
 
@@ -346,18 +357,19 @@ class _Bar:
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
             if self._ended:
                 return
-            columns = (
+            console = Console(stderr=True, no_color=not is_styled(sys.stderr))
+            columns: list[ProgressColumn] = [
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
                 TextColumn("{task.fields[detail]}"),
-                TimeElapsedColumn(),
-            )
-            console = Console(stderr=True, no_color=not is_styled(sys.stderr))
+            ]
+            if console.width >= _WIDE:
+                columns.append(TimeElapsedColumn())
             self._shown = Progress(*columns, console=console, transient=True, expand=True)
             self._shown.add_task(self._label, total=None, detail="")
             self._shown.start()

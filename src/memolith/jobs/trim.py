@@ -11,6 +11,7 @@ from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
 from memolith.jobs.reports import JobReport, TrimReport
+from memolith.text.wording import counted
 from memolith.types import policy
 
 
@@ -83,7 +84,7 @@ class TrimJob:
         return replace(
             plan,
             archive=snapshot.read(self._config.archive_path),
-            lines=(f"move the {len(plan.archived):,} oldest records to the archive",),
+            lines=(f"move the oldest to the archive: {counted(len(plan.archived), 'record')}",),
             counts={
                 "before": plan.records_before,
                 "after": plan.records_before - len(plan.archived),
