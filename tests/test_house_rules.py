@@ -23,22 +23,22 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_851, 16),
-    "cli": (3_231, 13),
+    "(top)": (1_883, 16),
+    "cli": (3_232, 13),
     "config": (549, 4),
-    "context": (1_762, 20),
+    "context": (1_763, 20),
     "embed": (569, 8),
-    "files": (3_050, 23),
+    "files": (3_056, 23),
     "index": (2_720, 25),
     "ingest": (1_175, 15),
-    "jobs": (9_471, 83),
+    "jobs": (9_482, 83),
     "llm": (729, 9),
-    "mcp_server": (1_535, 7),
-    "rest": (2_053, 22),
-    "search": (1_674, 24),
+    "mcp_server": (1_385, 7),
+    "rest": (2_061, 22),
+    "search": (1_670, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (34_291, 317)
+CEILING_OF_ALL = (34_196, 317)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -37,7 +37,7 @@ def test_a_changed_setting_is_obeyed_by_the_next_call(open_memory: Memory) -> No
     assert (report.changed, report.restart, report.problem) == (
         ("chat.max_chars_per_entry",),
         (),
-        "",
+        None,
     )
     open_memory.chats.log("x" * 100, "y")
     assert len(open_memory.chats.turns()[0].user) < 100
@@ -124,7 +124,7 @@ def test_a_saved_file_is_followed_and_told_once(open_memory: Memory) -> None:
         assert open_memory.config.trim.max_records == 6
         Path(open_memory.root, "MEMORY.md").write_text("# Edited\n")
         replace(file, "[trim]\nmax_records = 6\n")
-        until(lambda: told[-1].problem == "")
+        until(lambda: told[-1].problem is None)
     finally:
         following.close()
     assert [bool(report.problem) for report in told] == [False, False, True, False]

@@ -16,7 +16,6 @@ from memolith.types import SENSITIVITIES, Provenance
 from memolith.visibility import (
     allowed_platform,
     current,
-    label_of,
     may_reuse,
     may_see,
     trust,
@@ -86,7 +85,7 @@ def test_a_path_in_an_extra_folder_can_be_declared_external(tmp_path: Path) -> N
     }
     with Memory(tmp_path / "profile", settings=settings) as memory:
         memory.remember("Tea at four")
-        labels = {hit.citation.path: label_of(hit) for hit in memory.search("lottery prize").hits}
+        labels = {hit.citation.path: hit.trust for hit in memory.search("lottery prize").hits}
         found = memory.context("Where does the lottery prize wait?")
     [clipping] = [path for path in labels if path.endswith("page.md")]
     assert labels.pop(clipping) == f"external: {clipping.partition('/')[0]}"

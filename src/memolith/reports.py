@@ -15,7 +15,7 @@ class Reconfiguration(Plain):
 
     changed: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()  # also changed, but in effect only after a restart
-    problem: str = ""
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class IndexStatus(Plain):
     without_vector: int = 0  # chunks that are found by words only for now
     refused: int = 0  # chunks that stay so: the model gave no vector for them
     bytes: int = 0
-    model: str = ""  # that made the vectors
+    model: str | None = None  # that made the vectors
     changed: int = 0  # files the next search or sync will look at: new, edited or gone
     warnings: tuple[str, ...] = ()
 

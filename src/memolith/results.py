@@ -110,29 +110,39 @@ class Hit(Plain):
     citation: Citation
     text: str
     score: float
-    record_id: str = ""
-    category: str = ""
-    session: str = ""
-    chat: str = ""
-    role: str = ""
+    record_id: str | None = None
+    category: str | None = None
+    session: str | None = None
+    chat: str | None = None
+    role: str | None = None  # of a chat message: user or assistant
+    other_side: str | None = None  # … and what the other side said in the same turn
+    heading: str | None = None
     dated: date | None = None
+    expires: datetime | None = None
     sensitivity: Sensitivity = "private-user"
-    channel: str = ""
-    external: bool = False  # its channel or path is declared external (`trust.external`)
-    heading: str = ""
+    channel: str | None = None
+    trust: str = "user"  # user or agent, or where text of others came from, as "external: web"
     superseded: bool = False
     superseded_by: Citation | None = None  # the current record, if it may be shown
-    expires: datetime | None = None
-    asked_for: bool = False  # whether the question names its day or its category
-    other_side: str = ""  # of a chat message: what the other side said in the same turn
+    named: bool = False  # the question names its day or its category
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)  # by "words", by "meaning"
 
     @property
-    def past(self) -> str:
-        """That it no longer holds, and where to look instead; "" if it holds."""
+    def path(self) -> str:
+        """The file it is in."""
+        return self.citation.path
+
+    @property
+    def external(self) -> bool:
+        """Whether its channel or path is declared external (`trust.external`)."""
+        return self.trust.startswith("external")
+
+    @property
+    def past(self) -> str | None:
+        """That it no longer holds, and where to look instead; None if it holds."""
         if self.superseded_by:
             return f"superseded by {self.superseded_by}"
-        return "superseded" if self.superseded else ""
+        return "superseded" if self.superseded else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,18 +153,26 @@ class SessionHit(Plain):
     score: float
     best: Citation
     text: str = ""
-    role: str = ""  # who said it
+    role: str | None = None  # who said it
     dated: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPlace(Plain):
+    """A citation with its score after a stage, and the values that the stage went by."""
+
+    citation: str
+    score: float
+    values: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTrace(Plain):
-    """What one stage of the pipeline did: citations in its order, with their scores."""
+    """What one stage of the pipeline did: places in its order."""
 
     stage: str
-    order: tuple[tuple[str, float], ...]
-    found: tuple[Mapping[str, float], ...] = ()  # for each of these, the values it went by
-    note: str = ""
+    order: tuple[RankedPlace, ...]
+    note: str | None = None
 
 
 # The warning when no hit is close to the question.
@@ -169,7 +187,9 @@ class SearchResult(Plain):
     sessions: tuple[SessionHit, ...] = ()  # the chats among the answers, best first
     warnings: tuple[str, ...] = ()
     trace: tuple[StageTrace, ...] = ()
-    past: frozenset[str] = frozenset()  # short ids of superseded records that hits repeat
+    past: frozenset[str] = field(
+        default=frozenset(), repr=False
+    )  # short ids of superseded records that hits repeat
 
     def __iter__(self) -> Iterator[Hit]:
         """The hits, best first."""
@@ -193,7 +213,7 @@ class TurnContext(Plain):
     hits: tuple[Hit, ...] = ()  # the memories in the text, best first
     experiences: tuple[Hit, ...] = ()  # … and the past experiences
     queries: tuple[str, ...] = ()  # what was searched for
-    skipped: str = ""  # why nothing was searched: the message is a greeting, a command …
+    skipped: str | None = None  # why nothing was searched: the message is a greeting, a command …
     left_out: int = 0  # memories that were found and did not fit
     held: int = 0  # found, but from outside channels: not injected
     warnings: tuple[str, ...] = ()
@@ -210,5 +230,7 @@ class Recap(Plain):
     text: str
     turns: tuple[Turn, ...] = ()  # those in the text
     left_out: int = 0  # turns there was no room for: the oldest, or those that answer worst
-    found: tuple[Turn, ...] = ()  # about a question: all that answer, also without room
+    found: tuple[Turn, ...] = field(
+        default=(), repr=False
+    )  # about a question: all that answer, also without room
     warnings: tuple[str, ...] = ()

@@ -218,19 +218,19 @@ class Store:
         gate.check_metadata(metadata)
         if not self.profile.exists:
             return Records()
+        folded = category and category.casefold()
         with Folder(self.root) as folder:
             found = read_records(
-                folder, self.journal, include_secret=include_secret, include_past=include_past
+                folder,
+                self.journal,
+                lambda one: (
+                    folded in (None, one.category.casefold()) and session in (None, one.session)
+                ),
+                include_secret=include_secret,
+                include_past=include_past,
             )
-        folded = category and category.casefold()
-        chosen = (
-            record
-            for record in found
-            if folded in (None, record.category.casefold())
-            and session in (None, record.session)
-            and has_words(record, keyword, metadata)
-        )
-        return Records(chosen, found.warnings)
+        chosen = (one for one in found if has_words(one, keyword, metadata))
+        return Records(chosen, found.warnings, hidden=found.hidden)
 
     def passage(
         self,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 Sensitivity = Literal["public", "private-user", "secret", "operational"]
 Trust = Literal["user", "agent", "external"]
 SessionKind = Literal["main", "dm", "heartbeat", "group"]
 
+MAX_LEVELS = 32  # of nested objects and lists in metadata
 Stamp = tuple[int, int, int]  # inode, size and mtime in nanoseconds of a file
 Progress = Callable[[int, int], None]  # called with steps done and steps in all
 
@@ -24,7 +26,9 @@ def iso(moment: datetime) -> str:
 
 
 class Plain:
-    """A value that can be written as JSON.
+    """A dataclass that is its own JSON: every public field and property, by its name.
+
+    A field that is not in the `repr` is not in the JSON either.
 
     >>> Provenance(channel="cli").to_dict()
     {'channel': 'cli', 'confidence': 1.0, 'sensitivity': 'private-user'}
@@ -33,29 +37,37 @@ class Plain:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Its fields by their names: moments in ISO 8601, citations as they are shown."""
-        slots: tuple[str, ...] = getattr(type(self), "__slots__", ())
-        return {name: _plain(getattr(self, name)) for name in slots}
+        """Its values by their names: moments in ISO 8601, citations as they are shown, None if absent."""
+        return {name: _plain(getattr(self, name)) for name in wire_names(type(self))}  # type: ignore[arg-type]
 
 
-def _plain(value: object) -> object:  # noqa: PLR0911 - one for each kind of value
+@cache
+def wire_names(of: type[Any]) -> tuple[str, ...]:
+    """The names that the JSON of this type has, in order."""
+    named = (one.name for one in fields(of) if one.repr) if is_dataclass(of) else of.__annotations__
+    return *named, *(name for name, value in vars(of).items() if isinstance(value, property))
+
+
+def _plain(value: object, levels: int = MAX_LEVELS) -> object:  # noqa: PLR0911 - one for each kind
     match value:
         case Citation():
             return str(value)
         case Plain():
             return value.to_dict()
-        case tuple() | list():
-            return [_plain(item) for item in value]
-        case frozenset():
-            return sorted(map(str, value))
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
         case datetime():
             return iso(value)
         case date():
             return value.isoformat()
         case bytes():
             return value.decode(errors="replace")
+        case frozenset():
+            return sorted(map(str, value))
+        case tuple() | list() | Mapping() if not levels:
+            return "…"  # few programs can read what is nested deeper
+        case tuple() | list():
+            return [_plain(item, levels - 1) for item in value]
+        case Mapping():
+            return {str(key): _plain(item, levels - 1) for key, item in value.items()}
     return value
 
 
@@ -116,20 +128,30 @@ class Record(Plain):
         return self.provenance.sensitivity
 
 
-class Records(tuple[Record, ...]):
+class Records(Plain, tuple[Record, ...]):
     """Records that were read, and what could not be."""
 
     warnings: tuple[str, ...]
+    total: int  # with a limit or offset: how many there are in all
+    hidden: int  # secret ones that were left out
 
-    def __new__(cls, records: Iterable[Record] = (), warnings: tuple[str, ...] = ()) -> Records:
+    def __new__(
+        cls,
+        records: Iterable[Record] = (),
+        warnings: tuple[str, ...] = (),
+        total: int | None = None,
+        hidden: int = 0,
+    ) -> Records:
         """A tuple like any other."""
         made = super().__new__(cls, records)
-        made.warnings = warnings
+        made.warnings, made.hidden = warnings, hidden
+        made.total = len(made) if total is None else total
         return made
 
-    def to_dict(self) -> dict[str, object]:
-        """The records and warnings, as they are written in JSON."""
-        return {"records": _plain(tuple(self)), "warnings": list(self.warnings)}
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The records alone."""
+        return tuple(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

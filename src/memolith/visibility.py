@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memolith.types import Record, Sensitivity, SessionKind, Trust
 
 if TYPE_CHECKING:
-    from memolith.results import Hit
+    from memolith.results import Chunk
 
 # The setting `trust.external`: channels, and paths in extra folders; `*` matches any text.
 Patterns = tuple[str, ...]
@@ -102,14 +102,15 @@ def trust_label(channel: str, external: Patterns) -> str:
     return f"external: {channel_name(channel)[:40]}" if known == "external" else known
 
 
-def label_of(hit: Hit) -> str:
-    """The trust of a hit as it is shown; text of a folder besides the profile's may be anybody's."""
-    path = hit.citation.path
+def chunk_trust(chunk: Chunk, external: Patterns) -> str:
+    """The trust of a chunk as it is shown; text of a folder besides the profile's may be anybody's."""
+    path, channel = chunk.path, chunk.channel
+    is_external = is_path_external(path, external) or trust_in_file(channel, external) == "external"
     if path.startswith(_ELSEWHERE) and "/" in path:
-        return f"{'external' if hit.external else 'file'}: {path.partition('/')[0][:40]}"
-    if hit.external:
-        return f"external: {channel_name(hit.channel)[:40]}"
-    return trust_in_file(hit.channel, role=hit.role)
+        return f"{'external' if is_external else 'file'}: {path.partition('/')[0][:40]}"
+    if is_external:
+        return f"external: {channel_name(channel)[:40]}"
+    return trust_in_file(channel, role=chunk.role)
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:

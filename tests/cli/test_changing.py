@@ -59,7 +59,7 @@ def test_forget_removes_a_record_and_names_the_files(memolith: Run, root: str) -
 def test_programs_learn_what_was_forgotten(memolith: Run) -> None:
     (gone,) = remember(memolith, "The door code is 4711")
     report = memolith("forget", gone, "--json").json
-    assert report["id"] == gone
+    assert report["record_id"] == gone
     assert "MEMORY.md" in report["files"]
     assert len(report["files"]) == 2
     again = memolith("forget", gone, "--json")

@@ -42,7 +42,7 @@ def test_the_transcript_that_a_hook_names_is_read(memolith: Run, tmp_path: Path)
     assert [one["text"] for one in saved] == ["We decided to ship on Friday."]
     (record,) = memolith("list", "--json").json["records"]
     assert record["session"] == "1"
-    assert record["channel"] == "cli"  # the user's words, by a host that says so
+    assert record["provenance"]["channel"] == "cli"  # the user's words, by a host that says so
 
 
 def test_a_transcript_may_be_named_from_the_home(

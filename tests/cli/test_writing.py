@@ -133,7 +133,7 @@ def test_programs_learn_id_citation_and_files(memolith: Run) -> None:
     assert undated(made["citation"]) == "memory/DATE.md#L1"
     assert [undated(path) for path in made["files"]] == ["memory/DATE.md", "MEMORY.md"]
     assert made["reused"] is False
-    assert made["channel"] == "cli"
+    assert made["provenance"]["channel"] == "cli"
     again = memolith("remember", "Tea at four", "--json").json
     assert (again["id"], again["reused"], again["files"]) == (made["id"], True, ["MEMORY.md"])
 

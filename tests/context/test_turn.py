@@ -24,6 +24,7 @@ from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import quoted, without_recalled
 from memolith.types import Citation
+from memolith.visibility import trust_in_file
 
 CONFIG = with_values({}).context
 NOTHING = SearchResult(hits=())
@@ -98,6 +99,7 @@ def hit(number: int, text: str = "", **more: object) -> Hit:
         "record_id": f"{number:08x}-0000-4000-8000-000000000000",
         "channel": "cli",
     }
+    values["trust"] = trust_in_file(more.get("channel", "cli"), role=more.get("role", ""))
     return Hit(
         citation=Citation("MEMORY.md", number, number),
         text=text or f"memory number {number}.",
@@ -222,8 +224,8 @@ def test_a_text_that_was_cut_is_known_by_its_beginning() -> None:
     [
         hit(1, sensitivity="secret"),
         hit(1, superseded=True),
-        hit(1, channel="email", external=True),
-        hit(1, channel="email", external=True, chat="42", record_id=""),
+        hit(1, channel="email", trust="external: email"),
+        hit(1, channel="email", trust="external: email", chat="42", record_id=""),
     ],
 )
 def test_what_must_not_be_injected_is_not(forbidden: Hit) -> None:
@@ -231,7 +233,13 @@ def test_what_must_not_be_injected_is_not(forbidden: Hit) -> None:
 
 
 def test_what_was_said_in_this_chat_is_handed_over_and_other_chats_are_not() -> None:
-    said = {"channel": "email", "external": True, "record_id": "", "role": "user", "category": ""}
+    said = {
+        "channel": "email",
+        "trust": "external: email",
+        "record_id": "",
+        "role": "user",
+        "category": "",
+    }
     search = searching(hit(1, chat="42", **said), hit(2, chat="43", **said))
     found = handed(search, chat="42")
     assert [item.chat for item in found.hits] == ["42"]
@@ -308,7 +316,8 @@ def test_a_search_that_takes_too_long_is_left_behind_and_said() -> None:
 
 def test_more_is_asked_for_when_most_must_not_be_seen() -> None:
     others = [
-        hit(n, chat="43", channel="email", external=True, record_id="") for n in range(1, 100)
+        hit(n, chat="43", channel="email", trust="external: email", record_id="")
+        for n in range(1, 100)
     ]
     found = handed(searching(*others, hit(100)))
     assert [item.citation.first_line for item in found.hits] == [100]

@@ -54,7 +54,7 @@ def test_hints_over_rest_lead_to_the_memory_that_is_served(memory: Memory) -> No
         for answer in answers:
             assert_leads_to(memory.root, answer.json()["error"]["hint"])
         for check in client.get("/api/v1/doctor").json()["checks"]:
-            if ": memolith " in check["hint"]:
+            if ": memolith " in (check["hint"] or ""):
                 assert_leads_to(memory.root, check["hint"])
 
 
@@ -68,7 +68,7 @@ def test_hints_of_doctor_as_json_lead_back_too(
 ) -> None:
     main(["doctor", "--json", "--root", memory.root])
     checks = json.loads(capsys.readouterr().out)["checks"]
-    told = [check["hint"] for check in checks if ": memolith " in check["hint"]]
+    told = [check["hint"] for check in checks if ": memolith " in (check["hint"] or "")]
     assert told
     for hint in told:
         assert_leads_to(memory.root, hint)

@@ -202,7 +202,7 @@ def test_every_field_of_a_result_is_in_its_json(root: str) -> None:
         memory.chats.log("Which cups are for guests?", "The blue ones")
         shown = search_json(memory.search("cups", explain=True))
     # What `past` tells is told by each hit.
-    assert {*shown, "past"} == set(SearchResult.__slots__)
+    assert {*shown, "past"} == {*SearchResult.__slots__, "weak"}
     assert set(shown["sessions"][0]) == set(SessionHit.__slots__)
 
 

@@ -37,7 +37,7 @@ def asked(memory: Memory, behaviour: Behaviour | None = None) -> object:
             for number in range(3):
                 asking.remember(f"tea {number}")
             warnings = len(asking.index.sync().warnings)
-            model = asking.index.status().model.replace(server.url, "")
+            model = (asking.index.status().model or "").replace(server.url, "")
         return server.paths, server.keys, warnings, model
 
 

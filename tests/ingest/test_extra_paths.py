@@ -82,7 +82,7 @@ def test_a_running_memory_takes_the_setting_up(tmp_path: Path, notes: Path) -> N
     with Memory(tmp_path / "profile") as memory:
         assert found(memory, "heron") == []
         settings.write_text(f"[index]\nextra_paths = '{notes}'\n")
-        assert memory.reconfigure().problem == ""
+        assert memory.reconfigure().problem is None
         assert len(found(memory, "heron")) == 1
         (notes / "garden/pond.md").write_text("A bittern.\n")
         assert len(found(memory, "bittern")) == 1

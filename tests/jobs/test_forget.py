@@ -339,7 +339,7 @@ def test_forgetting_a_successor_says_which_record_holds_again(memory: Memory) ->
     assert memory.forget(newest.id).current_again == newer.id
     assert [record.text for record in memory.records()] == ["Bob owns the key"]
     assert memory.forget(newer.id).current_again == old.id
-    assert memory.forget(old.id).current_again == ""
+    assert memory.forget(old.id).current_again is None
 
 
 def test_what_another_successor_or_its_expiry_keeps_in_the_past_does_not_hold_again(
@@ -348,7 +348,7 @@ def test_what_another_successor_or_its_expiry_keeps_in_the_past_does_not_hold_ag
     old = memory.remember("tea", expires=stopped_time.moment + timedelta(hours=1))
     newer = memory.supersede(old.id, "coffee")
     stopped_time.advance(hours=2)
-    assert memory.forget(newer.id).current_again == ""
+    assert memory.forget(newer.id).current_again is None
 
 
 def test_archives_of_earlier_settings_are_looked_into_too(root: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memolith import Memory
+from memolith.cli.serve import listen
 from memolith.errors import ConfigError
-from memolith.rest.running import listen
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def test_a_change_of_settings_is_told_with_the_names(root: str) -> None:
         assert next(told)[0] == "listening"
         save(root, '[serve]\nhost = "127.0.0.2"\n[trim]\nmax_records = 3\n')
         news = next(content for kind, content in told if kind == "settings")
-        assert news == {"changed": ["trim.max_records"], "restart": ["serve.host"], "problem": ""}
+        assert news == {"changed": ["trim.max_records"], "restart": ["serve.host"], "problem": None}
 
 
 def test_four_servers_obey_a_changed_setting_while_they_answer(root: str) -> None:

@@ -23,7 +23,7 @@ def test_records_are_written_listed_corrected_and_forgotten(client: TestClient) 
     again = client.post(f"{V1}/records", json=body)
     assert (again.status_code, again.json()["reused"]) == (200, True)
     record = first.json()["record"]
-    assert record["channel"] == "rest"
+    assert record["provenance"]["channel"] == "rest"
     newer = client.post(f"{V1}/records/{record['id']}/supersede", json={"text": "Tea at five"})
     assert newer.json()["record"]["supersedes"] == record["id"]
     page = client.get(f"{V1}/records", params={"category": "fact"}).json()
@@ -119,7 +119,7 @@ def test_trim_backups_and_restore(root: str) -> None:
         for number in range(4):
             memory.remember(f"Number {number}")
         put = client.put(f"{V1}/config/trim.max_records", json={"value": 2})
-        assert put.json() == {"changed": ["trim.max_records"], "restart": [], "problem": ""}
+        assert put.json() == {"changed": ["trim.max_records"], "restart": [], "problem": None}
         assert client.post(f"{V1}/trim").json()["archived"] == 2
         [backup] = client.get(f"{V1}/backups").json()["backups"]
         restored = client.post(f"{V1}/backups/{backup['name']}/restore").json()
@@ -148,7 +148,7 @@ def test_an_empty_memory_has_no_experiences_and_nothing_to_find(client: TestClie
 def test_a_chat_is_flushed_and_its_experiences_taken_in_and_asked(client: TestClient) -> None:
     chat = {"turns": "User: We decided to ship the release on Friday.\nAssistant: Noted."}
     dry = client.post(f"{V1}/flush", json={**chat, "dry_run": True}).json()
-    assert [one["id"] for one in dry["saved"]] == [""]
+    assert [one["id"] for one in dry["saved"]] == [None]
     assert client.post(f"{V1}/flush", json=chat).json()["saved"][0]["id"]
     assert client.post(f"{V1}/flush", json=chat).json()["known"] == 1
     job = client.post(f"{V1}/jobs", json={"job": "experiences"}).json()

@@ -164,7 +164,7 @@ def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     ]  # fmt: skip
     assert trace[0].note.startswith("words: release")
     assert all(stage.order for stage in trace[1:])
-    found = {name for stage in trace for values in stage.found for name in values}
+    found = {name for stage in trace for place in stage.order for name in place.values}
     assert found >= {"bm25", "cosine", "words", "meaning", "passage_words", "superseded", "new"}
     assert filled.search("release").trace == ()
 
@@ -175,7 +175,7 @@ def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
 def test_a_score_is_a_share_of_the_best_there_can_be(filled: Memory, question: str) -> None:
     result = filled.search(question, limit=50, explain=True)
     assert all(0 <= hit.score <= 1 for hit in (*result.hits, *result.sessions))
-    shown = [score for _, score in result.trace[-1].order]
+    shown = [one.score for one in result.trace[-1].order]
     assert [hit.score for hit in result.hits] == pytest.approx(shown[: len(result.hits)])
 
 
@@ -183,9 +183,9 @@ def test_a_stage_that_had_nothing_to_do_says_so_and_repeats_no_values(filled: Me
     trace = {stage.stage: stage for stage in filled.search("release", explain=True).trace}
     for name in ("days", "categories", "phrases", "diversify"):
         assert trace[name].note == "nothing to do"
-        assert not any(trace[name].found)
-    assert trace["weigh"].note == ""
-    assert all("words" in found for found in trace["weigh"].found)
+        assert not any(place.values for place in trace[name].order)
+    assert trace["weigh"].note is None
+    assert all("words" in place.values for place in trace["weigh"].order)
 
 
 def test_a_category_is_found_in_any_case_and_one_that_is_not_there_is_said(filled: Memory) -> None:

@@ -36,8 +36,13 @@ def told(result: SearchResult) -> object:
     hits = [(hit.text, round(hit.score, 4)) for hit in result.hits]
     stages = [
         [
-            (stage.stage, where, round(score, 4), {name: round(found[name], 4) for name in found})
-            for (where, score), found in zip(stage.order, stage.found, strict=True)
+            (
+                stage.stage,
+                one.citation,
+                round(one.score, 4),
+                {k: round(v, 4) for k, v in one.values.items()},
+            )
+            for one in stage.order
         ]
         for stage in result.trace
     ]

@@ -117,7 +117,7 @@ def _show_hits(call: Call, result: SearchResult, question: str, *, by_chat: bool
     found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
     for number, hit in enumerate(found, 1):
         where = one_line(str(hit.best if isinstance(hit, SessionHit) else hit.citation))
-        name = f"chat {one_line(hit.chat)}" if by_chat else where
+        name = f"chat {one_line(hit.chat or '')}" if by_chat else where
         output.heading(f"{number:>2}  ", name, _facts(hit))
         cut = _show_text(call, hit.text, where, marker) or cut
         if isinstance(hit, Hit) and hit.other_side:
@@ -131,7 +131,7 @@ def _facts(hit: Hit | SessionHit) -> str:
     if isinstance(hit, SessionHit):
         return " · ".join(filter(None, (str(hit.best), hit.role, str(hit.dated or ""))))
     ranks = [f"{name} #{rank}" for name, rank in hit.ranks.items()]
-    chat = f"chat {one_line(hit.chat)}" if hit.chat else ""
+    chat = f"chat {one_line(hit.chat or '')}" if hit.chat else ""
     secret = "secret" if hit.sensitivity == "secret" else ""
     known = (hit.category, chat, hit.role, secret, str(hit.dated or ""), hit.past)
     return " · ".join([*ranks, *filter(None, known)])
@@ -175,17 +175,16 @@ def _explain(trace: Sequence[StageTrace]) -> None:
     for stage in trace:
         if stage.stage == "question":
             output.say()
-            output.paragraph("question  ", stage.note, label=output.bold)
-        elif stage.order != before:
+            output.paragraph("question  ", stage.note or "", label=output.bold)
+        elif (places := [(one.citation, one.score) for one in stage.order]) != before:
             output.say()
             output.say(output.bold(stage.stage))
-            places = enumerate(zip(stage.order[:_MAX_TRACED], stage.found, strict=False), 1)
             rows = (
-                (f"{place:>2}", f"{score:.4f}", where, _values(found))
-                for place, ((where, score), found) in places
+                (f"{place:>2}", f"{one.score:.4f}", one.citation, _values(one.values))
+                for place, one in enumerate(stage.order[:_MAX_TRACED], 1)
             )
             output.table(rows, ("#", "score", "place", "because"))
-            before = stage.order
+            before = places
 
 
 def _values(found: Mapping[str, float]) -> str:
@@ -440,7 +439,7 @@ def _query_experiences(
         hits = [hit_json(hit) for hit in found.hits]
         output.say_json({"hits": hits, "warnings": list(found.warnings)})
         return
-    rows = ((str(hit.dated or ""), hit.session, hit.text) for hit in found.hits)
+    rows = ((str(hit.dated or ""), hit.session or "", hit.text) for hit in found.hits)
     output.table(rows, ("day", "session", "text"))
     call.warn(found.warnings)
     if not found.hits:

@@ -89,7 +89,7 @@ def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -
         return
     heading = _HEADINGS.get(report.status, report.status.capitalize())
     heading = "Not run" if report.reason == ANOTHER_JOB else heading
-    output.say(output.bold(heading), f"  {report.job}  {report.id}".rstrip())
+    output.say(output.bold(heading), f"  {report.job}  {report.id or ''}".rstrip())
     for line in _facts(call, report, max_lines):
         output.paragraph("  ", line)
     for label, text in _next_steps(call, report):
@@ -274,7 +274,7 @@ def _show_dream_status(call: Call, memory: Memory) -> None:
     ):
         if found:
             output.say(f"  {title}:")
-            rows = ((f"{one.score:.2f}", one.citation, one.reason, one.snippet) for one in found)
+            rows = ((f"{x.score:.2f}", x.citation, x.reason or "", x.snippet) for x in found)
             output.table(rows, ("score", "place", "reason", "statement"))
     call.warn(status.warnings)
 
@@ -374,14 +374,14 @@ def list_jobs(call: Call, limit: int) -> None:
         if call.json:
             output.say_json(jobs_json(shown, runs, damaged))
             return
-        rows = ((report.id, report.status, _in_short(report)) for report in shown)
+        rows = ((report.id or "", report.status, _in_short(report)) for report in shown)
         output.table(rows, ("job", "status", "what it did"))
         if not shown and not damaged:
             output.note(_NONE_KEPT if runs else _NO_JOBS)
         call.warn(damaged)
         for run in runs:
             at = memory.jobs.clock.local(run.at)
-            result = _result_of_run(run.came_of, {report.id for report in stored})
+            result = _result_of_run(run.came_of, {report.id or "" for report in stored})
             output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", result)
         from memolith.jobs.overfull import told_of_limits
 

@@ -314,7 +314,9 @@ def doctor(call: Call, fix: bool, yes: bool) -> int:
                 mended = report.mended
                 report = memory.doctor(fix=True, copy_linked=True)
                 report = replace(report, mended=(*mended, *report.mended))
-    checks = tuple(replace(check, hint=call.here(check.hint)) for check in report.checks)
+    checks = tuple(
+        replace(check, hint=check.hint and call.here(check.hint)) for check in report.checks
+    )
     report = replace(report, checks=checks)
     if call.json:
         output.say_json({**report.to_dict(), "healthy": report.healthy})

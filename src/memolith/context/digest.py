@@ -11,7 +11,6 @@ from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, source
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import short_id
-from memolith.visibility import label_of
 
 HEADING = "## Relevant Memories"
 EXPERIENCES = "Relevant past experiences:"
@@ -67,9 +66,10 @@ class Digest:
 
     def _line(self, hit: Hit) -> str:
         # The id of a note without one is its path, which is hidden like any citation.
-        name = short_id(hit.record_id) if hit.record_id != hit.citation.path else ""
+        known = hit.record_id or hit.path
+        name = short_id(known) if known != hit.path else ""
         place = shown_path(str(hit.citation)) if self._cited else name or "memory"
-        mark = source(place, label_of(hit), str(hit.dated or ""))
+        mark = source(place, hit.trust, str(hit.dated or ""))
         kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
         speaker = f"{hit.role}: " if hit.role else ""
         text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)

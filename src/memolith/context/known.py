@@ -50,7 +50,8 @@ class Known:
     def has(self, hit: Hit) -> bool:
         """Whether the agent knows this hit already."""
         # Ids that are made of the time begin alike, so only who gave a beginning means all of them.
-        if hit.record_id in self._ids or hit.record_id.startswith(self._beginnings):
+        name = hit.record_id or ""
+        if name in self._ids or name.startswith(self._beginnings):
             return True
         place = hit.citation
         for first, last in self._places.get(place.path, ()):

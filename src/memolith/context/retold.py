@@ -33,7 +33,7 @@ def without_retold(
         return list(hits)
     days = {line.day for lines in summaries.values() for line in lines}
     taken_back = TakenBack(secret_on(days), past)
-    told = {short_id(hit.record_id) for at, hit in enumerate(hits) if at not in summaries}
+    told = {short_id(hit.record_id or "") for at, hit in enumerate(hits) if at not in summaries}
     kept: list[Hit] = []
     for at, hit in enumerate(hits):
         if at not in summaries:

@@ -125,11 +125,11 @@ def _telling(hits: Sequence[Hit]) -> list[Hit]:
     For what took the place of such a one speaks what it took the place of.
     """
     with_words = [hit for hit in hits if "words" in hit.ranks]
-    asked_for = [hit for hit in hits if hit.asked_for]
+    asked_for = [hit for hit in hits if hit.named]
     if asked_for and not with_words:
         return asked_for
     best = max((hit.score for hit in with_words), default=0.0)
-    good = [hit.asked_for or _is_good(hit, best) for hit in hits]
+    good = [hit.named or _is_good(hit, best) for hit in hits]
     newest = {hit.superseded_by for hit, is_good in zip(hits, good, strict=True) if is_good}
     return [
         hit for hit, is_good in zip(hits, good, strict=True) if is_good or hit.citation in newest

@@ -70,7 +70,7 @@ def turn_context(
     if reason:
         return TurnContext(text="", skipped=reason)
     queries = derive(turn.message)
-    held: dict[tuple[Citation, str], str] = {}
+    held: dict[tuple[Citation, str | None], str] = {}
 
     def may_see(hit: Hit) -> bool:
         if not _allowed(hit, turn) or known.has(hit):

@@ -22,7 +22,7 @@ from memolith.files.record_format import (
 from memolith.files.transaction import Transaction
 from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, has_nothing_to_see
 from memolith.text.quotation import without_recalled
-from memolith.types import SENSITIVITIES, Record, Sensitivity
+from memolith.types import MAX_LEVELS, SENSITIVITIES, Record, Sensitivity
 
 if TYPE_CHECKING:
     from memolith.files.ledger import Tombstone
@@ -31,7 +31,6 @@ NOT_YET = datetime.min.replace(tzinfo=UTC)  # of a draft: its time is taken unde
 MAX_RECORD_BYTES = 65_536
 _MAX_NAME = 200
 _MAX_NUMBER = 10**15
-MAX_LEVELS = 32  # of nested objects and lists in metadata
 # A text of this size fits into a line even if every byte has to be spelled with six.
 _SURELY_SHORT = MAX_LINE_BYTES // 7
 

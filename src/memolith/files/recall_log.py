@@ -83,7 +83,7 @@ def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
         piece.first_line,
         piece.last_line,
         round(score / (1 + score), 4),
-        hit.record_id,
+        hit.record_id or "",
         piece.text[:SNIPPET_CHARS],
         claim_key_of_bare(piece.text),
     ]

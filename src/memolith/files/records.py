@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from memolith.files import gate, layout
@@ -27,18 +27,25 @@ def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Reco
 
 
 def read_records(
-    folder: Folder, journal: Journal, *, include_secret: bool, include_past: bool
+    folder: Folder,
+    journal: Journal,
+    accepts: Callable[[Record], bool],
+    *,
+    include_secret: bool,
+    include_past: bool,
 ) -> Records:
-    """Every record of MEMORY.md and every note, oldest first."""
+    """Every record of MEMORY.md and every note that is accepted, oldest first."""
     damages: list[Damage] = []
     closed = folder.leave_out_closed()
-    read = [*_of_memory(folder, damages), *notes(folder, damages)]
+    every = (*_of_memory(folder, damages), *notes(folder, damages))
+    read = [record for record in every if accepts(record)]
     ledger, now = Ledger.of(folder), journal.clock.now()
     if not include_past:
         read = [record for record in read if not ledger.is_past(record.id, now)]
     shown = _shown(read, ledger, include_secret=include_secret)
     shown.sort(key=lambda record: record.created)
-    return Records(shown, (*closed.values(), *damage_warnings(damages)))
+    warnings = (*closed.values(), *damage_warnings(damages))
+    return Records(shown, warnings, hidden=len(read) - len(shown))
 
 
 def _of_memory(folder: Folder, damages: list[Damage]) -> Iterable[Record]:
@@ -59,7 +66,7 @@ def newest(found: Records, limit: int | None, offset: int) -> Records:
     gate.check_is_number(offset=offset)
     end = max(0, len(found) - max(0, offset))
     start = 0 if limit is None else max(0, end - max(0, limit))
-    return Records(found[start:end], found.warnings)
+    return Records(found[start:end], found.warnings, len(found), found.hidden)
 
 
 def has_words(record: Record, keyword: str | None, metadata: Mapping[str, object] | None) -> bool:

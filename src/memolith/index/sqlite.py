@@ -259,7 +259,7 @@ class SqliteIndex:
             without_vector=one("SELECT count(*) FROM chunks WHERE vector IS NULL"),
             refused=self._refused(),
             bytes=self._database.size(),
-            model=self._model,
+            model=self._model or None,
         )
 
     def _refused(self) -> int:

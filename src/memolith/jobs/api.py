@@ -187,7 +187,7 @@ class Jobs:
             known.add(one.text)
             # Only what is surely the user's is trusted like the user.
             channel = self.channel if one.by_user and chat.is_sure else self._agents_channel
-            record_id = ""
+            record_id = None
             try:
                 gate.refuse_forgotten(forgotten.get(digest(one.text)))
                 if not dry_run:

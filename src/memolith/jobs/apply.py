@@ -215,7 +215,7 @@ def _alone(folder: Folder) -> OwnerLock:
 def _wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
     return JobNotFoundError(
         f"The job {report.id} is {report.status}; {rule}.",
-        name=report.id,
+        name=report.id or "",
         hint="List them with: memolith jobs list",
     )
 

@@ -125,7 +125,7 @@ def _path_of(error: MemolithError | OSError, root: str) -> str:
 
 def _each_once(checks: Iterable[Check]) -> list[Check]:
     """A disk that refuses us refuses every check: what was said once is not said again."""
-    said: dict[tuple[str, str], Check] = {}
+    said: dict[tuple[str, str | None], Check] = {}
     return [
         check
         for check in checks
@@ -143,7 +143,7 @@ def _refused(name: str, error: MemolithError | OSError) -> Check:
         label=topic.capitalize(),
         status="error",
         message=shown(error.message),
-        hint=error.hint,
+        hint=error.hint or None,
     )
 
 

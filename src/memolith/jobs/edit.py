@@ -119,7 +119,7 @@ def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: 
     return EditReport(
         path=edit.path,
         version=version_of(after.data),
-        backup=backup,
+        backup=backup or None,
         warnings=(*map(_version_warning, versions.values()), *warnings),
     )
 

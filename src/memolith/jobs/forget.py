@@ -174,7 +174,7 @@ def forget(
     return ForgetReport(
         record_id=record.id,
         files=tuple(touched),
-        current_again=_current_again(folder, record, now),
+        current_again=_current_again(folder, record, now) or None,
         warnings=tuple(_still_there(folder, record)),
     )
 

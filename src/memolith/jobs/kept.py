@@ -93,7 +93,7 @@ def _last(folder: Folder, names: dict[str, str], status: JobStatus | None) -> li
     read = {name: _read(folder, path) for name, path in names.items()}
     reports = (report for found in read.values() for report in found)
     jobs = sorted((one for one in reports if status in (None, one.status)), key=_by_age)[-1:]
-    newest = jobs[0].id[:_TIME] if jobs else ""
+    newest = (jobs[0].id or "")[:_TIME] if jobs else ""
     place = layout.PROPOSALS_FOLDER if status == "proposed" else layout.JOBS_FOLDER
     for name, path in sorted(names.items(), reverse=True):
         meant = status is None or path.startswith(f"{place}/")
@@ -142,7 +142,8 @@ def _read(folder: Folder, path: str) -> list[JobReport]:
 
 
 def _by_age(report: JobReport) -> tuple[datetime, int, str]:
-    return report.created, len(report.id), report.id
+    name = report.id or ""
+    return report.created, len(name), name
 
 
 def encode_report(report: JobReport) -> bytes:
@@ -175,7 +176,7 @@ def decode_report(data: bytes) -> JobReport | None:
                 "job": str(job),
                 "status": str(status),
                 "created": str(created),
-                "reason": str(reason),
+                "reason": str() | None as reason,
                 "changes": list(changes),
             } if status in _STATUSES:
                 return JobReport(
@@ -187,7 +188,7 @@ def decode_report(data: bytes) -> JobReport | None:
                     lines=tuple(str(line) for line in content.get("lines", ())),
                     counts={str(key): int(n) for key, n in content.get("counts", {}).items()},
                     warnings=tuple(str(line) for line in content.get("warnings", ())),
-                    backup=str(content.get("backup", "")),
+                    backup=content.get("backup") or None,
                     seconds=float(content.get("seconds", 0)),
                     settings={str(key): str(v) for key, v in content.get("settings", {}).items()},
                     changes=tuple(_decode_change(change) for change in changes),

@@ -56,7 +56,7 @@ class EditReport(Plain):
 
     path: str
     version: str
-    backup: str = ""
+    backup: str | None = None
     warnings: tuple[str, ...] = ()  # exposed keys; why the index is stale
 
 
@@ -103,16 +103,16 @@ class Snapped(Plain):
 class JobReport(Plain):
     """What a job did, or would do; kept in the profile once it has changed something."""
 
-    id: str  # empty unless it is kept
+    id: str | None  # None unless it is kept
     job: str
     status: JobStatus
     created: datetime
-    reason: str = ""  # why it was skipped, failed or not applied
+    reason: str | None = None  # why it was skipped, failed or not applied
     lines: tuple[str, ...] = ()  # the plan, for people
     counts: Mapping[str, int] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
-    backup: str = ""
+    backup: str | None = None
     seconds: float = 0.0
     settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
 
@@ -120,6 +120,11 @@ class JobReport(Plain):
     def files(self) -> tuple[str, ...]:
         """The files it changes."""
         return tuple(change.path for change in self.changes)
+
+    @property
+    def archived(self) -> int:
+        """How many records it moved to the archive."""
+        return self.counts.get("archived", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +135,7 @@ class DreamExplanation(Plain):
     citation: str
     snippet: str
     promotes: bool
-    reason: str
+    reason: str | None
     score: float
     signals: Mapping[str, float]  # each from 0 to 1
     weights: Mapping[str, float]
@@ -150,7 +155,7 @@ class DreamStatus(Plain):
     tracking: bool
     tracked: int
     noted_since: int  # events that the next dream folds in
-    last_dream: str  # as the diary says, or empty
+    last_dream: str | None  # as the diary says
     promoted: int
     promoted_chars: int
     next: tuple[DreamExplanation, ...]  # what a dream would promote now, best first
@@ -165,7 +170,7 @@ class Flushed(Plain):
 
     text: str
     category: str
-    id: str = ""
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +194,9 @@ class IntegrityFinding(Plain):
     hint: str
     citations: tuple[str, ...]
     records: tuple[str, ...] = ()
-    missing: str = ""  # what is cited and not there, whoever cites it
+    missing: str | None = field(
+        default=None, repr=False
+    )  # what is cited and not there, whoever cites it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +207,11 @@ class ScanReport(Plain):
     records: int
     files: int
     warnings: tuple[str, ...] = ()  # what was not compared
+
+    @property
+    def count(self) -> int:
+        """How many findings there are."""
+        return len(self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +234,7 @@ class ForgetReport(Plain):
 
     record_id: str
     files: tuple[str, ...]
-    current_again: str = ""
+    current_again: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -234,7 +246,7 @@ class Check(Plain):
     label: str
     status: CheckStatus
     message: str
-    hint: str = ""
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

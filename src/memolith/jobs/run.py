@@ -39,7 +39,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     An error leaves every file as it was, and is raised.
     """
     started = clocks.monotonic()
-    report = JobReport(id="", job=job.name, status="planned", created=place.clock.now())
+    report = JobReport(id=None, job=job.name, status="planned", created=place.clock.now())
     with place.reading() as folder:
         snapshot = Snapshot(folder)
         plan = job.plan(snapshot)
@@ -71,7 +71,7 @@ def trim(store: Store, *, dry_run: bool = False) -> JobReport:
 
 def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -> JobReport:
     """Do what runs a job when nobody is there to see an error: it becomes a report, which is kept."""
-    report = JobReport(id="", job=name, status="failed", created=place.clock.now())
+    report = JobReport(id=None, job=name, status="failed", created=place.clock.now())
     try:
         return work()
     except MemolithError as error:

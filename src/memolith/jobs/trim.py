@@ -115,7 +115,7 @@ def trim_report(report: JobReport, archive: str) -> TrimReport:
     """The report of a trim, with its counts by name."""
     if report.status == "skipped":
         before = report.counts.get("before", 0)
-        return TrimReport(before=before, kept=before, archived=0, skipped=report.reason)
+        return TrimReport(before=before, kept=before, archived=0, skipped=report.reason or "")
     before, archived = report.counts["before"], report.counts["archived"]
     if report.status in ("planned", "proposed"):
         return TrimReport(
@@ -124,15 +124,15 @@ def trim_report(report: JobReport, archive: str) -> TrimReport:
             archived=0,
             proposed=archived,
             archive=archive,
-            job=report.id,
+            job=report.id or "",
         )
     return TrimReport(
         before=before,
         kept=report.counts["after"],
         archived=archived,
         archive=archive,
-        backup=report.backup,
-        job=report.id,
+        backup=report.backup or "",
+        job=report.id or "",
     )
 
 

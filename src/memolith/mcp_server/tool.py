@@ -344,10 +344,12 @@ def shortened(hits: Sequence[Hit], question: str, chars: int = MAX_CHARS) -> lis
     asked = keywords(question)[:MAX_KEYWORDS]
 
     def short(hit: Hit) -> Hit:
-        if len(hit.text) + len(hit.other_side) <= room:
+        if len(hit.text) + len(hit.other_side or "") <= room:
             return hit
-        other = _part(hit.other_side, asked, room // 4)
-        return replace(hit, text=_part(hit.text, asked, room - len(other)), other_side=other)
+        other = _part(hit.other_side or "", asked, room // 4)
+        return replace(
+            hit, text=_part(hit.text, asked, room - len(other)), other_side=other or None
+        )
 
     return [short(hit) for hit in hits]
 

@@ -51,7 +51,6 @@ from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.text.summary_line import handle
 from memolith.types import SESSION_KINDS, Progress, Record, SessionKind
-from memolith.visibility import label_of
 
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")
 MAX_NAME = 100  # characters of a category, chat or group
@@ -117,7 +116,7 @@ def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -
             "category": hit.category or None,
             "score": hit.score,
             "citation": str(hit.citation),
-            "trust": label_of(hit),
+            "trust": hit.trust,
         }
         for hit in shortened(result.hits, given.query)
     ]
@@ -172,18 +171,19 @@ def _found(call: Call, question: str, result: SearchResult) -> Answer:
     return Answer(
         text="\n\n".join(filter(None, (head, *warnings, body))),
         content=quotation(
-            {"hits": [hit_json(hit) for hit in hits], "sessions": chats}, result.warnings
+            {"hits": [hit_json(hit) for hit in hits], "sessions": chats, "weak": result.weak},
+            result.warnings,
         ),
     )
 
 
 def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
-    known = [f"score: {hit.score:.3f}", label_of(hit)]
+    known = [f"score: {hit.score:.3f}", hit.trust]
     if hit.chat:
         known.append(quoted_line(f"{hit.role or 'turn'} in chat {hit.chat}", MAX_NAME))
-    known += [quoted_line(hit.category, MAX_NAME), str(hit.dated or "")]
+    known += [quoted_line(hit.category or "", MAX_NAME), str(hit.dated or "")]
     if hit.superseded:
-        known.append(hit.past if cited else "superseded")
+        known.append(hit.past if cited and hit.past else "superseded")
     if hit.record_id:
         known.append(f"id {handle(hit.record_id)}")
     place = f"[{number}] {shown_path(str(hit.citation))}" if cited else f"[{number}]"

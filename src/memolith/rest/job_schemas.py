@@ -10,17 +10,19 @@ from memolith.jobs.reports import JobStatus
 class JobAnswer(BaseModel):
     """What a job did or would do."""
 
-    id: str
+    id: str | None
     job: str
     status: JobStatus
     created: str
-    reason: str
-    plan: list[str]
+    reason: str | None
+    lines: list[str]
     counts: dict[str, int]
-    files: list[str]
     warnings: list[str]
-    backup: str
+    backup: str | None
     seconds: float
+    settings: dict[str, str]
+    files: list[str]
+    archived: int
 
 
 class ScheduledRun(BaseModel):
@@ -85,7 +87,7 @@ class FlushedAnswer(BaseModel):
 
     text: str
     category: str
-    id: str
+    id: str | None
 
 
 class FlushAnswer(BaseModel):

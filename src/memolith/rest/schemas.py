@@ -8,6 +8,14 @@ from memolith.jobs.reports import CheckStatus
 from memolith.types import Sensitivity
 
 
+class ProvenanceAnswer(BaseModel):
+    """Where a record came from."""
+
+    channel: str
+    confidence: float
+    sensitivity: Sensitivity
+
+
 class RecordAnswer(BaseModel):
     """A record."""
 
@@ -16,14 +24,15 @@ class RecordAnswer(BaseModel):
     category: str
     session: str
     created: str
-    sensitivity: Sensitivity
-    channel: str
-    confidence: float
+    provenance: ProvenanceAnswer
     keywords: list[str]
     metadata: dict[str, object]
     supersedes: str | None
     expires: str | None
     citation: str | None
+    reused: bool
+    warnings: list[str]
+    sensitivity: Sensitivity
 
 
 class WrittenAnswer(BaseModel):
@@ -56,8 +65,6 @@ class HitAnswer(BaseModel):
 
     citation: str
     path: str
-    first_line: int
-    last_line: int
     text: str
     score: float
     record_id: str | None
@@ -85,7 +92,7 @@ class StageAnswer(BaseModel):
     """What one stage of a search did."""
 
     stage: str
-    note: str
+    note: str | None
     order: list[PlaceAnswer]
 
 
@@ -195,7 +202,7 @@ class EditAnswer(BaseModel):
 
     path: str
     version: str
-    backup: str
+    backup: str | None
     warnings: list[str]
 
 
@@ -262,7 +269,7 @@ class IndexAnswer(BaseModel):
     without_vector: int
     refused: int
     bytes: int
-    model: str
+    model: str | None
     changed: int
     warnings: list[str]
 
@@ -274,7 +281,7 @@ class CheckAnswer(BaseModel):
     label: str
     status: CheckStatus
     message: str
-    hint: str
+    hint: str | None
 
 
 class DoctorAnswer(BaseModel):
@@ -314,7 +321,7 @@ class ReconfigurationAnswer(BaseModel):
 
     changed: list[str]
     restart: list[str]
-    problem: str
+    problem: str | None
 
 
 class LayerAnswer(BaseModel):

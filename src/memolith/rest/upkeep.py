@@ -129,7 +129,10 @@ def reload(memory: TheMemory, request: Request) -> Answer:
 
 def _doctored(memory: Memory, *, fix: bool) -> Answer:
     report = memory.doctor(fix=fix)
-    checks = [replace(check, hint=leading_to(memory.root, check.hint)) for check in report.checks]
+    checks = [
+        replace(check, hint=check.hint and leading_to(memory.root, check.hint))
+        for check in report.checks
+    ]
     report = replace(report, checks=tuple(checks))
     return Answer({**report.to_dict(), "healthy": report.healthy})
 

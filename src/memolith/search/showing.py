@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memolith.results import Chunk, Hit, SessionHit
+from memolith.results import Hit, SessionHit
 from memolith.search.candidates import Candidates, Floats, QueryContext
 from memolith.search.days import is_from_any
 from memolith.search.named import is_named
 from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
-from memolith.visibility import Patterns, is_path_external, trust_in_file
+from memolith.visibility import chunk_trust
 
 
 def hits(
@@ -39,21 +39,21 @@ def hits(
                 citation=chunk.citation,
                 text=text,
                 score=score,
-                record_id=chunk.record_id,
-                category=chunk.category,
-                session=chunk.session,
-                chat=chunk.chat,
-                role=chunk.role,
+                record_id=chunk.record_id or None,
+                category=chunk.category or None,
+                session=chunk.session or None,
+                chat=chunk.chat or None,
+                role=chunk.role or None,
+                other_side=other_side or None,
+                heading=chunk.heading or None,
                 dated=chunk.dated,
+                expires=chunk.expires,
                 sensitivity=chunk.sensitivity,
-                channel=chunk.channel,
-                external=_is_external(chunk, query.external),
-                heading=chunk.heading,
+                channel=chunk.channel or None,
+                trust=chunk_trust(chunk, query.external),
                 superseded=superseded,
                 superseded_by=newest.chunk.citation if newest else None,
-                expires=chunk.expires,
-                asked_for=asked,
-                other_side=other_side,
+                named=asked,
                 ranks={
                     name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
                 },
@@ -69,18 +69,12 @@ def share_of(max_score: float, score: Floats) -> Floats:
     return shares
 
 
-def _is_external(chunk: Chunk, external: Patterns) -> bool:
-    if is_path_external(chunk.path, external):
-        return True
-    return trust_in_file(chunk.channel, external) == "external"
-
-
 def retold(shown: Sequence[Hit]) -> set[str]:
     """The records that summaries among the hits name, by short ids."""
     return {
         name
         for hit in shown
-        if hit.category in ("", "compaction") and not hit.chat
+        if hit.category in (None, "compaction") and not hit.chat
         for line in hit.text.split("\n")
         if (found := read_line(line.strip())) is not None
         for name in found.ids
@@ -104,7 +98,7 @@ def sessions(
                 score=min(1.0, max(0.0, score / max_score)),
                 best=chunk.citation,
                 text=text,
-                role=chunk.role,
+                role=chunk.role or None,
                 dated=chunk.dated,
             )
             for (chunk, text), score in there

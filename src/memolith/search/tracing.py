@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from memolith.interfaces import Column
-from memolith.results import StageTrace
+from memolith.results import RankedPlace, StageTrace
 from memolith.search.candidates import Candidates, Staged
 from memolith.search.fuse import raw
 from memolith.search.plan import QueryPlan
@@ -43,11 +43,11 @@ def trace(
         known = [at for at, key in zip(order.tolist(), keys, strict=False) if key in found]
         cited = [str(found[key].chunk.citation) for key in keys if key in found]
         most = 1.0 if name == "fuse" else max_score  # the fusion has ranks only
+        ranked = zip(cited, (some.score[known] / most).tolist(), known, strict=True)
         yield StageTrace(
             stage=name,
-            order=tuple(zip(cited, (some.score[known] / most).tolist(), strict=True)),
-            found=tuple(_why(why, at) for at in known),
-            note="nothing to do" if idle else "",
+            order=tuple(RankedPlace(place, score, _why(why, at)) for place, score, at in ranked),
+            note="nothing to do" if idle else None,
         )
 
 

@@ -45,7 +45,9 @@ class Findings:
         return self._found + more
 
     def _check(self, status: CheckStatus, message: str, hint: str = "") -> Check:
-        return Check(id=self._id, label=self._label, status=status, message=message, hint=hint)
+        return Check(
+            id=self._id, label=self._label, status=status, message=message, hint=hint or None
+        )
 
 
 def shown(name: str) -> str:

@@ -28,6 +28,6 @@ def check_jobs(subject: Subject) -> list[Check]:
             found.add(
                 "warn",
                 f"{shown(report.job)} failed on {report.created:%Y-%m-%d}.",
-                f"See why: memolith jobs show {shown(report.id)}",
+                f"See why: memolith jobs show {shown(report.id or 'last')}",
             )
     return found.checks(f"{counted(len(reports), 'report')}, no job failed last")
