@@ -190,7 +190,7 @@ def test_a_note_that_is_there_already_is_said_to_be(talk: Talk) -> None:
     first = talk("memory", action="save", content="JWT for 24 hours", **told)
     second = talk("memory", action="save", content="JWT for 24 hours")
     assert first.text.startswith("Saved to memory [fact]: memory/fact/2026-04-09-jwt")
-    assert second.text.startswith("Already in memory [fact]: memory/fact/2026-04-09-jwt")
+    assert second.text.startswith("Already saved to memory [fact]: memory/fact/2026-04-09-jwt")
     assert first.values["id"] == second.values["id"]
     assert "zone" in talk("remember_this", text="x", timestamp="2026-04-09").error["message"]
 
@@ -266,6 +266,15 @@ def test_experiences_are_found_apart_from_the_rest(talk: Talk, agent_memory: Mem
     [result] = talk("query_experiences", query="deploy").values["results"]
     assert result["text"].startswith("The deploy failed")
     assert (result["category"], result["sessionId"]) == ("experience", "main")
+
+
+def test_an_experience_has_the_category_and_the_day_of_what_it_was_made_of(
+    talk: Talk, agent_memory: Memory
+) -> None:
+    agent_memory.remember("We chose PostgreSQL for the orders", category="decision")
+    agent_memory.jobs.extract_experiences()
+    [result] = talk("query_experiences", query="which database?").values["results"]
+    assert (result["category"], result["dated"]) == ("decision", "2026-11-15")
 
 
 def test_the_values_of_what_is_found_say_how_far_it_is_to_be_trusted(

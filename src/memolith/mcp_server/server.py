@@ -150,14 +150,14 @@ class MemoryServer:
         """Until a client leads us to another memory: report changes, and keep the schedule."""
         from memolith.watching import follow_files, follow_settings
 
-        known = self._offered()
+        known = self._offer()
         if self._paths is None:
             self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
 
         async def report_settings(report: Reconfiguration) -> None:
             nonlocal known
             await self._log_settings(report)
-            before, known = known, self._offered()
+            before, known = known, self._offer()
             if known != before:
                 await self._publish(ToolsListChanged())
             await self._report_files()
@@ -257,39 +257,47 @@ class MemoryServer:
         self, context: Context, params: types.InputResponseRequestParams | None = None
     ) -> None:
         """Before a request is looked at: know which memory it is about."""
-        offered = self._offered()
+        offer = self._offer()
         roots = self._roots
         if roots and (await roots.choose(context, params) or self._has_moved):
             self._has_moved = False
             await self._log("info", f"The memory served is {whole(self.memory.root)}")
             await self._report_files()
-            if self._offered() != offered:
+            if self._offer() != offer:
                 await self._publish(ToolsListChanged())
         if roots and roots.notice:
             await self._log("warning", roots.notice)
             roots.notice = ""
         await self._catch_up(context)
 
-    def _question(
+    async def _ready(
         self, context: Context, params: types.InputResponseRequestParams
     ) -> types.InputRequiredResult | None:
-        return None if self._roots is None else self._roots.question(context, params)
+        """Settle; or what the client must say first."""
+        if self._roots and (question := self._roots.question(context, params)):
+            return question
+        with self._protocol_errors():
+            await self._settle(context, params)
+        return None
 
-    def _offered(self) -> list[types.Tool]:
+    def _offer(self) -> tuple[object, ...]:
+        """What the list of tools depends on."""
         config = self.memory.config
-        return [tool.definition(config) for tool in chosen(config).values()]
+        return (*chosen(config), config.trust.allow_secret)
 
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        with self._told():
+        with self._protocol_errors():
             await self._settle(context)
-        return types.ListToolsResult(tools=self._offered())
+        config = self.memory.config
+        tools = [tool.definition(config) for tool in chosen(config).values()]
+        return types.ListToolsResult(tools=tools)
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if question := self._question(context, params):
+        if self._roots and (question := self._roots.question(context, params)):
             return question
         cancelled = threading.Event()
         progress = _progress(context, cancelled)
@@ -312,7 +320,7 @@ class MemoryServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
-        with self._told():
+        with self._protocol_errors():
             await self._settle(context)
             if self._roots is not None and self._roots.open_for(context):
                 self._paths = frozenset()  # whose files, only a call tells
@@ -327,10 +335,8 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        if question := self._question(context, params):
+        if question := await self._ready(context, params):
             return question
-        with self._told():
-            await self._settle(context, params)
         return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
 
     async def _list_prompts(
@@ -341,15 +347,13 @@ class MemoryServer:
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        if question := self._question(context, params):
+        if question := await self._ready(context, params):
             return question
-        with self._told():
-            await self._settle(context, params)
         given = params.arguments or {}
         return await self._in_thread(lambda: resources.get_prompt(self.memory, params.name, given))
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _protocol_errors(self) -> Iterator[None]:
         """What goes wrong, as an error of the protocol."""
         try:
             yield

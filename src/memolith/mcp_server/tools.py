@@ -105,18 +105,30 @@ def recall_memory(call: Call, given: Recall) -> Answer:
 def query_experiences(call: Call, given: Recall) -> Answer:
     """Past experiences that bear on a question, in the shape of the original tool."""
     result = call.memory.jobs.query_experiences(given.query, given.top_k)
-    return _results(given, result, lambda hit: {"sessionId": hit.session or None})
+    kinds = {
+        record.id: record.metadata.get("category") for record in call.memory.jobs.experiences()
+    }
+    # The category of the record that an experience was made of says more than "experience".
+    return _results(
+        given,
+        result,
+        lambda hit: {
+            "sessionId": hit.session or None,
+            "category": kinds.get(hit.record_id) or hit.category,
+        },
+    )
 
 
 def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
     found = [
         {
-            **more(hit),
             "text": hit.text,
             "category": hit.category or None,
+            "dated": hit.dated and hit.dated.isoformat(),
             "score": hit.score,
             "citation": str(hit.citation),
             "trust": hit.trust,
+            **more(hit),
         }
         for hit in shortened(result.hits, given.query)
     ]
@@ -250,10 +262,16 @@ def remember_this(call: Call, given: Remember) -> Answer:
             confidence=given.confidence,
             timestamp=given.timestamp,
         )
-    return _written("Already remembered" if record.reused else "Remembered", record)
+    return _written("remembered", record)
 
 
-def _written(done: str, record: Record) -> Answer:
+def _written(done: str, record: Record, kind: str = "") -> Answer:
+    """What really happened: written, merged into what says the same, or already there."""
+    if any(warning.startswith("Merged into") for warning in record.warnings):
+        done = "merged"
+    elif record.reused:
+        done = f"already {done}"
+    done = f"{done[:1].upper()}{done[1:]}{kind}"
     warnings = one_lines(record.warnings)
     return Answer(
         text="\n".join((f"{done}: {record.citation} (id {record.id})", *warnings)),
@@ -287,8 +305,7 @@ def _save(call: Call, given: Manage) -> Answer:
         confidence=given.confidence,
         timestamp=given.timestamp,
     )
-    done = "Already in memory" if record.reused else "Saved to memory"
-    return _written(f"{done} [{quoted_line(record.category, MAX_NAME)}]", record)
+    return _written("saved to memory", record, f" [{quoted_line(record.category, MAX_NAME)}]")
 
 
 def _search(call: Call, given: Manage) -> Answer:
