@@ -98,11 +98,12 @@ class MemoryServer:
         self._unsent: deque[types.LoggingMessageNotification] = deque(maxlen=_MAX_UNSENT)
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
+        which = "" if roots is None else "that of the client's first root, or "
         self.protocol = Protocol(
             "memolith",
             version=__version__,
             title="Memolith",
-            instructions=f"{read_text('server')} {_which(memory, roots)}",
+            instructions=f"{read_text('server')} It is {which}the one in {whole(memory.root)}.",
             lifespan=self._live,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -228,8 +229,7 @@ class MemoryServer:
         while self._unsent and levels:
             message = self._unsent.popleft()
             if message.params.level in levels:
-                number = context.request_id
-                await context.session.send_notification(message, related_request_id=number)
+                await context.session.send_notification(message, context.request_id)
 
     async def _joined(self, context: Context, params: types.NotificationParams) -> None:
         self._note_client(context, "info")
@@ -400,14 +400,6 @@ def _result(text: str, content: Json | None = None) -> types.CallToolResult:
         structured_content=content,
         is_error=content is None,
     )
-
-
-def _which(memory: Memory, roots: ClientRoots | None) -> str:
-    """Which memory is served, in words for the agent."""
-    root = whole(memory.root)
-    if roots is None:
-        return f"It is the one in {root}."
-    return f"It is that of the client's first root, or the one in {root}."
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

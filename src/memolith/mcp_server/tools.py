@@ -108,15 +108,13 @@ def query_experiences(call: Call, given: Recall) -> Answer:
     kinds = {
         record.id: record.metadata.get("category") for record in call.memory.jobs.experiences()
     }
-    # The category of the record that an experience was made of says more than "experience".
-    return _results(
-        given,
-        result,
-        lambda hit: {
-            "sessionId": hit.session or None,
-            "category": kinds.get(hit.record_id) or hit.category,
-        },
-    )
+
+    def more(hit: Hit) -> Json:
+        # The category of its source says more than "experience".
+        kind = kinds.get(hit.record_id) or hit.category
+        return {"sessionId": hit.session or None, "category": kind}
+
+    return _results(given, result, more)
 
 
 def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
@@ -273,26 +271,17 @@ def _written(done: str, record: Record, kind: str = "") -> Answer:
         done = f"already {done}"
     done = f"{done[:1].upper()}{done[1:]}{kind}"
     warnings = one_lines(record.warnings)
+    place = str(record.citation)
     return Answer(
-        text="\n".join((f"{done}: {record.citation} (id {record.id})", *warnings)),
-        content={
-            "ok": True,
-            "id": record.id,
-            "citation": str(record.citation),
-            "warnings": warnings,
-        },
+        text="\n".join((f"{done}: {place} (id {record.id})", *warnings)),
+        content={"ok": True, "id": record.id, "citation": place, "warnings": warnings},
     )
 
 
 def memory(call: Call, given: Manage) -> Answer:
     """Save, search, list, index or delete."""
-    answer = {
-        "save": _save,
-        "search": _search,
-        "list": _list,
-        "index": _index,
-        "delete": _delete,
-    }[given.action](call, given)
+    runs = {"save": _save, "search": _search, "list": _list, "index": _index, "delete": _delete}
+    answer = runs[given.action](call, given)
     return replace(answer, content={"action": given.action, **answer.content})
 
 
@@ -381,8 +370,7 @@ def dream(call: Call, given: Dream) -> Answer:
     head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     body = fence(quoted("\n".join(lines))) if lines else ""
     return Answer(
-        text="\n".join(filter(None, (head, body))),
-        content=quotation(content | job_json(report)),
+        text="\n".join(filter(None, (head, body))), content=quotation(content | job_json(report))
     )
 
 

@@ -58,17 +58,16 @@ def parse(text: str) -> types.JSONRPCMessage:
 def refusal(error: ValidationError) -> types.JSONRPCError:
     """The answer to what is not a message, with its id if that can be read."""
     problems = error.errors(include_url=False)
+    code, said = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message."
     if problems[0]["type"] == "json_invalid":
-        said = types.ErrorData(code=types.PARSE_ERROR, message="This is not JSON.")
-        return types.JSONRPCError(jsonrpc="2.0", id=None, error=said)
-    # Of a missing field the SDK's error has the whole message.
-    whole = [found["input"] for found in problems if found["type"] == "missing"]
-    number = next((each.get("id") for each in whole if isinstance(each, dict)), None)
-    said = types.ErrorData(
-        code=types.INVALID_REQUEST, message="This is not a JSON-RPC 2.0 message."
+        code, said = types.PARSE_ERROR, "This is not JSON."
+    # The error of a missing field has the whole message as its input.
+    found = [problem["input"] for problem in problems if problem["type"] == "missing"]
+    number = next((message.get("id") for message in found if isinstance(message, dict)), None)
+    number = number if type(number) in (int, str) else None
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=said)
     )
-    known = number if type(number) in (int, str) else None
-    return types.JSONRPCError(jsonrpc="2.0", id=known, error=said)
 
 
 def serve(server: MemoryServer) -> NoReturn:
