@@ -111,7 +111,7 @@ def query_experiences(call: Call, given: Recall) -> Answer:
 
     def more(hit: Hit) -> Json:
         # The category of its source says more than "experience".
-        kind = kinds.get(hit.record_id) or hit.category
+        kind = kinds.get(hit.record_id or "") or hit.category
         return {"sessionId": hit.session or None, "category": kind}
 
     return _results(given, result, more)
