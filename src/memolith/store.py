@@ -275,12 +275,11 @@ class Store:
 
     def note_used(self, place: Citation | None, record_id: str = "") -> bool:
         """Log that a hit helped; False if nothing is logged, because `dream.track` is off."""
-        if not self.config.dream.track:
-            return False
-        from memolith.files.recall_log import note_used
+        if self.config.dream.track:
+            from memolith.files.recall_log import note_used
 
-        note_used(self.root, place, record_id, self.clock)
-        return True
+            note_used(self.root, place, record_id, self.clock)
+        return self.config.dream.track
 
 
 def with_warnings(record: Record, draft: Record, transaction: Transaction) -> Record:
