@@ -327,12 +327,12 @@ class Marker:
 
 @contextmanager
 def progress(label: str, unit: str = "") -> Iterator[Progress]:
-    """Show a bar for work that takes long, if standard error is a terminal.
+    """Show a bar for work that takes long, if standard error is a terminal that shows colours.
 
     Yields a function to call with the number of units that are done and of all; until it is called,
     the bar shows only that something goes on.
     """
-    if not sys.stderr.isatty():
+    if not is_styled(sys.stderr):
         yield lambda done, total: None
         return
     bar = _Bar(label, unit)
@@ -362,7 +362,7 @@ class _Bar:
         with self._lock:
             if self._ended:
                 return
-            console = Console(stderr=True, no_color=not is_styled(sys.stderr))
+            console = Console(stderr=True)
             columns: list[ProgressColumn] = [
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
