@@ -56,11 +56,8 @@ def read_backup(folder: Folder, name: str) -> dict[str, bytes]:
     """The files of a backup, each checked against its SHA-256."""
     backup = next((found for found in backups(folder) if found.name == name), None)
     if backup is None:
-        raise BackupNotFoundError(
-            f"There is no backup named {name!r}.",
-            name=name,
-            hint="List them with: memolith restore",
-        )
+        hint = "List them with: memolith restore"
+        raise BackupNotFoundError(f"There is no backup named {name!r}.", name=name, hint=hint)
     return {
         path: _read_checked(folder, name, path, digest) for path, digest in backup.files.items()
     }

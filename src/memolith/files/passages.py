@@ -71,11 +71,8 @@ def find_place(roots: Roots, citation_or_id: str) -> tuple[Citation | None, str]
     if place is None:
         return None, find_record(roots.own, citation_or_id).id
     if not read_passage(roots, citation_or_id, 1, None, include_secret=False).text:
-        raise NotFoundError(
-            f"No line is at {citation_or_id}.",
-            name=citation_or_id,
-            hint="Use the citation of a hit as it was shown.",
-        )
+        hint = "Use the citation of a hit as it was shown."
+        raise NotFoundError(f"No line is at {citation_or_id}.", name=citation_or_id, hint=hint)
     return place, ""
 
 

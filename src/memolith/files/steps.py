@@ -134,11 +134,8 @@ class Replace:
     def check(self, folder: Folder) -> None:
         """Raise FileChangedError if somebody has edited the file since it was read."""
         if self.staged is not None and folder.stamp(self.path) != self.expected:
-            raise FileChangedError(
-                f"{self.path} was edited by somebody else just now, so it was left as it is.",
-                path=self.path,
-                hint="Try again.",
-            )
+            message = f"{self.path} was edited by somebody else just now, so it was left as it is."
+            raise FileChangedError(message, path=self.path, hint="Try again.")
 
     def do(self, folder: Folder) -> None:
         """Rename over the old file, or delete it, if nobody has edited it since it was read."""
@@ -189,11 +186,9 @@ def step_from_json(spelled: object) -> Step:
 
 
 def _newer_version() -> FileFormatError:
-    return FileFormatError(
-        f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read.",
-        path=LOCK_PATH,
-        hint="Run that version once more, or update this one.",
-    )
+    message = f"{LOCK_PATH} was written by a newer Memolith, whose unfinished work we cannot read."
+    hint = "Run that version once more, or update this one."
+    return FileFormatError(message, path=LOCK_PATH, hint=hint)
 
 
 @dataclass(eq=False, repr=False)

@@ -202,11 +202,8 @@ class Transaction(AbstractContextManager["Transaction"]):
             return step
         except OSError as error:
             raise storage_error(error, path) from error
-        raise FileChangedError(
-            f"Another program keeps changing {path}. Nothing was written.",
-            path=path,
-            hint="Try again when it is done.",
-        )
+        message = f"Another program keeps changing {path}. Nothing was written."
+        raise FileChangedError(message, path=path, hint="Try again when it is done.")
 
     def _recover(self, lock: WriterLock) -> LockState:
         with our_errors(LOCK_PATH):
