@@ -11,7 +11,6 @@ import pytest
 from memolith import Memory
 from memolith.config.setting import TOOL_NAMES
 from memolith.errors import ConfigError
-from memolith.mcp_server.json_shapes import hit_json
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.tools import CORE, TOOLS
 from tests.mcp_server.conftest import Talk
@@ -43,7 +42,7 @@ def test_the_same_question_gives_the_same_hits_as_the_library(
 ) -> None:
     for number in range(30):
         agent_memory.remember(f"On day {number} we drank tea number {number}")
-    expected = [hit_json(hit) for hit in agent_memory.search("tea on day 7", 12).hits]
+    expected = [hit.to_dict() for hit in agent_memory.search("tea on day 7", 12).hits]
     said = talk("memory_search", query="tea on day 7", maxResults=12)
     assert said.values["hits"] == json.loads(json.dumps(expected))
     also = talk("memory", action="search", query="tea on day 7", limit=12)
@@ -372,3 +371,4 @@ def test_every_answer_fits_its_output_schema(talk: Talk, agent_memory: Memory) -
         said = talk(tool, **arguments)
         assert not said.failed, said.text
         jsonschema.validate(said.values, schemas[tool])
+        assert "action" in said.values or set(said.values) == set(schemas[tool]["required"])

@@ -27,7 +27,6 @@ from pydantic.json_schema import SkipJsonSchema
 from memolith.config.sections import Config
 from memolith.context.excerpts import excerpt
 from memolith.errors import MemolithError
-from memolith.mcp_server.json_shapes import record_json
 from memolith.memory import Memory
 from memolith.results import Hit
 from memolith.text.cleaning import clean, shown_path
@@ -313,8 +312,8 @@ def validation_message(name: str, problem: Mapping[str, Any]) -> str:
 
 def quotation(content: Json, warnings: Iterable[str] = ()) -> Json:
     """The values with a notice of what they are, and no text that could pretend to be a fence."""
-    quoted_content = {str(name): _quoted(value) for name, value in content.items()}
-    return {"notice": NOTICE, **quoted_content, "warnings": one_lines(warnings)}
+    values = {str(name): _quoted(value) for name, value in content.items()}
+    return {"notice": NOTICE, **values, "warnings": one_lines(warnings)}
 
 
 def _quoted(value: object) -> object:
@@ -377,7 +376,7 @@ def record_line(record: Record, external: Patterns) -> str:
 
 def record_values(record: Record, external: Patterns) -> Json:
     """A record, and how far it is trusted."""
-    return {**record_json(record), "trust": trust_label(record.provenance.channel, external)}
+    return {**record.to_dict(), "trust": trust_label(record.provenance.channel, external)}
 
 
 def whole(text: str) -> str:

@@ -12,13 +12,6 @@ from functools import partial
 
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
-from memolith.mcp_server.json_shapes import (
-    chat_json,
-    context_json,
-    dream_status_json,
-    hit_json,
-    job_json,
-)
 from memolith.mcp_server.tool import (
     MAX_CHARS,
     SECRETS,
@@ -46,11 +39,11 @@ from memolith.mcp_server.tool import (
     with_warnings,
 )
 from memolith.memory import Memory
-from memolith.results import Hit, SearchResult
+from memolith.results import Hit, Passage, SearchResult, TurnContext
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.text.summary_line import handle
-from memolith.types import SESSION_KINDS, Progress, Record, SessionKind
+from memolith.types import SESSION_KINDS, Citation, Progress, Record, SessionKind, wire_names
 
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")
 MAX_NAME = 100  # characters of a category, chat or group
@@ -81,18 +74,15 @@ def memory_context(call: Call, given: Message) -> Answer:
     context = call.memory.context(
         given.message, kind=call.kind, chat=given.chat or None, known=given.known
     )
-    # Of each hit as much as the text beside it shows.
-    shown = {
-        "hits": [hit_json(hit) for hit in shortened(context.hits, given.message, 0)],
-        "experiences": [hit_json(hit) for hit in shortened(context.experiences, given.message, 0)],
-    }
-    content = quotation({**context_json(context), **shown}, context.warnings)
-    del content["notice"]  # it is in the text
+    shown = replace(  # of each hit as much as the text beside it shows
+        context,
+        hits=tuple(shortened(context.hits, given.message, 0)),
+        experiences=tuple(shortened(context.experiences, given.message, 0)),
+    )
+    content = quotation(shown.to_dict(), context.warnings)
+    text = context.text or "(There is no relevant prior context.)"
     return Answer(
-        text=with_warnings(
-            context.text or "(There is no relevant prior context.)", context.warnings
-        ),
-        content={**content, "text": context.text},
+        text=with_warnings(text, context.warnings), content={**content, "text": context.text}
     )
 
 
@@ -175,15 +165,11 @@ def _found(call: Call, question: str, result: SearchResult) -> Answer:
     warnings = [f"Warning: {one}" for one in one_lines(result.warnings)]
     body = fence("\n---\n".join(pieces)) if pieces else ""
     # Without the words of chats: a model would read most of them again in the hits.
-    chats = [chat_json(chat) for chat in result.sessions]
-    for chat in chats:
-        del chat["text"]
+    chats = tuple(replace(chat, text="") for chat in result.sessions)
+    content = replace(result, hits=tuple(hits), sessions=chats).to_dict()
     return Answer(
         text="\n\n".join(filter(None, (head, *warnings, body))),
-        content=quotation(
-            {"hits": [hit_json(hit) for hit in hits], "sessions": chats, "weak": result.weak},
-            result.warnings,
-        ),
+        content=quotation(content, result.warnings),
     )
 
 
@@ -234,15 +220,10 @@ def memory_get(call: Call, given: Lines) -> Answer:
         text += f"\n({left:,} more characters of line {last}; {more})"
     if shown and last < passage.total_lines:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
-    content: Json = {
-        "path": passage.citation.path,
-        "first_line": first,
-        "last_line": last,
-        "total_lines": passage.total_lines,
-        "text": "\n".join(shown),
-        "left_of_line": left,
-    }
-    return Answer(text=text, content=quotation(content))
+    path = passage.citation.path
+    part = replace(passage, citation=Citation(path, first, last), text="\n".join(shown))
+    place: Json = {"path": path, "first_line": first, "last_line": last, "left_of_line": left}
+    return Answer(text=text, content=quotation({**part.to_dict(), **place}))
 
 
 def remember_this(call: Call, given: Remember) -> Answer:
@@ -274,7 +255,13 @@ def _written(done: str, record: Record, kind: str = "") -> Answer:
     place = str(record.citation)
     return Answer(
         text="\n".join((f"{done}: {place} (id {record.id})", *warnings)),
-        content={"ok": True, "id": record.id, "citation": place, "warnings": warnings},
+        content={
+            "ok": True,
+            "reused": record.reused,
+            "id": record.id,
+            "citation": place,
+            "warnings": warnings,
+        },
     )
 
 
@@ -317,20 +304,15 @@ def _list(call: Call, given: Manage) -> Answer:
     content: Json = {
         "records": [record_values(record, external) for record in short_records(page)],
         "total": len(every),
+        "hidden": every.hidden,
     }
     return Answer(text="\n".join([*warnings, text]), content=quotation(content, every.warnings))
 
 
 def _index(call: Call, given: Manage) -> Answer:
     report = call.memory.index.rebuild(call.progress)
-    return Answer(
-        text=f"Indexed {report.files} files, {report.chunks} chunks.",
-        content={
-            "files": report.files,
-            "chunks": report.chunks,
-            "warnings": one_lines(report.warnings),
-        },
-    )
+    text = f"Indexed {report.files} files, {report.chunks} chunks."
+    return Answer(text=text, content=quotation(report.to_dict(), report.warnings))
 
 
 def _delete(call: Call, given: Manage) -> Answer:
@@ -343,7 +325,7 @@ def _delete(call: Call, given: Manage) -> Answer:
     files = ", ".join(map(shown_path, report.files))
     return Answer(
         text="\n".join((f"Deleted {report.record_id} from {files}", *one_lines(report.warnings))),
-        content={"id": report.record_id, "files": [shown_path(path) for path in report.files]},
+        content=quotation(report.to_dict() | {"id": report.record_id}, report.warnings),
     )
 
 
@@ -360,7 +342,7 @@ def dream(call: Call, given: Dream) -> Answer:
         return Answer(
             text=f"{status.tracked} statements are tracked; a dream would promote"
             f" {len(status.next)} of them.",
-            content=quotation(content | dream_status_json(status)),
+            content=quotation(content | status.to_dict(), status.warnings),
         )
     report = run_in_process(
         call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=given.action == "dry-run"
@@ -370,26 +352,29 @@ def dream(call: Call, given: Dream) -> Answer:
     head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     body = fence(quoted("\n".join(lines))) if lines else ""
     return Answer(
-        text="\n".join(filter(None, (head, body))), content=quotation(content | job_json(report))
+        text="\n".join(filter(None, (head, body))),
+        content=quotation(content | report.to_dict(), report.warnings),
     )
 
 
 _READS = partial(Tool, read_only=True)
 _FOR_ALL = partial(_READS, for_groups=True)
-_HITS = ("hits", "sessions", "warnings")
-_LINES = ("path", "first_line", "last_line", "total_lines", "text", "left_of_line")
-_WRITTEN = ("ok", "id", "citation", "warnings")
+_CONTEXT = ("notice", *wire_names(TurnContext))
+_HITS = ("notice", *wire_names(SearchResult))
+_PASSAGE = ("notice", *wire_names(Passage), "path", "first_line", "last_line", "left_of_line")
+_RESULTS, _GROUPS = ("notice", "results", "warnings"), ("notice", "groups", "warnings")
+_WRITTEN = ("ok", "reused", "id", "citation", "warnings")
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
         _FOR_ALL(session_start, "Start a session", InSession, ("text", "left_out", "warnings")),
-        _FOR_ALL(memory_context, "Context for a message", Message, ("text", "hits", "warnings")),
-        _READS(recall_memory, "Recall", Recall, ("results", "warnings")),
-        _READS(query_experiences, "Past experiences", Recall, ("results", "warnings")),
-        _READS(relationships, "Who and what is known", Groups, ("groups", "warnings")),
+        _FOR_ALL(memory_context, "Context for a message", Message, _CONTEXT),
+        _READS(recall_memory, "Recall", Recall, _RESULTS),
+        _READS(query_experiences, "Past experiences", Recall, _RESULTS),
+        _READS(relationships, "Who and what is known", Groups, _GROUPS),
         _READS(memory_search, "Search memory", Search, _HITS),
-        _READS(memory_get, "Read a memory file", Lines, _LINES),
+        _READS(memory_get, "Read a memory file", Lines, (*_PASSAGE, "warnings")),
         Tool(remember_this, "Remember", Remember, _WRITTEN, idempotent=True),
         Tool(memory, "Manage memory", Manage, ("action",), destructive=True),
         Tool(dream, "Dream", Dream, ("action",)),
