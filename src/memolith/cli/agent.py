@@ -5,32 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memolith.cli import output
-from memolith.cli.hooks import (
-    Answer,
-    Hook,
-    answer_host,
-    has_answer,
-    is_marked,
-    mark_session,
-    read_hook,
-    read_object,
-    read_transcript,
-    transcript_since_shortened,
-    waiting_text,
-)
+from memolith.cli import hooks, output
+from memolith.cli.hooks import Answer, Hook
 from memolith.cli.options import COUNT, SECONDS, Call, command, kind_option, text_of
-from memolith.context.session_start import HOOK_CHARS
-from memolith.jobs.reports import FlushReport
-from memolith.memory import Memory
-from memolith.results import TurnContext
-from memolith.text.units import utf16_units
 from memolith.text.wording import counted
-from memolith.types import SessionContext, SessionKind
+
+if TYPE_CHECKING:  # each session and each message waits for these commands
+    from memolith.context.session_start import Start
+    from memolith.jobs.reports import FlushReport
+    from memolith.memory import Memory
+    from memolith.profile import Profile
+    from memolith.results import TurnContext
+    from memolith.types import SessionContext, SessionKind
 
 # About 9,000 characters: a token has six at most.
 _MAX_HOOK_TOKENS = 1_500
@@ -71,24 +61,22 @@ def session_start(
     and the answer is in the form of that host.
     """
 
-    def start(memory: Memory) -> SessionContext:
-        return memory.session_start(
-            session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook
-        )
+    from memolith.context.session_start import Start
 
-    def for_host() -> Answer:
-        with call.open(folder=asking.folder if asking else "", hook=True) as memory:
-            found = start(memory)
-        if found.text and asking and asking.session:
-            mark_session(memory.root, asking.session)
-        return found.text, " ".join(filter(None, (memory.profile.notice, *found.warnings)))
+    start = Start(session=session, kind=kind, max_chars=max_chars, max_tokens=max_tokens, hook=hook)
+
+    def for_host(asking: Hook) -> Answer:
+        profile, found = _start(call, start, asking.folder)
+        if found.text and asking.session:
+            hooks.mark_session(profile.root, asking.session)
+        return found.text, " ".join(filter(None, (profile.notice, *found.warnings)))
 
     asking = _asking_hook() if hook and not call.json else None
     if asking:
-        answer_host(call, asking, for_host)
+        hooks.answer_host(call, asking, lambda: for_host(asking))
         return
-    with call.open(reads=True) as memory:
-        context = start(memory)
+    profile, context = _start(call, start)
+    call.warn_of_unapproved(profile)
     if call.json:
         output.say_json(context.to_dict())
         return
@@ -103,9 +91,26 @@ def session_start(
     call.warn(context.warnings)
 
 
+def _start(call: Call, start: Start, folder: str = "") -> tuple[Profile, SessionContext]:
+    """As `Memory.session_start` does it, without importing what writes: every session waits for this."""
+    from memolith.clock import Clock
+    from memolith.config.load import open_profile, settings_from_flags
+    from memolith.context.session_start import session_start as start_session
+
+    profile, loaded = open_profile(
+        call.root,
+        call.profile,
+        settings_from_flags(call.set),
+        cwd=folder if folder and call.root is None else None,
+        use_default=True,
+    )
+    clock = Clock(loaded.config.profile.timezone)
+    return profile, start_session(profile, clock, loaded.config, start)
+
+
 def _asking_hook() -> Hook | None:
-    text = waiting_text()
-    hook = read_hook(text)
+    text = hooks.waiting_text()
+    hook = hooks.read_hook(text)
     if text and not hook:
         output.warn("Standard input is not the JSON of a hook; it was not used.")
     return hook
@@ -140,17 +145,19 @@ class _Question:
 
         Second, what the user must read once in a session, or "".
         """
+        from memolith.context.session_start import HOOK_CHARS
         from memolith.text.host_text import own_text
+        from memolith.text.units import utf16_units
 
         prompt = hook.prompt or ""
         if prompt.lstrip().startswith("<"):  # what a host says under the user's name
             prompt = own_text(prompt)
-        transcript = transcript_since_shortened(hook.transcript) if hook.transcript else ""
+        transcript = hooks.transcript_since_shortened(hook.transcript) if hook.transcript else ""
         known = [*self.known, *filter(None, (transcript,))]
         with call.open(folder=hook.folder, hook=True) as memory:
             # Claude Code writes its transcript after the first message.
-            is_first = not has_answer(transcript)
-            has_its_start = is_first and is_marked(memory.root, hook.session)
+            is_first = not hooks.has_answer(transcript)
+            has_its_start = is_first and hooks.is_marked(memory.root, hook.session)
             if has_its_start and not hook.in_cursor:  # Cursor may lose the start of a session
                 known.append(memory.session_start(kind=self.kind, hook=True).text)
             budget = min(self.max_tokens or memory.config.context.turn_tokens, _MAX_HOOK_TOKENS)
@@ -202,12 +209,12 @@ def context(call: Call, /, message: Sequence[str], **options: Any) -> None:
     """
     question = _Question(**options)
     text = text_of(message, 'memolith context "Which port does staging use?"')
-    hook = read_hook(text)
+    hook = hooks.read_hook(text)
     if hook and (not call.json or hook.by_sub_agent):
-        answer_host(call, hook, lambda: question.answer_hook(call, hook))
+        hooks.answer_host(call, hook, lambda: question.answer_hook(call, hook))
         return
     if not hook and text.lstrip().startswith("{"):
-        if read_object(text) is not None:
+        if hooks.read_object(text) is not None:
             output.warn(
                 "The JSON was taken for the message itself:"
                 " a host would say hook_event_name and session_id."
@@ -304,7 +311,7 @@ def flush(
         return
 
     def flush_transcript(hook: Hook) -> tuple[FlushReport, list[str]]:
-        lines, problem = read_transcript(hook.transcript)
+        lines, problem = hooks.read_transcript(hook.transcript)
         with call.open(create=True, folder=hook.folder, hook=True) as memory:
             report = memory.jobs.flush(
                 lines, session=session or hook.session or "main", dry_run=dry_run
@@ -325,9 +332,9 @@ def flush(
         return "", " ".join(warnings)
 
     chat = text_of(text, 'memolith flush "We decided to ship on Friday"')
-    hook = read_hook(chat)
+    hook = hooks.read_hook(chat)
     if hook and (not call.json or hook.by_sub_agent):
-        answer_host(call, hook, lambda: answer(hook))
+        hooks.answer_host(call, hook, lambda: answer(hook))
         return
     if hook:
         report, warnings = flush_transcript(hook)

@@ -16,9 +16,6 @@ from dataclasses import dataclass
 from memolith.cli import output
 from memolith.cli.options import MAX_BYTES, Call, decode, is_piped
 from memolith.errors import MemolithError
-from memolith.files import atomic_write
-from memolith.files.folder import Folder
-from memolith.files.locks import STATE_FOLDER
 from memolith.text.cleaning import one_line
 
 Answer = tuple[str, str]  # a text for the agent, a problem for the user
@@ -38,7 +35,7 @@ _SHORTENED = ('"compact_boundary"', '"type":"compacted"')
 # How hosts mark what the agent said, with and without blanks.
 _ANSWERS = ('"assistant"', '"gemini"')
 _MAX_TRANSCRIPT_CHARS = 1_000_000  # no agent has more before it
-_MARKS, _OLDER_MARKS = f"{STATE_FOLDER}/sessions-started", f"{STATE_FOLDER}/sessions-started.1"
+_MARKS, _OLDER_MARKS = ".memolith/sessions-started", ".memolith/sessions-started.1"
 _MAX_MARK_BYTES = 8_000
 _MAX_NAME_CHARS = 200
 
@@ -230,6 +227,9 @@ def has_answer(transcript: str) -> bool:
 
 def mark_session(root: str, session: str) -> None:
     """Note that a session was given its start context, if the memory can be written."""
+    from memolith.files import atomic_write
+    from memolith.files.folder import Folder
+
     with suppress(OSError, MemolithError), Folder(root) as folder:
         atomic_write.append_hint(
             folder, _MARKS, _mark(session), older=_OLDER_MARKS, most_bytes=_MAX_MARK_BYTES
@@ -240,6 +240,8 @@ def is_marked(root: str, session: str) -> bool:
     """Whether a session was given its start context, as far as is known."""
     if not session:
         return False
+    from memolith.files.folder import Folder
+
     with suppress(OSError, MemolithError), Folder(root) as folder:
         logs = [folder.read(path, limit=2 * _MAX_MARK_BYTES) for path in (_MARKS, _OLDER_MARKS)]
         return any(_mark(session) in (log or b"").splitlines(keepends=True) for log in logs)

@@ -8,44 +8,40 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
 from memolith.cli import exit_codes, output
 from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import GLOBAL_OPTIONS, Call, Command, Group, nearest
+from memolith.cli.options import GLOBAL_OPTIONS, Call, Group, nearest
 from memolith.errors import ConfigError, MemolithError
-
-if TYPE_CHECKING:
-    from memolith.cli.hooks import Hook
 
 # By what they are for, in the order in which help shows them: name and one line of help.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Write": {
         "remember": "write one thing down",
         "save": "write a note, in a file of its own",
-        "log": "write a turn of a chat, or show the newest",
-        "flush": "save what matters of a chat before it is lost",
+        "log": "log a turn of a chat, or show the newest",
+        "flush": "save what matters of a chat",
     },
     "Find": {
         "search": "find what answers a question",
         "list": "show records, newest first",
         "get": "show lines of a file",
         "experiences": "take in what is new, and ask it",
-        "relationships": "show what is known of people and habits, in groups",
+        "relationships": "show people and habits, in groups",
     },
     "Hand to an agent": {
         "session-start": "print what a session starts with",
-        "context": "print what is worth knowing before an answer",
+        "context": "print what helps to answer a message",
         "recap": "print the newest turns of a chat",
     },
     "Correct": {
         "supersede": "replace a record by a newer one",
-        "update": "change the text, keywords or metadata of a record or note",
+        "update": "change the text or keywords of a record",
         "forget": "remove a record for good",
         "approve": "let in what is held back, or lower a mark",
-        "scan": "look for contradictions, copies and open secrets",
+        "scan": "find contradictions, copies, open secrets",
     },
     "Keep tidy": {
         "compact": "summarise old records",
@@ -56,14 +52,14 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "restore": "list backups, or bring one back",
     },
     "Serve": {
-        "mcp": "serve an agent over the Model Context Protocol",
+        "mcp": "serve an agent over MCP",
         "serve": "answer other programs over HTTP",
         "token": "show or change the token of the server",
     },
     "Set up and look after": {
         "init": "make the files of a new memory",
-        "trust": "approve the memory of a folder that was found",
-        "status": "show which memory this is, and what it holds",
+        "trust": "approve the memory of a found folder",
+        "status": "show which memory this is, and its state",
         "config": "show and change settings",
         "doctor": "look for anything wrong",
         "sync": "bring the index in line with the files",
@@ -104,7 +100,7 @@ class Memolith(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The options of every command may come first; others follow their command."""
         try:
-            rest = click.Group.parse_args(self, ctx, args)
+            return click.Group.parse_args(self, ctx, args)
         except click.NoSuchOption as error:
             option = error.option_name
             raise UsageError(
@@ -112,7 +108,6 @@ class Memolith(Group):
                 hint=_nearest_option(option, GLOBAL_OPTIONS)
                 or "Options of one command follow it: memolith COMMAND [options]",
             ) from error
-        return rest
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -138,7 +133,9 @@ class Memolith(Group):
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         self.format_commands(ctx, formatter)
-        Command.format_options(self, ctx, formatter)
+        with formatter.section("Options of every command"):
+            rows = (param.get_help_record(ctx) for param in GLOBAL_OPTIONS)
+            formatter.write_dl([row for row in rows if row])
         self.format_epilog(ctx, formatter)
         formatter.write("\nHelp on one command: memolith COMMAND --help\n")
 
@@ -256,11 +253,12 @@ def _report(error: Exception, call: Call) -> int:
         output.note("".join(traceback.format_exception(error)).rstrip())
     as_json = "--json" in call.words
     if code == exit_codes.USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
-        hook = _waiting_hook()
-        if hook is not None:
-            from memolith.cli.hooks import in_one_line, print_answer
+        from memolith.cli import hooks
 
-            print_answer(hook, "", in_one_line(message, hint))
+        # The JSON of a hook may wait: its host would take our exit code as an order to stop.
+        hook = hooks.read_hook(hooks.waiting_text())
+        if hook is not None:
+            hooks.print_answer(hook, "", hooks.in_one_line(message, hint))
             return exit_codes.OK
     if as_json:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
@@ -270,13 +268,6 @@ def _report(error: Exception, call: Call) -> int:
     if hint:
         output.note(hint)
     return code
-
-
-def _waiting_hook() -> Hook | None:
-    """The hook whose JSON waits on standard input: its host would take our exit code as an order to stop."""
-    from memolith.cli.hooks import read_hook, waiting_text
-
-    return read_hook(waiting_text())
 
 
 def _message_of(error: Exception, call: Call) -> tuple[str, str]:

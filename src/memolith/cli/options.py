@@ -223,16 +223,16 @@ class Command(click.Command):
         return super().parse_args(ctx, [*options, "--", *texts])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its own options, and then those that every command has."""
-        own = [param for param in self.params if isinstance(param, click.Option)]
-        for title, params in (
-            ("Options", [param for param in own if param not in GLOBAL_OPTIONS]),
-            ("Options of every command", GLOBAL_OPTIONS),
-        ):
-            rows = [row for param in params if (row := param.get_help_record(ctx))]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        """Its own options, and the names of those that every command has."""
+        own = [param for param in self.params if param not in GLOBAL_OPTIONS]
+        options = [param for param in own if isinstance(param, click.Option)]
+        rows = [row for param in options if (row := param.get_help_record(ctx))]
+        if rows:
+            with formatter.section("Options"):
+                formatter.write_dl(rows)
+        names = [row[0] for param in GLOBAL_OPTIONS if (row := param.get_help_record(ctx))]
+        with formatter.section("Options of every command (see memolith --help)"):
+            formatter.write(click.wrap_text(", ".join(names), formatter.width, "  ", "  ") + "\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Command lines to copy."""
