@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith.files.folder import Folder
+from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
 from memolith.types import Record
 from tests.lifecycle.dreams import Life
@@ -206,6 +209,20 @@ def test_a_list_of_experiences_says_how_many_more_there_are(memolith: Run) -> No
     assert count > 2
     assert f"The newest 2 of {count}; --limit 0 shows all." in shown.err
     assert "No experience answers" in memolith("experiences", "query", "x", "--session", "s").err
+
+
+@pytest.mark.usefixtures("grown")
+def test_a_job_that_another_one_keeps_from_running_says_so(memolith: Run, root: str) -> None:
+    with Folder(root) as folder, OwnerLock(folder, JOB_LOCK):
+        assert memolith("compact").out == "Not run  compact\n  another job is running\n"
+    assert memolith("compact").out.startswith("Done  compact")
+
+
+@pytest.mark.usefixtures("grown")
+def test_counts_of_nothing_are_not_shown(memolith: Run) -> None:
+    memolith("config", "set", "compact.max_records", "99")
+    assert len(memolith("compact").out.splitlines()) == 2
+    assert not re.search(r"  0$", memolith("dream", "--dry-run").out, re.MULTILINE)
 
 
 def test_dreaming_is_told_in_plain_words(memolith: Run) -> None:
