@@ -26,7 +26,7 @@ def check_model(subject: Subject) -> list[Check]:
         found.add(
             "info",
             f"{shown(config.url)} is not asked: doctor connects to no host but this one.",
-            "To try it: memolith index status",
+            "To try it: memolith status",
         )
         return found.checks(shown(config.model))
     try:
