@@ -23,8 +23,8 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_882, 16),
-    "cli": (3_232, 13),
+    "(top)": (1_881, 16),
+    "cli": (3_228, 13),
     "config": (549, 4),
     "context": (1_763, 20),
     "embed": (569, 8),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_670, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (34_163, 317)
+CEILING_OF_ALL = (34_158, 317)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

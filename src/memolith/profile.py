@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memolith.approvals import PROFILE_FILE, is_approved
 from memolith.errors import ProfileError
@@ -64,8 +64,7 @@ class Profile:
         return os.path.join(self.home, "config.toml")
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(NamedTuple):
     """Where the process runs."""
 
     cwd: str  # "" if the current folder was deleted

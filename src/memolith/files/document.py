@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from memolith.files.record_format import (
     RecordFormatError,
@@ -19,8 +20,7 @@ from memolith.types import Citation, Record
 _FENCE = re.compile(rb"^[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """A line that looks like a record and is not one."""
 
     path: str
