@@ -52,6 +52,24 @@ def post(served: HttpServer, headers: dict[str, str]) -> httpx2.Response:
     return httpx2.post(served.url, json=HELLO, headers={**ACCEPT, **headers}, timeout=300)
 
 
+@pytest.mark.parametrize(
+    ("body", "code", "number"),
+    [
+        ("tea", -32700, None),
+        ("[]", -32600, None),
+        ('{"jsonrpc": "2.0", "id": "x", "method": 5}', -32600, "x"),
+    ],
+)
+def test_a_body_that_is_not_a_message_is_refused_by_its_id(
+    served: HttpServer, body: str, code: int, number: str | None
+) -> None:
+    headers = {**ACCEPT, **served.headers, "Content-Type": "application/json"}
+    answer = httpx2.post(served.url, content=body, headers=headers, timeout=300)
+    assert answer.status_code == 400
+    assert (answer.json()["error"]["code"], answer.json()["id"]) == (code, number)
+    assert "http" not in answer.text
+
+
 def test_nobody_is_heard_without_the_token(served: HttpServer) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": served.token}):
         answer = post(served, headers)
