@@ -71,7 +71,7 @@ class ClientRoots:
             if self._settled:
                 return False
             moves = self._moves
-            roots = _told(params) if is_modern(context) else await _asked(context)
+            roots = _roots_in(params) if is_modern(context) else await _asked(context)
             folder = next(filter(os.path.isdir, _folders(roots)), "")
             before = self.memory
             if folder:
@@ -81,7 +81,7 @@ class ClientRoots:
                 if found.root != before.root:
                     self.memory = found
                     before.close()
-            self._settled = moves == self._moves  # it may have moved while it told us
+            self._settled = moves == self._moves  # it may have moved meanwhile
             return self.memory is not before
 
 
@@ -95,7 +95,7 @@ def _has_roots(context: Context) -> bool:
     return known is not None and known.roots is not None
 
 
-def _told(params: types.InputResponseRequestParams | None) -> list[types.Root]:
+def _roots_in(params: types.InputResponseRequestParams | None) -> list[types.Root]:
     answer = ((params and params.input_responses) or {}).get(_KEY)
     return answer.roots if isinstance(answer, types.ListRootsResult) else []
 

@@ -366,7 +366,7 @@ class MemoryServer:
         Until then it keeps its place: else whoever calls and cancels could have any number of threads.
         """
         place, loop = object(), asyncio.get_running_loop()
-        first = threading.Lock()  # taken by the work, or by who no longer wants it
+        first = threading.Lock()  # taken by the work, or by a caller that cancels
 
         def placed() -> T:
             if not first.acquire(blocking=False):
@@ -404,15 +404,15 @@ def _result(text: str, content: Json | None = None) -> types.CallToolResult:
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:
     """Tells the client how far a call is, from the thread that does the work."""
-    told = float("-inf")
+    last = float("-inf")
     far = -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told, far
+        nonlocal last, far
         if cancelled.is_set():
             raise CallCancelledError
-        if done > far and (done == total or monotonic() - told >= _PROGRESS_SECONDS):
-            told, far = monotonic(), done
+        if done > far and (done == total or monotonic() - last >= _PROGRESS_SECONDS):
+            last, far = monotonic(), done
             from_thread.run(context.session.report_progress, done, total)
 
     return tell

@@ -86,7 +86,7 @@ class Arguments(BaseModel):
 
 
 class InSession(Arguments):
-    """Arguments of a tool that is told in what kind of session it is called."""
+    """Arguments with the kind of session the call is made in."""
 
     session_kind: SessionKind | Nothing = None
 
