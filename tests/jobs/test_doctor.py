@@ -111,7 +111,7 @@ def test_the_command_prints_a_list_and_its_exit_code_tells(
     assert printed[0] == "Mended: 1 name can now be opened by you alone."
     assert printed[1].split(maxsplit=2)[0] == "✗"
     assert f"MEMORY.md line {line} is not a record" in printed[1]
-    assert printed[-1] == "1 error, 0 warnings."
+    assert printed[-1] == "1 error."
 
 
 def test_the_command_gives_programs_everything_as_json(
