@@ -24,7 +24,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_881, 16),
-    "cli": (3_228, 13),
+    "cli": (3_227, 13),
     "config": (549, 4),
     "context": (1_763, 20),
     "embed": (569, 8),
@@ -34,11 +34,11 @@ CEILINGS = {
     "jobs": (9_482, 83),
     "llm": (729, 9),
     "mcp_server": (1_367, 7),
-    "rest": (2_061, 22),
+    "rest": (1_440, 7),
     "search": (1_670, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (34_158, 317)
+CEILING_OF_ALL = (33_536, 302)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

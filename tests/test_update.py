@@ -140,7 +140,7 @@ def test_rest_updates(root: str) -> None:
         record = memory.remember("Tea at four")
         answer = client.patch(f"/api/v1/records/{record.id}", json={"keywords": ["tea"]})
         assert answer.status_code == 200
-        assert answer.json()["record"]["keywords"] == ["tea"]
+        assert answer.json()["keywords"] == ["tea"]
         new = client.patch(f"/api/v1/records/{record.id}", json={"text": "Tea at five"}).json()
-        assert new["record"]["supersedes"] == record.id
+        assert new["supersedes"] == record.id
         assert client.patch("/api/v1/records/00000000", json={"text": "x"}).status_code == 404

@@ -89,10 +89,10 @@ def test_the_command_line_raises_it_and_says_so(
 def test_rest_raises_it_and_says_so(client: TestClient, memory: Memory) -> None:
     text = f"The key of the bucket is {KEY}"
     answer = client.post("/api/v1/records", json={"text": text, "sensitivity": "public"}).json()
-    assert (answer["record"]["sensitivity"], answer["warnings"]) == ("secret", [RAISED])
+    assert (answer["sensitivity"], answer["warnings"]) == ("secret", [RAISED])
     hidden(memory)
     note = client.post("/api/v1/notes", json={"text": text}).json()
-    assert (note["record"]["sensitivity"], note["warnings"]) == ("secret", [RAISED])
+    assert (note["sensitivity"], note["warnings"]) == ("secret", [RAISED])
 
 
 def test_a_file_that_is_replaced_has_its_new_records_raised(

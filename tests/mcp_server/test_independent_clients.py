@@ -15,7 +15,6 @@ from memolith.jobs.server_files import server_token
 from memolith.mcp_server.tools import CORE
 from memolith.mcp_server.transport import HttpApp
 from memolith.rest.guard import Guard
-from memolith.rest.metrics import Metrics
 from tests.mcp_server.conftest import PROGRAM
 from tests.mcp_server.http_server import HttpServer, StdioBridge, running, with_token
 from tests.mcp_server.independent import conformance, inspect
@@ -104,7 +103,7 @@ def reached_without_a_token(transport: str, root: str) -> Iterator[str]:
         port = sock.getsockname()[1]
         token = server_token(root, memory.config.store)
         agents = HttpApp(memory)
-        guarded = Guard(agents, memory, Metrics(), port, agents.end_streams)
+        guarded = Guard(agents, memory, port, agents.end_streams)
         app = with_token(guarded, token) if transport == "http" else StdioBridge(root)
         with running(app, sock):
             yield f"http://127.0.0.1:{port}/mcp"

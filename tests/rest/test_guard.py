@@ -91,6 +91,15 @@ def test_health_needs_no_token_and_everything_else_does(client: TestClient) -> N
         assert client.get(path).status_code == 401
 
 
+def test_the_page_to_try_routes_needs_no_token_and_no_other_server(client: TestClient) -> None:
+    del client.headers["authorization"]
+    page = client.get("/docs")
+    assert (page.status_code, "Authorize" in page.text) == (200, True)
+    assert "//" not in page.text.replace("// ", "")
+    assert "connect-src 'self'" in page.headers["content-security-policy"]
+    assert client.get("/docs", headers={"host": "evil.example"}).status_code == 421
+
+
 def test_the_token_is_not_taken_from_the_address(client: TestClient) -> None:
     token = client.headers.pop("authorization").removeprefix("Bearer ")
     assert client.get(f"/api/v1/status?token={token}&access_token={token}").status_code == 401
@@ -108,7 +117,7 @@ def test_a_body_over_the_limit_is_refused_announced_or_not(
             "/api/v1/records", content=iter([large[:900], large[900:]]), headers=headers
         )
         assert (announced.status_code, streamed.status_code) == (413, 413)
-        assert memory.records() == ()
+        assert not memory.records()
 
 
 def test_a_caller_that_asks_too_often_is_told_to_wait(

@@ -22,22 +22,22 @@ def test_records_are_written_listed_corrected_and_forgotten(client: TestClient) 
     assert first.status_code == 201
     again = client.post(f"{V1}/records", json=body)
     assert (again.status_code, again.json()["reused"]) == (200, True)
-    record = first.json()["record"]
+    record = first.json()
     assert record["provenance"]["channel"] == "rest"
     newer = client.post(f"{V1}/records/{record['id']}/supersede", json={"text": "Tea at five"})
-    assert newer.json()["record"]["supersedes"] == record["id"]
+    assert newer.json()["supersedes"] == record["id"]
     page = client.get(f"{V1}/records", params={"category": "fact"}).json()
     assert [found["text"] for found in page["records"]] == ["Tea at five"]
     past = client.get(f"{V1}/records", params={"include_past": True, "limit": 1}).json()
     assert (past["total"], len(past["records"])) == (2, 1)
-    gone = client.delete(f"{V1}/records/{newer.json()['record']['id']}")
+    gone = client.delete(f"{V1}/records/{newer.json()['id']}")
     assert gone.json()["files"]
     assert client.delete(f"{V1}/records/nothing").status_code == 404
 
 
 def test_a_note_gets_its_own_file(client: TestClient, root: str) -> None:
     body = {"text": "Releases happen on Tuesdays.", "title": "Release days"}
-    record = client.post(f"{V1}/notes", json=body).json()["record"]
+    record = client.post(f"{V1}/notes", json=body).json()
     assert Path(root, record["citation"].partition("#")[0]).is_file()
 
 
@@ -58,10 +58,17 @@ def test_a_search_has_filters_and_an_explanation(client: TestClient, server_memo
 
 def test_turns_are_logged_and_recapped(client: TestClient) -> None:
     body = {"user": "Where does the heron nest?", "assistant": "By the lake.", "chat": "7"}
-    assert client.post(f"{V1}/turns", json=body).json()["turn"]["chat"] == "7"
+    assert client.post(f"{V1}/turns", json=body).json()["chat"] == "7"
     assert client.get(f"{V1}/turns", params={"chat": "7"}).json()["total"] == 1
     recap = client.get(f"{V1}/recap", params={"chat": "7"}).json()
     assert "By the lake." in recap["text"]
+
+
+def test_a_turn_that_is_not_kept_is_not_said_to_be(root: str) -> None:
+    with Memory(root, settings={"chat.enabled": False}) as memory, calling(memory) as client:
+        answer = client.post(f"{V1}/turns", json={"user": "Hello", "assistant": "Hi"})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "disabled")
+        assert "chat.enabled" in answer.json()["error"]["hint"]
 
 
 def test_context_comes_at_the_start_and_before_an_answer(client: TestClient) -> None:
@@ -201,7 +208,7 @@ def test_any_text_comes_back_as_it_was_or_is_refused(client: TestClient, text: s
     assert answer.status_code in (201, 422)
     if answer.status_code == 201:
         listed = client.get(f"{V1}/records").json()["records"]
-        assert listed[0]["text"] == answer.json()["record"]["text"]
+        assert listed[0]["text"] == answer.json()["text"]
 
 
 def test_a_message_may_be_as_long_as_what_people_paste(client: TestClient) -> None:

@@ -81,13 +81,12 @@ def _serve_mcp_over_http(call: Call, memory: Memory) -> None:
     from memolith.jobs.server_files import server_token
     from memolith.mcp_server.transport import PATH, HttpApp  # slow: only if all is well
     from memolith.rest.guard import Guard
-    from memolith.rest.metrics import Metrics
     from memolith.rest.running import run, set_up_logs
 
     set_up_logs("warning")
     server_token(memory.root, memory.config.store)
     app = HttpApp(memory, keeps_schedule=True)
-    guard = Guard(app, memory, Metrics(), sock.getsockname()[1], app.end_streams)
+    guard = Guard(app, memory, sock.getsockname()[1], app.end_streams)
     run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
 
 

@@ -1,18 +1,31 @@
-"""What the server answers: JSON that any text fits into, and errors with kind, message and hint."""
+"""What every route answers in the same way: JSON that any text fits into, and errors with their status."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from functools import cache, reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from starlette.responses import Response
+from pydantic import BaseModel, ConfigDict, create_model
+from starlette.responses import JSONResponse
 
-from memolith import errors
-from memolith.mcp_server.json_shapes import Json
+from memolith import errors, reports, results, types
+from memolith.jobs import reports as job_reports
 from memolith.text.cleaning import spelled
 from memolith.text.commands import leading_to
+from memolith.types import Citation, Plain, wire_names
 
+Json = dict[str, object]
+Problem = Mapping[str, object]
+
+# Names that signatures use and their modules import for type checkers only.
+NAMES = {**vars(types), **vars(results), **vars(reports), **vars(job_reports)}
 V1 = "/api/v1"
 RECALL_PATH = "/api/memory/semantic-recall"
 RPC_PATH = "/rpc"
@@ -42,10 +55,26 @@ STATUSES: Mapping[type[Exception], int] = {
 ERRORS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507)
 
 
+class ErrorDetail(BaseModel):
+    """What went wrong, and what to do about it; of a conflict, both versions."""
+
+    kind: str
+    message: str
+    hint: str
+    given: str | None = None
+    current: str | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """Every error has this form."""
+
+    error: ErrorDetail
+
+
 class RequestError(Exception):
     """A request that is refused before any memory is asked; it has a status of its own."""
 
-    def __init__(self, status: int, kind: str, message: str, *, hint: str = "") -> None:
+    def __init__(self, status: int, kind: str, message: str, hint: str = "") -> None:
         """Take what the caller is told."""
         super().__init__(message)
         self.status = status
@@ -60,10 +89,8 @@ def not_json() -> RequestError:
     return RequestError(400, "request", "The body is not JSON.", hint=hint)
 
 
-class Answer(Response):
+class Answer(JSONResponse):
     """JSON; what would steer a terminal is spelled, and half characters, which no encoding carries."""
-
-    media_type = "application/json"
 
     def render(self, content: object) -> bytes:
         """The bytes of the content."""
@@ -116,3 +143,73 @@ def rpc_failure(detail: Mapping[str, str], audit: str) -> Json:
     code = detail["kind"].upper().replace("-", "_")
     rest = {key: text for key, text in detail.items() if key != "kind"}
     return {"auditId": audit, "ok": False, "error": {"code": code, **rest}}
+
+
+_MAX_PROBLEMS = 5
+_MAX_NAME_CHARS = 100
+# Where it was, and branches of a union: they are no names of the caller's.
+_PLACES = ("body", "query", "path")
+_BRANCHES = ("str", "constrained-str", "int", "float", "bool")
+
+
+def in_words(problems: Sequence[Problem]) -> str:
+    """What is wrong with a request, as pydantic says it, but with our names; values are not repeated.
+
+    >>> in_words([{"type": "int_type", "loc": ("body", "limit"), "msg": "Input should be a valid integer"},
+    ...           {"type": "missing", "loc": ("body", "text"), "msg": "Field required"}])
+    'limit should be a valid integer. text is missing.'
+    """
+    return " ".join(dict.fromkeys(map(_sentence, problems[:_MAX_PROBLEMS])))
+
+
+def _sentence(problem: Problem) -> str:
+    place, message = _place(problem["loc"]) or "The body", str(problem["msg"])
+    if problem["type"] == "missing":
+        return f"{place} is missing."
+    if problem["type"] == "extra_forbidden":
+        return f"{place} is not known here."
+    if problem["type"] in ("dict_type", "model_type", "model_attributes_type"):
+        return f"{place} should be an object."
+    if message.startswith("Input "):
+        return f"{place}{message.removeprefix('Input')}."
+    return f"{place}: {message}."
+
+
+def _place(loc: object) -> str:
+    parts = list(loc) if isinstance(loc, tuple) else []
+    if parts[:1] == ["body"] or (len(parts) > 1 and parts[0] in _PLACES):
+        del parts[0]
+    parts = [part for part in parts if not str(part).startswith("list[")]
+    if len(parts) > 1 and parts[-1] in _BRANCHES:
+        del parts[-1]
+    return ".".join(map(str, parts))[:_MAX_NAME_CHARS]
+
+
+def answer_model(of: Any) -> Any:
+    """What the JSON of a type looks like: values as `Plain.to_dict` writes them."""
+    arguments = tuple(answer_model(one) for one in get_args(of) if one not in (NoneType, ...))
+    match get_origin(of) or of:
+        case origin if origin in (Union, UnionType):
+            return reduce(or_, (*arguments, *((None,) if NoneType in get_args(of) else ())))
+        case origin if origin in (tuple, list, Sequence, frozenset):
+            return list[arguments[0]]  # type: ignore[valid-type]
+        case origin if origin in (dict, Mapping):
+            return dict[str, arguments[1]]  # type: ignore[valid-type]
+        case type() as kind if issubclass(kind, Citation | datetime | date):
+            return str
+        case type() as kind if issubclass(kind, Plain):
+            return _plain_model(of)
+    return of
+
+
+@cache
+def _plain_model(of: Any) -> type[BaseModel]:
+    hints = get_type_hints(of, localns=NAMES)
+    fields: Any = {}
+    for name in wire_names(of):
+        value = inspect.getattr_static(of, name, None)
+        if isinstance(value, property):
+            hints[name] = get_type_hints(value.fget, localns=NAMES)["return"]
+        fields[name] = (answer_model(hints[name]), ...)
+    config = ConfigDict(extra="forbid")
+    return create_model(of.__name__, __config__=config, __doc__=inspect.getdoc(of), **fields)

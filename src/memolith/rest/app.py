@@ -4,91 +4,122 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from importlib import resources
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, compile_path
 
 from memolith import __version__
 from memolith.errors import MemolithError
+from memolith.files.folder import Folder
 from memolith.jobs.scheduler import Scheduler
-from memolith.mcp_server.json_shapes import Json
 from memolith.mcp_server.transport import PATH, HttpApp
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
-from memolith.rest import (
-    chats,
-    context,
-    events,
-    experiences,
-    health,
-    jobs,
-    reading,
-    records,
-    searching,
-    seed_routes,
-    upkeep,
+from memolith.rest import events, routes, seed_routes
+from memolith.rest.answers import (
+    ERRORS,
+    V1,
+    Answer,
+    ErrorAnswer,
+    RequestError,
+    error_answer,
+    in_words,
+    not_json,
 )
-from memolith.rest.answers import ERRORS, V1, Answer, RequestError, error_answer, not_json
-from memolith.rest.events import Events
-from memolith.rest.guard import OPEN_PATHS, Guard
-from memolith.rest.metrics import Metrics
-from memolith.rest.mistakes import in_words
-from memolith.rest.schemas import ErrorAnswer
+from memolith.rest.events import Events, Metrics
+from memolith.rest.guard import Guard
+from memolith.rest.routes import TheMemory
 from memolith.watching import follow_files, follow_settings
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 log = logging.getLogger("memolith.rest")
 
 _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
 _REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."}
+# The page talks to this server alone.
+_PAGE_POLICY = (
+    "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
+    " form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+# For the description: the guard has checked the token before.
+_TOKEN = Security(HTTPBearer(scheme_name="token", auto_error=False))
+
+
+class Health(BaseModel):
+    """Whether the server is there, or ready."""
+
+    ok: bool
+
+
+health = APIRouter(tags=["health"])
+
+
+@health.head("/healthz", include_in_schema=False)
+@health.get("/healthz")
+async def healthz() -> Health:
+    """Whether the server is there."""
+    return Health(ok=True)
+
+
+@health.head("/readyz", include_in_schema=False)
+@health.get("/readyz")
+def readyz(memory: TheMemory) -> Health:
+    """Whether the memory can be read, or is still to be made; without counting what is in it."""
+    if os.path.lexists(memory.root):
+        with Folder(memory.root) as folder:
+            folder.read(memory.config.profile.primary, limit=1)
+    return Health(ok=True)
+
+
+@health.get(
+    "/metrics",
+    dependencies=[_TOKEN],
+    response_class=Answer,  # of errors
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def metrics(request: Request, memory: TheMemory) -> Response:
+    """What the server has counted, in Prometheus' text format."""
+    text = request.app.state.metrics.text(memory)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@health.get("/docs", include_in_schema=False)
+def docs() -> Response:
+    """A page to try the routes, without any file of another server; it asks for the token."""
+    page = (resources.files("memolith.rest") / "docs.html").read_text("utf-8")
+    return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
 
 
 def build_app(memory: Memory, *, port: int) -> Guard:
     """The whole server for one memory, as it is reached on `port`."""
-    api = build_api(memory)
     agents = HttpApp(memory.via("mcp"))
-    api.router.routes.append(Route(PATH, agents, include_in_schema=False))
-    api.state.agents = agents
-    return Guard(api, memory, api.state.metrics, port, agents.end_streams)
+    api = build_api(memory, agents)
+    return Guard(api, memory, port, agents.end_streams, api.state.metrics.note_request)
 
 
-class Api(FastAPI):
-    """The routes, described when somebody asks for it: that takes longer than all else at the start."""
-
-    def openapi(self) -> Json:
-        """The description, with the token that the guard wants, of which the routes know nothing."""
-        if self.openapi_schema is None:
-            schema = super().openapi()
-            schema["components"]["securitySchemes"] = {
-                "token": {"type": "http", "scheme": "bearer"}
-            }
-            schema["security"] = [{"token": []}]
-            for path in OPEN_PATHS:
-                schema["paths"][path]["get"]["security"] = []
-        return self.openapi_schema or {}
-
-
-def build_api(memory: Memory) -> FastAPI:
-    """The routes alone, without the guard."""
-    api = Api(
+def build_api(memory: Memory, agents: HttpApp | None = None) -> FastAPI:
+    """The routes, without the guard; with `agents`, MCP among them."""
+    api = FastAPI(
         title="Memolith",
         version=__version__,
         description=_DESCRIPTION,
         openapi_url=f"{V1}/openapi.json",
-        docs_url=None,  # those pages are loaded from somebody else's server
+        docs_url=None,  # ours is below: FastAPI's is loaded from another server, which could read the token
         redoc_url=None,
         redirect_slashes=False,
+        default_response_class=Answer,
         responses={status: {"model": ErrorAnswer} for status in ERRORS},
-        lifespan=_alive,
+        lifespan=_lifespan,
         exception_handlers={
             MemolithError: _failed,
             RequestError: _failed,
@@ -100,37 +131,27 @@ def build_api(memory: Memory) -> FastAPI:
     api.state.memory = memory
     api.state.metrics = Metrics()
     api.state.events = Events(memory, api.state.metrics)
-    for module in (
-        records,
-        searching,
-        context,
-        chats,
-        reading,
-        upkeep,
-        jobs,
-        experiences,
-        health,
-    ):
-        api.include_router(module.routes)
-    api.include_router(events.router)
-    api.include_router(seed_routes.router)
-    api.include_router(health.status_routes)
+    api.state.agents = agents
+    for router in (routes.router(), events.router, seed_routes.router):
+        api.include_router(router, dependencies=[_TOKEN])
+    api.include_router(health)
+    if agents is not None:
+        api.router.routes.append(Route(PATH, agents, include_in_schema=False))
     return api
 
 
 @asynccontextmanager
-async def _alive(api: FastAPI) -> AsyncIterator[None]:
-    """While the server runs, settings are followed, changes are told and jobs run when they are due."""
-    memory, news, metrics = api.state.memory, api.state.events, api.state.metrics
+async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
+    """While the server runs, settings are followed, changes are published and jobs run when they are due."""
+    memory, news = api.state.memory, api.state.events
 
-    def tell(report: Reconfiguration) -> None:
-        metrics.reloads.labels("problem" if report.problem else "done").inc()
+    def reloaded(report: Reconfiguration) -> None:
+        api.state.metrics.reloads.labels("problem" if report.problem else "done").inc()
         _log_reload(report)
         news.publish_settings(report)
 
-    api.state.on_reload = tell
     news.open()
-    following = await asyncio.to_thread(follow_settings, memory, tell, on_problem=log.warning)
+    settings = await asyncio.to_thread(follow_settings, memory, reloaded, on_problem=log.warning)
     files = await asyncio.to_thread(
         follow_files, memory, on_problem=log.warning, on_change=news.publish_files
     )
@@ -141,28 +162,25 @@ async def _alive(api: FastAPI) -> AsyncIterator[None]:
             yield
     finally:
         await asyncio.to_thread(scheduler.stop)
-        await asyncio.to_thread(following.close)
+        await asyncio.to_thread(settings.close)
         await asyncio.to_thread(files.close)
         news.close()
 
 
 def _log_reload(report: Reconfiguration) -> None:
     if report.problem:
-        log.warning("settings kept as they were: %s", _in_one_line(report.problem))
+        lines = (line.removesuffix(".") for line in report.problem.splitlines())
+        log.warning("settings kept as they were: %s.", ". ".join(lines))
     if report.changed:
         log.info("settings changed: %s", ", ".join(report.changed))
     if report.restart:
         log.warning("settings changed that need a restart: %s", ", ".join(report.restart))
     if not (report.problem or report.changed or report.restart):
-        log.info("settings read: as before")  # also by who has just mended them
-
-
-def _in_one_line(problem: str) -> str:
-    return ". ".join(line.removesuffix(".") for line in problem.splitlines()) + "."
+        log.info("settings read: as before")  # also after a mistake in them was mended
 
 
 async def _failed(request: Request, error: Exception) -> Answer:
-    return error_answer(error, request.url.path, _root(request))
+    return error_answer(error, request.url.path, request.app.state.memory.root)
 
 
 async def _malformed(request: Request, error: Exception) -> Answer:
@@ -182,9 +200,7 @@ def _taken(request: Request) -> str:
     for asked in (*route.dependant.body_params, *route.dependant.query_params):
         model = asked.field_info.annotation
         if isinstance(model, type) and issubclass(model, BaseModel):
-            fields += [field.alias or name for name, field in model.model_fields.items()]
-        else:
-            fields.append(asked.alias)
+            fields += model.model_fields
     return f"It takes {', '.join(fields)}." if fields else ""
 
 
@@ -193,21 +209,15 @@ async def _refused(request: Request, error: Exception) -> Answer:
     headers, message = None, _REASONS.get(status, "The request is wrong.")
     if status == 405:
         allowed = _allowed(request)
-        headers, message = {"Allow": allowed}, f"Here one can only {allowed.replace(', ', ' or ')}."
+        headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."
     hint = f"The routes are described at {V1}/openapi.json"
     refusal = RequestError(status, "request", message, hint=hint)
-    return error_answer(refusal, request.url.path, _root(request), headers)
-
-
-def _root(request: Request) -> str:
-    memory: Memory = request.app.state.memory
-    return memory.root
+    return error_answer(refusal, request.url.path, request.app.state.memory.root, headers)
 
 
 def _allowed(request: Request) -> str:
-    """What can be done at a path; each route alone knows only its own method."""
-    paths = request.app.openapi()["paths"]
-    for path, operations in paths.items():
+    """The methods of a path; each route alone knows only its own."""
+    for path, operations in request.app.openapi()["paths"].items():
         if compile_path(path)[0].fullmatch(request.url.path):
             return ", ".join(sorted(method.upper() for method in operations))
     return ""
@@ -215,4 +225,4 @@ def _allowed(request: Request) -> str:
 
 async def _bug(request: Request, error: Exception) -> Answer:
     log.error("unexpected %s", type(error).__name__, exc_info=error)
-    return error_answer(error, request.url.path, _root(request))
+    return await _failed(request, error)

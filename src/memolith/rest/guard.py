@@ -25,7 +25,6 @@ from memolith.files.folder import Folder
 from memolith.jobs.server_files import TOKEN, read_token
 from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
-from memolith.rest.metrics import Metrics
 
 log = logging.getLogger("memolith.rest")
 
@@ -39,7 +38,7 @@ MAX_AT_ONCE = 200
 MAX_STREAMS = 550
 _LOOK_SECONDS = 2.0  # how often the token of a stream is checked again: it may have been rotated
 _STREAMS = ("/api/v1/events", "/mcp")
-OPEN_PATHS = ("/healthz", "/readyz")  # they say nothing but whether we are well
+_OPEN_PATHS = ("/docs", "/healthz", "/readyz")  # they say nothing of the memory
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _SINGLE_HEADERS = ("host", "origin", "authorization", "content-type")
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -49,6 +48,15 @@ _SENT_HEADERS = (
     "X-Callback-Token",
 )  # fmt: skip
 _READ_HEADERS = ("Mcp-Session-Id", "Retry-After")
+# Status, kind, message, hint.
+_OTHER_HOST = (421, "host", "This server does not answer for that host name.", "Call it by 127.0.0.1 or localhost, or add the name to serve.allow.")  # fmt: skip
+_OTHER_PAGE = (403, "origin", "This web page may not call the server.", "Add it to serve.allow.")
+_NO_TOKEN = (401, "token", "The token is missing or wrong.", "Send the header that this prints: memolith token --header")  # fmt: skip
+_NOT_JSON = (415, "content-type", "The body must be JSON.", "Send Content-Type: application/json")
+_TOO_SLOW = (503, "timeout", "This took too long to wait for; it may still be finished.", "Look before you send it again.")  # fmt: skip
+_CROWDED = (503, "busy", "Too many listeners.", "Try again later.")
+_BUSY = (503, "busy", "Too many requests at once.", "Try again.")
+_TOO_MANY = (429, "too-many", "Too many requests.", "Wait a moment.")
 
 
 class Guard:
@@ -58,14 +66,17 @@ class Guard:
         self,
         app: ASGIApp,
         memory: Memory,
-        metrics: Metrics,
         port: int,
         on_stop: Callable[[], None],
+        count: Callable[[Scope, int, float], None] = lambda *_: None,
     ) -> None:
-        """Protect `app`, which is reached on `port`; `on_stop` is called when the server is about to stop."""
+        """Protect `app`, which is reached on `port`.
+
+        `on_stop` is called when the server is about to stop, `count` for each request with its status and seconds.
+        """
         self._app = app
         self._memory = memory
-        self._metrics = metrics
+        self._count = count
         self._port = port
         self._on_stop = on_stop
         self._token = _TokenFile(memory.root)
@@ -158,12 +169,7 @@ class Guard:
         task.add_done_callback(_note_late_failure)
         if reply.status:  # half an answer can only be taken back by closing the connection
             raise ConnectionAbortedError
-        raise RequestError(
-            503,
-            "timeout",
-            "This took too long to wait for; it may still be finished.",
-            hint="Look before you send it again.",
-        )
+        raise RequestError(*_TOO_SLOW)
 
     async def _end_of(self, task: asyncio.Task[None], scope: Scope) -> None:
         while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
@@ -185,20 +191,10 @@ class Guard:
         names |= {entry.lower() for entry in serve.allow if not _is_page(entry)}
         hosts = {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
         if headers.get("host", "").lower() not in hosts:
-            raise RequestError(
-                421,
-                "host",
-                "This server does not answer for that host name.",
-                hint="Call it by 127.0.0.1 or localhost, or add the name to serve.allow.",
-            )
+            raise RequestError(*_OTHER_HOST)
         origin = headers.get("origin")
         if origin is not None and origin not in {*self._pages(), *(f"http://{h}" for h in hosts)}:
-            raise RequestError(
-                403,
-                "origin",
-                "This web page may not call the server.",
-                hint="Add it to serve.allow.",
-            )
+            raise RequestError(*_OTHER_PAGE)
 
     def _pages(self) -> set[str]:
         """The origins of the web pages that the user has listed."""
@@ -207,32 +203,27 @@ class Guard:
     def _check_load(self, scope: Scope) -> None:
         if _listens(scope):
             if self._open[True] > MAX_STREAMS:
-                raise RequestError(503, "busy", "Too many listeners.", hint="Try again later.")
+                raise RequestError(*_CROWDED)
         elif self._open[False] > MAX_AT_ONCE and not _is_open(scope):
-            raise RequestError(503, "busy", "Too many requests at once.", hint="Try again.")
+            raise RequestError(*_BUSY)
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             token = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
         if not self._token.accepts(token.strip()):
-            raise RequestError(
-                401,
-                "token",
-                "The token is missing or wrong.",
-                hint="Send the header that this prints: memolith token --header",
-            )
+            raise RequestError(*_NO_TOKEN)
 
     def _check_rate(self) -> None:
         now, limit = clock.monotonic(), MAX_REQUESTS_PER_SECOND
         self._allowance = min(limit, self._allowance + (now - self._counted_at) * limit)
         self._counted_at = now
         if self._allowance < 1:
-            raise RequestError(429, "too-many", "Too many requests.", hint="Wait a moment.")
+            raise RequestError(*_TOO_MANY)
         self._allowance -= 1
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        self._metrics.note_request(scope, status, seconds)
+        self._count(scope, status, seconds)
         log.info(
             "msg=request method=%s path=%s status=%d ms=%.1f",
             _shown(scope["method"]),
@@ -338,12 +329,7 @@ def _check_content_type(scope: Scope, headers: Headers) -> None:
     if scope["method"] in _WITHOUT_BODY or (given is None and not has_body):
         return
     if (given or "").partition(";")[0].strip().lower() != "application/json":
-        raise RequestError(
-            415,
-            "content-type",
-            "The body must be JSON.",
-            hint="Send Content-Type: application/json",
-        )
+        raise RequestError(*_NOT_JSON)
 
 
 def _is_page(entry: str) -> bool:
@@ -352,7 +338,7 @@ def _is_page(entry: str) -> bool:
 
 def _is_open(scope: Scope) -> bool:
     """Whether this needs no token."""
-    return scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD")
+    return scope["path"] in _OPEN_PATHS and scope["method"] in ("GET", "HEAD")
 
 
 def _is_stream(scope: Scope) -> bool:

@@ -21,18 +21,18 @@ from memolith.rest.answers import (
     RECALL_PATH,
     RPC_PATH,
     Answer,
+    Json,
     RequestError,
     detail_of,
+    in_words,
     not_json,
     rpc_failure,
     status_of,
 )
-from memolith.rest.asking import TheMemory, secrets
-from memolith.rest.mistakes import in_words
+from memolith.rest.routes import TheMemory, check_secrets
 from memolith.results import WEAK, Recap, Turn
 from memolith.types import iso
 
-Json = dict[str, object]
 M = TypeVar("M", bound=BaseModel)
 log = logging.getLogger("memolith.rpc")
 router = APIRouter()
@@ -327,7 +327,7 @@ def _list_logs(memory: Memory, _: Params) -> Json:
 
 
 def _get_file(memory: Memory, params: GetParams) -> Json:
-    include_secret = secrets(memory, params.includeSecret)
+    include_secret = check_secrets(memory, params.includeSecret)
     return memory.files.read(params.path, include_secret=include_secret).to_dict()
 
 

@@ -1,0 +1,479 @@
+"""The routes of `/api/v1`: a table of methods of `Memory`.
+
+The body or query of a route is made from the signature of its method, its answer from the return type,
+its description from the docstring. What is no method yet is a function here, with `memory` as its first argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic_core import PydanticCustomError
+
+from memolith.config.edit import set_setting as change_setting
+from memolith.config.load import known_setting
+from memolith.config.sections import SETTINGS, value_of
+from memolith.config.setting import ARGUMENT, Value
+from memolith.context.chats import Chats
+from memolith.context.engine import IndexCommands
+from memolith.files.transaction import rewrite_file
+from memolith.jobs.api import Jobs
+from memolith.jobs.files import Files
+from memolith.jobs.reports import (
+    FlushReport,
+    JobReport,
+)
+from memolith.jobs.worker import run_in_process
+from memolith.mcp_server.tool import allows_secrets
+from memolith.memory import Memory
+from memolith.reports import Reconfiguration
+from memolith.rest.answers import NAMES, V1, RequestError, answer_model
+from memolith.results import Turn
+from memolith.text.commands import leading_to
+from memolith.types import Plain, Record, Records, SessionKind
+
+_JOBS = {
+    "trim": Jobs.trim,
+    "compact": Jobs.compact,
+    "dream": Jobs.dream,
+    "experiences": Jobs.extract_experiences,
+}
+
+
+async def _memory_of(request: Request) -> Memory:  # async: not to be run in a thread of its own
+    memory: Memory = request.app.state.memory
+    return memory
+
+
+TheMemory = Annotated[Memory, Depends(_memory_of)]
+
+
+def check_secrets(memory: Memory, asked: bool) -> bool:
+    """Whether secret records are shown: the call must ask, and the user must have allowed it."""
+    if asked and not allows_secrets(memory):
+        hint = "The user may allow it: memolith config set trust.allow_secret true"
+        raise RequestError(403, "secrets", "This server shows no secret records.", hint)
+    return asked
+
+
+def _only(what: str, *accepted: type) -> BeforeValidator:
+    """Dates and moments are text: a bare number would be taken for seconds. "5" and true are no numbers."""
+
+    def check(value: object) -> object:
+        if value is not None and (isinstance(value, bool) or not isinstance(value, accepted)):
+            raise PydanticCustomError("type", f"Input should be {what}")
+        return value
+
+    return BeforeValidator(check)
+
+
+_Day = Annotated[date, Field(strict=False), _only("a day such as 2026-11-15", str)]
+_Moment = Annotated[
+    AwareDatetime, Field(strict=False), _only("a moment such as 2026-11-15T09:00:00Z", str)
+]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Question = Annotated[str, Field(max_length=8192)]
+_Place = Annotated[str, Field(min_length=1, max_length=1000)]
+_Page = Annotated[int, Field(ge=1, le=1000)]
+_Pair = Annotated[str, Field(pattern="^[^=]+=")]  # of metadata, as ticket=12
+_Value = bool | int | float | str | list[str]
+
+# What an argument may be, by its name; without an entry, what its signature says.
+_ARGUMENTS: Mapping[str, Any] = {
+    "about": _Question,
+    "as_of": _Day,
+    "category": _Name,
+    "chat": _Name,
+    "citation_or_id": _Place,
+    "confidence": Annotated[float, Field(ge=0, le=1)],
+    "expires": _Moment,
+    "key": _Place,
+    "keywords": list[str],
+    "known": list[str],
+    "message": Annotated[str, Field(max_length=100_000)],
+    "metadata": dict[str, object],
+    "path": str,
+    "platform": _Name,
+    "question": _Question,
+    "said": _Moment,
+    "session": _Name,
+    "since": _Day,
+    "text": Annotated[str, Field(min_length=1)],
+    "timestamp": _Moment,
+    "title": Annotated[str, Field(max_length=200)],
+    "turns": Annotated[str, Field(min_length=1)] | list[dict[str, object]],
+    "until": _Day,
+    "version": Annotated[str, Field(max_length=100)],
+}
+# Smallest and largest. Characters: as many as the setting may say, which is what is read of each file.
+_NUMBERS: Mapping[str, tuple[int, int]] = {
+    "first_line": (1, 1_000_000_000),
+    "limit": (1, 100),
+    "lines": (0, 1_000_000_000),
+    "max_chars": (0, 1_000_000),
+    "max_tokens": (0, 1_000_000_000),
+    "offset": (0, 1_000_000_000),
+}
+# For callers in the same process.
+_NOT_ASKED = ("copy_linked", "deadline_seconds", "progress", "sources")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns(Plain):
+    """The newest turns, in the order in which they were said, and how many there are in all."""
+
+    turns: tuple[Turn, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiences(Plain):
+    """Some experiences, and how many there are in all."""
+
+    count: int
+    experiences: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledRun(Plain):
+    """The last run of a job by the schedule."""
+
+    job: str
+    at: datetime
+    came_of: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobList(Plain):
+    """The jobs that are kept, oldest first, and the last run of each by the schedule."""
+
+    jobs: tuple[JobReport, ...] = ()
+    scheduled: tuple[ScheduledRun, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingValue(Plain):
+    """A setting, its value, and where that comes from."""
+
+    name: str
+    value: Value
+    origin: str
+    default: Value
+    doc: str
+    restart: bool
+
+
+def list_records(  # noqa: PLR0913 - each names one thing a record must satisfy
+    memory: Memory,
+    *,
+    category: str | None = None,
+    session: str | None = None,
+    keyword: str | None = None,
+    meta: list[_Pair] = [],  # noqa: B006 - pydantic copies it
+    limit: _Page = 20,
+    offset: int = 0,
+    include_secret: bool = False,
+    include_past: bool = False,
+) -> Records:
+    """Records, the newest first, a page at a time."""
+    found = memory.records(
+        category=category,
+        session=session,
+        keyword=keyword,
+        metadata=dict(pair.split("=", 1) for pair in meta),
+        limit=limit,
+        offset=offset,
+        include_secret=include_secret,
+        include_past=include_past,
+    )
+    return Records(found[::-1], found.warnings, found.total, found.hidden)
+
+
+def list_turns(memory: Memory, chat: str | None = None, limit: _Page = 100) -> Turns:
+    """The newest turns of a chat, or of all."""
+    found = memory.chats.turns(chat)
+    return Turns(turns=found[max(0, len(found) - limit) :], total=len(found))
+
+
+def settings(memory: Memory) -> tuple[SettingValue, ...]:
+    """Every setting, its value, and where that comes from."""
+    return tuple(setting(memory, name) for name in SETTINGS)
+
+
+def setting(memory: Memory, name: str) -> SettingValue:
+    """One setting."""
+    known = known_setting(name, "request")
+    return SettingValue(
+        name=name,
+        value=value_of(memory.config, name),
+        origin=memory.origins[name],
+        default=known.default,
+        doc=known.doc,
+        restart=known.restart,
+    )
+
+
+def set_setting(memory: Memory, name: str, value: _Value) -> Reconfiguration:
+    """Write a setting into the profile's memolith.toml; those that are the user's alone are refused."""
+    known = known_setting(name, "request")
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    if known.trusted_only or known.needs_trust(known.check(text, ARGUMENT)):
+        hint = f"The user may: memolith config set {name} VALUE"
+        raise RequestError(403, "config", f"{name} is the user's alone to set.", hint)
+    change = change_setting(memory.profile, name, text)
+    rewrite_file(change.path, change.apply, memory.config.store)
+    return memory.reconfigure()
+
+
+def list_jobs(memory: Memory) -> JobList:
+    """Every job that changed something, failed or waits as a proposal, oldest first."""
+    if not memory.profile.exists:
+        return JobList()
+    runs = (
+        ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
+        for run in memory.jobs.scheduled()
+    )
+    return JobList(jobs=memory.jobs.list(), scheduled=tuple(runs), warnings=memory.jobs.damaged())
+
+
+def run_job(
+    memory: Memory, job: Literal["trim", "compact", "dream", "experiences"], dry_run: bool = False
+) -> JobReport:
+    """Run a job now: `trim`, `compact`, `dream` or `experiences`; a dry run only says what it would do."""
+    return run_in_process(memory.jobs, _JOBS[job], dry_run=dry_run)
+
+
+def diff_job(memory: Memory, job_id: str, include_secret: bool = False) -> str:
+    """What a job changed, or a proposal would change; a line stands for each secret record."""
+    return memory.jobs.diff(job_id, include_secret=include_secret)
+
+
+def flush(
+    memory: Memory,
+    turns: str | Sequence[Mapping[str, object]],
+    session: str = "main",
+    dry_run: bool = False,
+) -> FlushReport:
+    """Save what matters of a chat that is about to be shortened or ended, never twice: messages or text."""
+    return memory.jobs.flush(
+        turns, session=session, dry_run=dry_run, include_secret=allows_secrets(memory)
+    )
+
+
+def experiences(memory: Memory, limit: _Page = 20) -> Experiences:
+    """The newest experiences, newest first, and how many there are."""
+    kept = memory.jobs.experiences()
+    return Experiences(count=len(kept), experiences=kept[::-1][:limit])
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method and path, and what is called."""
+
+    at: str
+    call: Callable[..., Any]
+    tag: str
+    key: str = ""  # of the result in the answer, if it is not an object itself
+    writes: bool = False  # takes the kind of session, because what a group writes is marked
+    creates: bool = False
+    apart: bool = False  # in a process of its own
+    fixed: Mapping[str, object] = field(default_factory=dict)  # arguments that nobody sends
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # that are not as usual
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    method = property(lambda self: self.at.partition(" ")[0])
+    path = property(lambda self: self.at.partition(" ")[2])
+
+
+ROUTES = (
+    Route("POST /records", Memory.remember, "records", writes=True, creates=True),
+    Route("GET /records", list_records, "records"),
+    Route("POST /notes", Memory.save_note, "records", writes=True, creates=True),
+    Route("GET /records/{record_id}", Memory.get_record, "records"),
+    Route("PATCH /records/{record_id}", Memory.update, "records", writes=True),
+    Route("DELETE /records/{record_id}", Memory.forget, "records"),
+    Route("POST /records/{record_id}/supersede", Memory.supersede, "records", writes=True, creates=True),
+    Route("POST /search", Memory.search, "search", arguments={"text": _Question}),
+    Route("GET /session-start", Memory.session_start, "context"),
+    Route("POST /context", Memory.context, "context"),
+    Route("POST /recall", Memory.recall, "context"),
+    Route("GET /recap", Chats.recap, "context"),
+    Route("POST /used", Memory.used, "context", key="noted"),
+    Route("POST /turns", Chats.log, "chats", writes=True, creates=True, defaults={"platform": "rest"}),
+    Route("GET /turns", list_turns, "chats"),
+    Route("GET /passage", Memory.get, "files"),
+    Route("GET /logs", Files.list, "files", key="logs"),
+    Route("GET /file", Files.read, "files"),
+    Route("PUT /file", Files.write, "files"),
+    Route("POST /init", Memory.init, "upkeep", key="made"),
+    Route("POST /trim", Jobs.trim, "upkeep"),
+    Route("GET /backups", Files.backups, "upkeep", key="backups"),
+    Route("POST /backups/{name}/restore", Files.restore, "upkeep"),
+    Route("POST /sync", IndexCommands.sync, "upkeep"),
+    Route("POST /reindex", IndexCommands.rebuild, "upkeep"),
+    Route("GET /index", IndexCommands.status, "upkeep"),
+    Route("GET /doctor", Memory.doctor, "upkeep", fixed={"fix": False}),
+    Route("POST /doctor/fix", Memory.doctor, "upkeep", fixed={"fix": True}),
+    Route("GET /config", settings, "upkeep", key="settings"),
+    Route("GET /config/{name}", setting, "upkeep"),
+    Route("PUT /config/{name}", set_setting, "upkeep"),
+    Route("POST /reload", Memory.reconfigure, "upkeep"),
+    Route("GET /jobs", list_jobs, "jobs"),
+    Route("POST /jobs", run_job, "jobs"),
+    Route("GET /jobs/{job_id}", Jobs.show, "jobs"),
+    Route("GET /jobs/{job_id}/diff", diff_job, "jobs", key="diff"),
+    Route("POST /jobs/{job_id}/apply", Jobs.apply, "jobs"),
+    Route("POST /jobs/{job_id}/decline", Jobs.decline, "jobs"),
+    Route("POST /jobs/{job_id}/undo", Jobs.undo, "jobs"),
+    Route("POST /flush", flush, "jobs", writes=True),
+    Route("GET /scan", Jobs.scan, "jobs", apart=True),
+    Route("GET /dream", Jobs.dream_status, "jobs", apart=True),
+    Route("GET /dream/explain", Jobs.explain, "jobs", apart=True),
+    Route("GET /experiences", experiences, "experiences"),
+    Route("POST /experiences/query", Jobs.query_experiences, "experiences", arguments={"text": _Question}),
+    Route("GET /relationships", Jobs.relationships, "experiences"),
+    Route("GET /status", Memory.status, "health"),
+)  # fmt: skip
+_GROUPS = {"Chats": "chats", "Files": "files", "IndexCommands": "index", "Jobs": "jobs"}
+
+
+def router() -> APIRouter:
+    """Every route of the table."""
+    made = APIRouter(prefix=V1)
+    for route in ROUTES:
+        model = _answer_of(route)
+        there: Any = {200: {"model": model, "description": "It was there already."}}
+        made.add_api_route(
+            route.path,
+            _endpoint(route),
+            methods=[route.method],
+            tags=[route.tag],
+            response_model=model,
+            status_code=201 if route.creates else 200,
+            responses=there if route.creates else None,
+            description=inspect.getdoc(route.call),
+        )
+    return made
+
+
+def _answer_of(route: Route) -> Any:
+    result = get_type_hints(route.call, localns=NAMES)["return"]
+    if route.key:
+        config = ConfigDict(extra="forbid")
+        fields: Any = {route.key: (answer_model(result), ...)}
+        return create_model(f"{route.call.__name__.title()}Answer", __config__=config, **fields)
+    return answer_model(next(iter(get_args(result)), result))  # None becomes an error
+
+
+def _endpoint(route: Route) -> Callable[..., object]:
+    """The function that FastAPI calls, with the signature that it reads."""
+
+    def endpoint(memory: Memory, response: Response, **given: Any) -> object:
+        asked = given.pop("asked", None)
+        given |= {name: getattr(asked, name) for name in type(asked).model_fields} if asked else {}
+        if route.writes:
+            memory = memory.via(kind=given.pop("kind"))
+        check_secrets(memory, bool(given.get("include_secret")))
+        result = _call(memory, route, given)
+        if isinstance(result, Record) and route.writes:
+            result = _as_sent(result, given)
+            response.status_code = 200 if result.reused or not route.creates else 201
+        answer: Any = {route.key: _plain(result)} if route.key else result.to_dict()
+        for told in answer.get("checks") or answer.get("findings") or ():
+            told["hint"] = told["hint"] and leading_to(memory.root, told["hint"])
+        return answer
+
+    endpoint.__name__ = route.call.__name__
+    endpoint.__signature__ = inspect.Signature(list(_parameters(route)))  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _call(memory: Memory, route: Route, given: Mapping[str, Any]) -> Any:
+    owner, _, name = route.call.__qualname__.partition(".")
+    if not name:
+        return route.call(memory, **given)
+    if route.apart:
+        return run_in_process(memory.jobs, route.call, **given)
+    group = memory if owner == "Memory" else getattr(memory, _GROUPS[owner])
+    result = getattr(group, name)(**given, **route.fixed)
+    if result is None:
+        hint = "The user may switch it on: memolith config set chat.enabled true"
+        message = "Conversation history is switched off, so the turn was not kept."
+        raise RequestError(409, "disabled", message, hint)
+    return result
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.to_dict() if isinstance(value, Plain) else value
+
+
+def _as_sent(record: Record, sent: Mapping[str, Any]) -> Record:
+    """A secret record has parts that its writer did not send, and did not ask to see."""
+    if record.sensitivity != "secret":
+        return record
+    return replace(
+        record,
+        text=sent.get("text") or "",
+        keywords=tuple(sent.get("keywords") or ()),
+        metadata=sent.get("metadata") or {},
+    )
+
+
+def _parameters(route: Route) -> Iterator[inspect.Parameter]:
+    in_path = re.findall(r"\{(\w+)\}", route.path)
+    model = _request_model(route, in_path)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    yield inspect.Parameter("memory", kind, annotation=TheMemory)
+    yield inspect.Parameter("response", kind, annotation=Response)
+    for name in in_path:
+        yield inspect.Parameter(name, kind, annotation=str)
+    if model is not None:
+        asked: Any = Annotated[model, Query()] if route.method == "GET" else model
+        needs = any(one.is_required() for one in model.model_fields.values())
+        default = inspect.Parameter.empty if needs or route.method == "GET" else model()
+        yield inspect.Parameter("asked", kind, annotation=asked, default=default)
+
+
+def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel] | None:
+    """The body of a request, or its query: exactly these names, in a body of exactly these types."""
+    is_body = route.method != "GET"
+    hints = get_type_hints(route.call, localns=NAMES, include_extras=True)
+    fields: Any = {}
+    for name, parameter in list(inspect.signature(route.call).parameters.items())[1:]:
+        if name not in (*in_path, *_NOT_ASKED, *route.fixed):
+            default = ... if parameter.default is parameter.empty else parameter.default
+            usual = route.arguments.get(name) or _argument(name, hints[name], is_body=is_body)
+            fields[name] = (usual, route.defaults.get(name, default))
+    if route.writes:
+        fields["kind"] = (SessionKind, "main")
+    if not fields:
+        return None
+    config = ConfigDict(extra="forbid", strict=is_body)
+    title = "".join(word.capitalize() for word in route.call.__name__.split("_"))
+    return create_model(f"{title}{'Body' if is_body else 'Query'}", __config__=config, **fields)
+
+
+def _argument(name: str, hint: Any, *, is_body: bool) -> Any:
+    if get_origin(hint) is Annotated:
+        return hint
+    usual = _ARGUMENTS.get(name, hint)
+    if name in _NUMBERS:
+        least, most = _NUMBERS[name]
+        usual = Annotated[int, Field(ge=least, le=most)]
+        if is_body:  # in JSON, 5 and 5.0 are the same number
+            usual = Annotated[
+                int, Field(ge=least, le=most, strict=False), _only("a valid integer", int, float)
+            ]
+    return usual | None if NoneType in get_args(hint) and usual is not hint else usual
