@@ -170,11 +170,13 @@ JOBS = {
         ),
         Operation(
             name="apply a trim", call={"do": "jobs.apply", "job_id": "last"}, every=17,
-            settings={**TRIM, "jobs.review": "ask"},
+            # The limit leaves room for one more record: the next call proposes nothing.
+            settings={"trim.max_records": 10, "jobs.review": "ask"},
             warm_up=[
-                {"do": "jobs.trim"}, {"do": "jobs.apply", "job_id": "last"},
-                *({"do": "remember", "text": f"more {n}"} for n in range(4)),
-                {"do": "jobs.trim"},
+                *({"do": "remember", "text": f"more {n}"} for n in range(5)),
+                {"do": "jobs.apply", "job_id": "last"},
+                *({"do": "remember", "text": f"even more {n}"} for n in range(3)),
+                {"do": "jobs.decline", "job_id": "last"}, {"do": "jobs.trim"},
             ],
         ),
         Operation(

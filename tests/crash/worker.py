@@ -116,6 +116,10 @@ class Worker:
         except (MemolithError, KeyboardInterrupt) as error:
             say("error", call=name, kind=type(error).__name__, message=str(error))
             return False
+        if getattr(result, "status", "") == "skipped" and result.warnings:
+            # A job that could not read a file has nothing to do, and says which file.
+            say("error", call=name, kind="skipped", message="\n".join(result.warnings))
+            return False
         seconds = round(time.perf_counter() - began, 6)
         found = {}
         if hasattr(result, "id") and name != "trim" and not name.startswith("jobs."):
