@@ -133,6 +133,16 @@ class Hit(Plain):
         return self.citation.path
 
     @property
+    def first_line(self) -> int:
+        """Where it begins there."""
+        return self.citation.first_line
+
+    @property
+    def last_line(self) -> int:
+        """Where it ends there."""
+        return self.citation.last_line
+
+    @property
     def external(self) -> bool:
         """Whether its channel or path is declared external (`trust.external`)."""
         return self.trust.startswith("external")
