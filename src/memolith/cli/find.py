@@ -356,15 +356,9 @@ def get(call: Call, path: str, first: int, lines: int | None, include_secret: bo
 
 def _passage_json(passage: Passage) -> dict[str, object]:
     place, content = passage.citation, passage.to_dict()
-    text = content.pop("text")
-    return {
-        "citation": content.pop("citation"),
-        "path": place.path,
-        "first_line": place.first_line,
-        "last_line": place.last_line,
-        **content,
-        "text": text,
-    }
+    where = {"path": place.path, "first_line": place.first_line, "last_line": place.last_line}
+    counts = {name: content[name] for name in ("total_lines", "hidden")}
+    return {"citation": str(place), **where, **counts, "text": passage.text}
 
 
 def _show_record(call: Call, record: Record) -> None:
@@ -454,12 +448,19 @@ def _list_experiences(call: Call, memory: Memory, limit: int) -> None:
         records = [record_json(record) for record in newest]
         output.say_json({"count": len(found), "experiences": records})
         return
-    rows = ((one.created.date().isoformat(), one.session, one.text) for one in newest)
-    output.table(rows, ("day", "session", "text"))
+    rows = (
+        (one.created.date().isoformat(), _source_category(one), one.session, one.text)
+        for one in newest
+    )
+    output.table(rows, ("day", "category", "session", "text"))
     if not found:
         output.note(_no_experiences(call, memory))
     elif len(newest) < len(found):
         output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
+
+
+def _source_category(experience: Record) -> str:
+    return str(experience.metadata.get("category") or experience.category)
 
 
 def _no_experiences(call: Call, memory: Memory) -> str:
