@@ -1,5 +1,5 @@
 """`python -m memolith`."""
 
-from memolith.cli.main import program
+from memolith.cli.program import program
 
 program()

@@ -154,29 +154,15 @@ class Records(Plain, tuple[Record, ...]):
         return tuple(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryPolicy:
-    """What a category means to the jobs that tidy up."""
-
-    protected: bool = False  # trimmed and compacted last
-    repeats: bool = False  # the same words on another day are news, not a duplicate
-
-
-_PROTECTED = CategoryPolicy(protected=True)
-_REPEATS = CategoryPolicy(repeats=True)
-# The set of categories is open: an unknown one gets the policy of a note.
-CATEGORIES: Mapping[str, CategoryPolicy] = {
-    "note": CategoryPolicy(),
-    **dict.fromkeys(("fact", "preference", "user-preference", "decision", "learned"), _PROTECTED),
-    **dict.fromkeys(("experience", "summary"), _PROTECTED),
-    "compaction": CategoryPolicy(protected=True, repeats=True),
-    **dict.fromkeys(("event", "turn-summary", "heartbeat"), _REPEATS),
-}
-
-
-def policy(category: str) -> CategoryPolicy:
-    """The policy of a category; unknown ones are treated like notes."""
-    return CATEGORIES.get(category, CATEGORIES["note"])
+# The set of categories is open; these mean something to the jobs that tidy up.
+# fmt: off
+CATEGORIES = (
+    "note", "fact", "preference", "user-preference", "decision", "learned", "experience", "summary",
+    "compaction", "event", "turn-summary", "heartbeat",
+)
+# fmt: on
+PROTECTED = frozenset(CATEGORIES[1:9])  # trimmed and compacted last
+REPEATS = frozenset(CATEGORIES[8:])  # the same words on another day are news, not a duplicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

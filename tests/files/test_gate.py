@@ -11,7 +11,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import RefusedError, TextTooLargeError
 from memolith.files.gate import MAX_RECORD_BYTES, new_id, whole_characters
-from memolith.types import CATEGORIES
+from memolith.types import CATEGORIES, REPEATS
 from tests.conftest import StoppedTime
 
 
@@ -134,9 +134,7 @@ def test_halves_of_a_character_that_meet_become_the_character(memory: Memory) ->
     assert memory.remember("🎈").reused
 
 
-@pytest.mark.parametrize(
-    "category", sorted(name for name, rule in CATEGORIES.items() if not rule.repeats)
-)
+@pytest.mark.parametrize("category", sorted({*CATEGORIES} - REPEATS))
 def test_the_same_words_are_one_record(category: str, memory: Memory) -> None:
     first = memory.remember("Tea, not coffee", category=category)
     memory.remember("something between", category=category)
@@ -148,9 +146,7 @@ def test_the_same_words_are_one_record(category: str, memory: Memory) -> None:
     assert lines(memory) == 2
 
 
-@pytest.mark.parametrize(
-    "category", sorted(name for name, rule in CATEGORIES.items() if rule.repeats)
-)
+@pytest.mark.parametrize("category", sorted(REPEATS))
 def test_where_repetition_is_news_each_is_a_record(category: str, memory: Memory) -> None:
     for _ in range(3):
         assert not memory.remember("The build is green", category=category).reused

@@ -16,7 +16,7 @@ from memolith.files.document import Document
 from memolith.files.record_format import encode_line
 from memolith.jobs.reports import TrimReport
 from memolith.jobs.trim import plan_trim, trim_report
-from memolith.types import policy
+from memolith.types import PROTECTED
 from tests.files.samples import make_record
 
 ARCHIVE = ".memolith/archive/MEMORY-archive.md"
@@ -85,12 +85,10 @@ def test_the_oldest_leave_first_and_protected_ones_last(data: bytes, limits: Tri
         group = [
             line.number in gone
             for line, record in before.records()
-            if policy(record.category).protected == protected
+            if (record.category in PROTECTED) == protected
         ]
         assert group == sorted(group, reverse=True)
-    ordinary = {
-        line.number for line, found in before.records() if not policy(found.category).protected
-    }
+    ordinary = {line.number for line, found in before.records() if found.category not in PROTECTED}
     assert gone <= ordinary or ordinary <= gone
 
 
@@ -118,9 +116,7 @@ def test_no_more_records_leave_than_needed(data: bytes, limits: TrimConfig) -> N
     if not plan.archived:
         return
     archived = Document("MEMORY.md", plan.archived).records()
-    last, _ = max(
-        archived, key=lambda found: (policy(found[1].category).protected, found[0].number)
-    )
+    last, _ = max(archived, key=lambda found: (found[1].category in PROTECTED, found[0].number))
     left = len(list(plan.kept.records()))
     prose = chars_of(data) - sum(chars_of(line.data) for line, _ in before.records())
     count_goal = limits.max_records - limits.max_records // 10

@@ -20,7 +20,7 @@ from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.covered import covered_by
 from memolith.jobs.run import run_job
-from memolith.types import Provenance, policy
+from memolith.types import PROTECTED, Provenance
 from tests.conftest import StoppedTime
 from tests.files.samples import make_record
 from tests.lifecycle.life import WAYS, Hostile, live, tree
@@ -78,7 +78,7 @@ def test_what_is_protected_recent_secret_or_yours_stays_byte_for_byte(
     for line in before.lines:
         record = records.get(line.number)
         must_stay = record is None or (
-            policy(record.category).protected
+            record.category in PROTECTED
             or record.created > week_ago
             or record.sensitivity == "secret"
         )

@@ -12,7 +12,7 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import find_record
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.scheduler import Scheduler, maintain
-from memolith.types import policy
+from memolith.types import PROTECTED
 from tests.conftest import StoppedTime
 from tests.lifecycle.conftest import Slow
 from tests.lifecycle.life import text_of, undocumented_settings
@@ -49,7 +49,7 @@ def test_sc2_compaction_runs_on_schedule_and_blocks_nobody(
 
 
 def test_sc3_after_compaction_memory_is_small_and_long_memory_tells(grown: Memory) -> None:
-    high_value = [record for record in grown.records() if policy(record.category).protected]
+    high_value = [record for record in grown.records() if record.category in PROTECTED]
     grown.search("release key")  # so that there is an index to keep in line
     grown.jobs.compact()
     assert len(text_of(grown)) <= 24_000

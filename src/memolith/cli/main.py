@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +81,6 @@ MODULES: Mapping[str, str] = {
     for name in names.split()
 }
 _HOOKS = frozenset(("session-start", "context", "flush"))
-_MAX_GARBAGE = 100_000  # objects
 
 
 class Memolith(Group):
@@ -167,8 +165,6 @@ def program() -> None:
     Memory is not given back object by object before the kernel takes it all: after a search that takes a
     fifth of the command's time. Functions that were registered for the end are called.
     """
-    # A command ends before its garbage is much: looking for it takes a twentieth of a search.
-    gc.set_threshold(_MAX_GARBAGE)
     if "_MEMOLITH_COMPLETE" in os.environ:  # the shell asks for completions
         memolith.main()
     code = main()

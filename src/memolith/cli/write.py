@@ -53,7 +53,7 @@ def _record_options(category: str) -> Callable[[Function], Function]:
             click.option("--session", metavar="ID", default="main", help="the session it belongs to (default: main)"),
             click.option(
                 "--category", metavar="NAME", default=category,
-                help=f"any word; {', '.join(list(CATEGORIES)[:5])} … have a meaning (default: {category})",
+                help=f"any word; {', '.join(CATEGORIES[:5])} … have a meaning (default: {category})",
             ),
         ):  # fmt: skip
             function = option(function)

@@ -14,7 +14,7 @@ from memolith.context.sharing import Piece
 from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
 from memolith.text.quotation import quoted, quoted_line, source
 from memolith.text.summary_line import SummaryLine, read_line, short_id
-from memolith.types import Record, policy
+from memolith.types import PROTECTED, REPEATS, Record
 from memolith.visibility import Patterns, trust_label
 
 _MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
@@ -85,8 +85,8 @@ class PieceMaker:
         )
 
     def _kind(self, category: str) -> tuple[str, float, float]:
-        rules = policy(category)
-        kind = "protected" if rules.protected else "repeats" if rules.repeats else "plain"
+        repeats = "repeats" if category in REPEATS else "plain"
+        kind = "protected" if category in PROTECTED else repeats
         made = self._kinds[category] = (quoted_line(category, 40), *_WORTH[kind])
         return made
 

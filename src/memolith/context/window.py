@@ -23,7 +23,7 @@ from memolith.files.record_format import (
     readable_record,
 )
 from memolith.text.wording import HIDDEN
-from memolith.types import CATEGORIES, Record
+from memolith.types import PROTECTED, Record
 
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
@@ -35,7 +35,7 @@ _ID = b'{"id":"'
 _CATEGORY = b'"category":"'
 _SECRET = b'"secret"'
 _STAND_IN = HIDDEN.encode()
-_PROTECTED = frozenset(name.encode() for name, policy in CATEGORIES.items() if policy.protected)
+_PROTECTED = frozenset(name.encode() for name in PROTECTED)
 
 
 class Window:

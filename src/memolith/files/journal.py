@@ -14,7 +14,7 @@ from memolith.files import layout
 from memolith.files.gate import NOT_YET
 from memolith.files.record_format import RecordFormatError, encode_line, parse_line
 from memolith.files.transaction import Transaction
-from memolith.types import Citation, Record, policy
+from memolith.types import REPEATS, Citation, Record
 from memolith.visibility import may_reuse
 
 # The parts of a text that every JSON spells the same way.
@@ -93,7 +93,7 @@ class Journal:
         In some categories repetition is news. Searching the bytes for the words of the text is a
         hundred times cheaper than parsing each line.
         """
-        if policy(record.category).repeats or record.supersedes:
+        if record.category in REPEATS or record.supersedes:
             return None
         for found in new:
             if is_near(found, record, now):

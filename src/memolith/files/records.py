@@ -12,7 +12,7 @@ from memolith.files.journal import Journal, is_near, near_text
 from memolith.files.ledger import Ledger, find_record, memory_files, no_record, records_with
 from memolith.files.notes import is_note_path, notes, readable_note
 from memolith.files.record_format import encode_json, is_utf16, not_utf8
-from memolith.types import Record, Records, policy
+from memolith.types import REPEATS, Record, Records
 from memolith.visibility import visible
 
 
@@ -125,7 +125,7 @@ def find_same_note(folder: Folder, record: Record, now: datetime) -> Record | No
     is read, but only one that holds the text is parsed. Where repetition is news (`event` …), no
     note is the same.
     """
-    if policy(record.category).repeats:
+    if record.category in REPEATS:
         return None
     text = near_text(record.text)
     for path in folder.walk(f"{layout.DAILY_FOLDER}/{record.category}"):

@@ -19,7 +19,7 @@ from memolith.jobs.heads import Head, heads
 from memolith.jobs.job import Plan
 from memolith.jobs.summary_record import days_told
 from memolith.text.wording import counted
-from memolith.types import Trust, policy
+from memolith.types import PROTECTED, Trust
 from memolith.visibility import Patterns, trust_in_file
 
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
@@ -111,7 +111,7 @@ class Scope:
             return False
         if head.created > self._oldest_kept:
             return False
-        return head.category == "compaction" or not policy(head.category).protected
+        return head.category == "compaction" or head.category not in PROTECTED
 
     def was_undone(self, head: Head) -> bool:
         """Whether somebody took back that it was compacted."""

@@ -14,7 +14,7 @@ from memolith.text.clashes import Frame, clash, frames
 from memolith.text.entities import entities, small_words
 from memolith.text.sentences import sentences
 from memolith.text.wording import counted
-from memolith.types import policy
+from memolith.types import REPEATS
 
 Pair = tuple[Statement, Statement]  # older, newer
 Found = tuple[Statement, Statement, str]  # and about what of the older one
@@ -39,9 +39,7 @@ def contradictions(
     """
     age = {id(found): number for number, found in enumerate(living)}
     found: dict[tuple[int, str], Pair] = {}
-    lasting = [
-        one for one in living if one.record is None or not policy(one.record.category).repeats
-    ]
+    lasting = [one for one in living if one.record is None or one.record.category not in REPEATS]
     for older, newer, about in (*_by_form(lasting), *_by_meaning(lasting, warn)):
         one_claim = len(list(sentences(older.text))) <= 1
         key = (id(older), "" if one_claim else about)

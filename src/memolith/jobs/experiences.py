@@ -34,7 +34,7 @@ from memolith.jobs.undone import UNDONE, covered_names, undone_by
 from memolith.text.entities import entities, small_words
 from memolith.text.pieces import claim_key
 from memolith.text.wording import counted
-from memolith.types import Record, policy
+from memolith.types import REPEATS, Record
 
 CURSOR = f"{STATE_FOLDER}/experiences.json"
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/experiences-archive.md"
@@ -233,7 +233,7 @@ def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: dat
 
 def _lasts(category: object) -> bool:
     """Whether records of a category say how something is; others happened, and what was said was said."""
-    return category != "turn" and not policy(str(category)).repeats
+    return category != "turn" and str(category) not in REPEATS
 
 
 def _experience(

@@ -31,7 +31,7 @@ from memolith.text.pieces import bare_text, claim_key
 from memolith.text.same_fact import bag_of, say_the_same
 from memolith.text.sentences import sentences, worth
 from memolith.text.wording import counted
-from memolith.types import Citation, Record, policy
+from memolith.types import REPEATS, Citation, Record
 from memolith.visibility import current
 
 STALE_DAYS = 120
@@ -192,7 +192,7 @@ def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     records = [(found, found.record) for found in living if found.record is not None]
     # By age, not by place: of three copies the same pairs are named wherever they stand.
     for found, record in sorted(records, key=lambda one: (one[1].created, one[1].id)):
-        if policy(record.category).repeats:
+        if record.category in REPEATS:
             continue
         # What says the same has the same telling words, so only those are compared.
         block = blocks.setdefault(bag_of(found.text), [])

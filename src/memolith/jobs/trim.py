@@ -12,7 +12,7 @@ from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
 from memolith.jobs.reports import JobReport, TrimReport
 from memolith.text.wording import counted
-from memolith.types import policy
+from memolith.types import PROTECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     char_goal = _goal(config.max_chars) if over_chars else size
     gone: set[int] = set()
     by_worth = sorted(
-        range(len(records)), key=lambda at: (policy(records[at][1].category).protected, at)
+        range(len(records)), key=lambda at: (records[at][1].category in PROTECTED, at)
     )
     for at in by_worth:
         if left <= count_goal and size <= char_goal:

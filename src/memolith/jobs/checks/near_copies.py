@@ -9,7 +9,7 @@ from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.reports import Check
 from memolith.text.folding import fold
 from memolith.text.wording import counted
-from memolith.types import Record, policy
+from memolith.types import REPEATS, Record
 
 
 class NearCopies:
@@ -23,7 +23,7 @@ class NearCopies:
 
     def look_at(self, path: str, line: int, record: Record) -> None:
         """Look at a record that stands nowhere else."""
-        if policy(record.category).repeats or record.supersedes or path.startswith(STATE_FOLDER):
+        if record.category in REPEATS or record.supersedes or path.startswith(STATE_FOLDER):
             return  # the same words again are news there, or history
         self._records += 1
         words = _words(record.text)
