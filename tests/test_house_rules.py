@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_878, 16),
+    "(top)": (1_879, 16),
     "cli": (3_224, 13),
     "config": (549, 4),
     "context": (1_763, 20),
@@ -38,7 +38,7 @@ CEILINGS = {
     "search": (1_670, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (33_528, 302)
+CEILING_OF_ALL = (33_529, 302)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

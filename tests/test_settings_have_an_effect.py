@@ -97,7 +97,7 @@ def scores_of_dogs(memory: Memory) -> object:
 
 
 def fused_scores_of_dogs(memory: Memory) -> object:
-    return _with_dogs(memory).search("dog", explain=True).trace[0].order
+    return _with_dogs(memory).search("dog", explain=True).trace[1].order
 
 
 def own_synonyms(memory: Memory) -> object:

@@ -64,6 +64,7 @@ class AsyncIndex(_Awaited):
     """The index, awaited; see `IndexCommands`."""
 
     keep_up = _in_thread(IndexCommands.keep_up)
+    on_progress = _in_thread(IndexCommands.on_progress)
     rebuild = _in_thread(IndexCommands.rebuild)
     status = _in_thread(IndexCommands.status)
     sync = _in_thread(IndexCommands.sync)

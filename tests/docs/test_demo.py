@@ -60,7 +60,7 @@ def test_in_a_fresh_clone_the_first_thing_is_a_line_about_the_wait(tmp_path: Pat
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(repository / name, tmp_path)
     planned = subprocess.run(
-        ["make", "--dry-run", "demo"],
+        ["make", "--no-print-directory", "--dry-run", "demo"],
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",
