@@ -24,21 +24,21 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
     "(top)": (1_879, 16),
-    "cli": (3_224, 13),
+    "cli": (3_216, 13),
     "config": (549, 4),
     "context": (1_763, 20),
     "embed": (569, 8),
     "files": (3_042, 23),
     "index": (2_720, 25),
     "ingest": (1_175, 15),
-    "jobs": (9_480, 83),
+    "jobs": (9_457, 83),
     "llm": (729, 9),
-    "mcp_server": (1_367, 7),
-    "rest": (1_440, 7),
+    "mcp_server": (1_292, 6),
+    "rest": (1_432, 7),
     "search": (1_670, 24),
     "text": (3_922, 48),
 }
-CEILING_OF_ALL = (33_529, 302)
+CEILING_OF_ALL = (33_415, 301)
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
 # is lost: the writes themselves, the lock file, and the handle of the profile's folder.

@@ -99,7 +99,7 @@ def test_trim_without_a_limit_says_so(memolith: Run) -> None:
     assert outcome.out == "Nothing to do  trim\n  no limit is set\n"
     assert outcome.err == "Set one: memolith config set trim.max_records 500\n"
     report = memolith("trim", "--json").json
-    assert (report["before"], report["archived"], report["skipped"]) == (2, 0, "no limit is set")
+    assert (report["archived"], report["reason"]) == (0, "no limit is set")
 
 
 def test_trim_under_the_limit_says_so(memolith: Run) -> None:
@@ -119,8 +119,8 @@ def test_a_dry_run_of_trim_shows_the_changes_and_writes_nothing(memolith: Run, r
     assert "  do it      memolith trim --set trim.max_records=2" in diff
     assert [line for line in diff if line.startswith("-") and "One" in line]
     report = memolith("trim", "--max-records", "2", "--dry-run", "--json").json
-    assert (report["before"], report["archived"], report["proposed"]) == (3, 0, 1)
-    assert report["job"] == ""
+    assert (report["archived"], report["counts"]["archived"]) == (0, 1)
+    assert report["id"] is None
     assert "under the limit" in memolith("trim", "--max-records", "3", "--dry-run").out
     assert "no limit is set" in memolith("trim", "--dry-run").out
     assert {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()} == before
@@ -156,8 +156,8 @@ def test_a_trim_that_is_to_be_asked_for_says_that_it_only_proposes(
     assert "  records after   2" in lines
     assert [line.split()[0] for line in (look, apply, decline)] == ["diff", "apply", "decline"]
     report = memolith("trim", "--max-records", "2", "--json").json
-    assert (report["proposed"], report["archived"], report["kept"]) == (2, 0, 4)
-    assert apply.endswith(f"memolith jobs apply {report['job']}")
+    assert (report["counts"]["archived"], report["archived"]) == (2, 0)
+    assert apply.endswith(f"memolith jobs apply {report['id']}")
     assert Path(root, "MEMORY.md").read_bytes() == before
     assert memolith(*shlex.split(apply)[2:]).code == 0
     assert len(memolith("list", "--json").json["records"]) == 2
@@ -178,9 +178,9 @@ def test_trim_takes_its_limits_from_options_then_settings(memolith: Run) -> None
     remember(memolith, "a", "b", "c", "d")
     words = ["trim", "--json", "--set", "trim.max_records=3", "--max-records", "0", "--max-chars"]
     report = memolith(*words, "1000000").json
-    assert (report["archived"], report["skipped"]) == (0, "under the limit")
+    assert (report["archived"], report["reason"]) == (0, "under the limit")
     report = memolith("trim", "--json", "--set", "trim.max_records=3").json
-    assert (report["before"], report["kept"], report["archived"]) == (4, 3, 1)
+    assert (report["counts"]["after"], report["archived"]) == (3, 1)
     assert report["backup"].endswith("-trim")
     assert memolith("trim", "--max-records", "few").code == 2
 

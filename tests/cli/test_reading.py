@@ -184,7 +184,7 @@ def test_log_writes_a_turn_and_shows_the_newest(memolith: Run) -> None:
 
 
 def test_programs_get_turns_as_json(memolith: Run) -> None:
-    written = memolith("log", "--user", "Q", "--assistant", "A", "--json").json["turn"]
+    written = memolith("log", "--user", "Q", "--assistant", "A", "--json").json
     assert {key: written[key] for key in written if key != "created"} == {
         "chat": "main",
         "platform": "cli",
@@ -199,7 +199,7 @@ def test_programs_get_turns_as_json(memolith: Run) -> None:
 
 def test_one_side_of_a_turn_can_be_piped_in(memolith: Run) -> None:
     words = ["log", "--user", "-", "--assistant", "short", "--json"]
-    assert memolith(*words, piped=b"long\ntext\n").json["turn"]["user"] == "long\ntext"
+    assert memolith(*words, piped=b"long\ntext\n").json["user"] == "long\ntext"
     assert memolith("log", "--user", "-", "--assistant", "-").code == 2
 
 

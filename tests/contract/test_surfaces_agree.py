@@ -18,7 +18,6 @@ from memolith.context.chats import Chats
 from memolith.context.engine import IndexCommands
 from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
-from memolith.mcp_server.json_shapes import search_json
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.tools import TOOLS
 from memolith.rest.app import build_api
@@ -184,7 +183,7 @@ def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Cl
     question = "which cups do guests drink from?"
     with Memory(root) as memory:
         result = memory.search(question, 7)
-        wanted = json.loads(json.dumps(search_json(result)))
+        wanted = json.loads(json.dumps(result.to_dict()))
         talk = Talk(MemoryServer(memory), "legacy")
         by_tool = talk("memory_search", query=question, maxResults=7).values
         with calling(memory) as client:
@@ -200,7 +199,7 @@ def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Cl
 def test_every_field_of_a_result_is_in_its_json(root: str) -> None:
     with Memory(root) as memory:
         memory.chats.log("Which cups are for guests?", "The blue ones")
-        shown = search_json(memory.search("cups", explain=True))
+        shown = memory.search("cups", explain=True).to_dict()
     # What `past` tells is told by each hit.
     assert {*shown, "past"} == {*SearchResult.__slots__, "weak"}
     assert set(shown["sessions"][0]) == set(SessionHit.__slots__)

@@ -14,8 +14,8 @@ from memolith import Memory
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document
 from memolith.files.record_format import encode_line
-from memolith.jobs.reports import TrimReport
-from memolith.jobs.trim import plan_trim, trim_report
+from memolith.jobs.reports import JobReport
+from memolith.jobs.trim import plan_trim
 from memolith.types import PROTECTED
 from tests.files.samples import make_record
 
@@ -128,8 +128,8 @@ def test_no_more_records_leave_than_needed(data: bytes, limits: TrimConfig) -> N
     assert one_more_is_too_many or one_more_is_too_long
 
 
-def trim(memory: Memory) -> TrimReport:
-    return trim_report(memory.jobs.trim(), memory.config.trim.archive_path)
+def trim(memory: Memory) -> JobReport:
+    return memory.jobs.trim()
 
 
 def remember_many(memory: Memory, count: int, category: str = "note") -> list[str]:
@@ -143,8 +143,8 @@ def test_the_archive_backup_and_report_tell_the_same(memory: Memory) -> None:
     before = Path(memory.root, "MEMORY.md").read_bytes()
     with Memory(memory.root, settings={"trim.max_records": 5}) as small:
         report = trim(small)
-    assert (report.before, report.kept, report.archived) == (10, 5, 5)
-    assert report.archive == ARCHIVE
+    assert report.counts == {"before": 10, "after": 5, "archived": 5}
+    assert ARCHIVE in report.files
     kept, archived = Path(memory.root, "MEMORY.md"), Path(memory.root, ARCHIVE)
     records = [line for line in before.splitlines(keepends=True) if line.startswith(b"- {")]
     assert archived.read_bytes() == b"".join(records[:5])
@@ -188,7 +188,7 @@ def test_without_limits_or_under_them_nothing_happens_and_it_is_said(memory: Mem
     remember_many(memory, 3)
     before = Path(memory.root, "MEMORY.md").read_bytes()
     report = trim(memory)
-    assert (report.skipped, report.archived, report.kept) == ("under the limit", 0, 3)
+    assert (report.reason, report.archived) == ("under the limit", 0)
     assert memory.files.backups() == ()
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
     assert not Path(memory.root, ARCHIVE).exists()
@@ -200,7 +200,7 @@ def test_prose_over_the_limit_is_said_and_left_alone(memory: Memory) -> None:
         file.write("prose " * 1000)
     with Memory(memory.root, settings={"trim.max_chars": 2000}) as small:
         report = trim(small)
-    assert "prose" in report.skipped
+    assert "prose" in report.reason
     assert len(memory.records()) == 3
 
 
@@ -246,7 +246,7 @@ def test_the_archive_may_stand_anywhere_in_the_profile(archive: str, memory: Mem
     remember_many(memory, 4)
     settings = {"trim.max_records": 2, "trim.archive_path": archive}
     with Memory(memory.root, settings=settings) as small:
-        assert trim(small).archive == archive
+        assert archive in trim(small).files
     assert Path(memory.root, archive).read_bytes().count(b"\n") == 2
     assert Path(memory.root, archive).stat().st_mode & 0o777 == 0o600
 

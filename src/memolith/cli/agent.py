@@ -229,9 +229,7 @@ def context(call: Call, /, message: Sequence[str], **options: Any) -> None:
         with call.open(reads=True, kind=question.kind) as memory:
             found = question.ask(memory, text)
     if call.json:
-        from memolith.mcp_server.json_shapes import context_json
-
-        output.say_json(context_json(found))
+        output.say_json(found.to_dict())
         return
     if found.text:
         output.say(found.text)
@@ -269,9 +267,7 @@ def recap(
             other_chat or chat, about=about, limit=limit, max_chars=max_chars
         )
     if call.json:
-        from memolith.mcp_server.json_shapes import recap_json
-
-        output.say_json(recap_json(found))
+        output.say_json(found.to_dict())
         return
     if found.text:
         output.say(found.text)

@@ -25,7 +25,6 @@ from memolith.cli.options import (
     text_of,
 )
 from memolith.clock import Clock
-from memolith.mcp_server.json_shapes import hit_json, record_json, relationships_json, search_json
 from memolith.results import Hit, SessionHit
 from memolith.text.cleaning import clean, one_line
 from memolith.text.summary_line import handle
@@ -93,7 +92,7 @@ def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) ->
         result = memory.search(question, **options)
         is_there = memory.profile.exists or bool(result.warnings)
     if call.json:
-        output.say_json(search_json(result))
+        output.say_json(result.to_dict())
         return
     if not _show_hits(call, result, question, by_chat=by_chat):
         output.note(_nothing(call, options["limit"], by_chat=by_chat, is_there=is_there))
@@ -260,7 +259,7 @@ def list_records(
         if not include_secret:
             page = _without_secrets(memory, page)
     if call.json:
-        content = {"records": [record_json(one) for one in page], "total": len(records)}
+        content = {"records": [one.to_dict() for one in page], "total": len(records)}
         output.say_json({**content, "hidden": hidden, "warnings": found.warnings})
         return
     rows = ((str(one.citation), one.category, handle(one.id), one.text) for one in page)
@@ -363,7 +362,7 @@ def _passage_json(passage: Passage) -> dict[str, object]:
 
 def _show_record(call: Call, record: Record) -> None:
     if call.json:
-        output.say_json(record_json(record))
+        output.say_json(record.to_dict())
         return
     known = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
     output.say(output.bold(str(record.citation)), "  ", output.dim(" · ".join(filter(None, known))))
@@ -430,8 +429,7 @@ def _query_experiences(
 ) -> None:
     found = memory.jobs.query_experiences(question, limit, session=session)
     if call.json:
-        hits = [hit_json(hit) for hit in found.hits]
-        output.say_json({"hits": hits, "warnings": list(found.warnings)})
+        output.say_json(found.to_dict())
         return
     rows = ((str(hit.dated or ""), hit.session or "", hit.text) for hit in found.hits)
     output.table(rows, ("day", "session", "text"))
@@ -445,7 +443,7 @@ def _list_experiences(call: Call, memory: Memory, limit: int) -> None:
     found = memory.jobs.experiences()
     newest = found[::-1][: limit or None]
     if call.json:
-        records = [record_json(record) for record in newest]
+        records = [record.to_dict() for record in newest]
         output.say_json({"count": len(found), "experiences": records})
         return
     rows = (
@@ -488,7 +486,7 @@ def relationships(call: Call, by: str, limit: int) -> None:
     with call.open(reads=True) as memory:
         found = memory.jobs.relationships()
     if call.json:
-        output.say_json(relationships_json(found))
+        output.say_json(found.to_dict())
         return
     groups: Mapping[str, Sequence[Record]] = getattr(found, f"by_{by}")
     for name in list(groups)[:limit]:

@@ -12,15 +12,8 @@ from memolith.cli import output
 from memolith.cli.exit_codes import UsageError
 from memolith.cli.options import COUNT, Call, Choice, Command, Group, command, limit_option
 from memolith.errors import BackupNotFoundError
-from memolith.jobs.reports import DreamExplanation, JobReport
+from memolith.jobs.reports import DreamExplanation, JobList, JobReport, ScheduledRun
 from memolith.jobs.run import ANOTHER_JOB
-from memolith.mcp_server.json_shapes import (
-    dream_explanation_json,
-    dream_status_json,
-    job_json,
-    jobs_json,
-    scan_json,
-)
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 
@@ -85,7 +78,7 @@ def run_job(
 def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -> None:
     """Show what a job did or would do, with this many lines of its plan; 0 is all."""
     if call.json:
-        output.say_json(job_json(report))
+        output.say_json(report.to_dict())
         return
     heading = _HEADINGS.get(report.status, report.status.capitalize())
     heading = "Not run" if report.reason == ANOTHER_JOB else heading
@@ -190,8 +183,6 @@ def trim(call: Call, dry_run: bool, max_records: int | None, max_chars: int | No
     made first. With jobs.review = "ask" it waits as a proposal. The limits are settings
     (trim.max_records, trim.max_chars); options win over them this once.
     """
-    from memolith.jobs.trim import trim_report
-
     for name, value in (("max_records", max_records), ("max_chars", max_chars)):
         call.set += [f"trim.{name}={value}"] if value is not None else []
     with call.open() as memory:
@@ -200,7 +191,7 @@ def trim(call: Call, dry_run: bool, max_records: int | None, max_chars: int | No
         if not limits.max_records and not limits.max_chars:
             report = replace(report, reason="no limit is set")
         if call.json:
-            output.say_json(trim_report(report, limits.archive_path).to_dict())
+            output.say_json(report.to_dict())
             return
         show_report(call, report)
         if dry_run:
@@ -255,7 +246,7 @@ def dream(call: Call, /, action: str, key: str | None, again: bool, **options: b
 def _show_dream_status(call: Call, memory: Memory) -> None:
     status = memory.jobs.dream_status()
     if call.json:
-        output.say_json(dream_status_json(status))
+        output.say_json(status.to_dict())
         return
     output.say(output.bold("Dreaming"), f"  last dream: {status.last_dream or 'none yet'}")
     if not status.tracking:
@@ -281,7 +272,7 @@ def _show_dream_status(call: Call, memory: Memory) -> None:
 
 def _explain_dream(call: Call, found: DreamExplanation) -> None:
     if call.json:
-        output.say_json(dream_explanation_json(found))
+        output.say_json(found.to_dict())
         return
     verdict = "would be promoted" if found.promotes else f"would not be promoted: {found.reason}"
     output.say(output.bold(found.citation), f"  {verdict}")
@@ -320,7 +311,9 @@ def scan(call: Call, kind: str | None, limit: int) -> None:
         if kind in (None, finding.kind)
     ]
     if call.json:
-        output.say_json(scan_json(report, found[:limit]))
+        output.say_json(
+            {**replace(report, findings=tuple(found[:limit])).to_dict(), "count": report.count}
+        )
         return
     for finding in found[:limit]:
         output.say(output.bold(finding.kind), f"  {finding.id}")
@@ -372,7 +365,11 @@ def list_jobs(call: Call, limit: int) -> None:
         damaged = memory.jobs.damaged() if is_there else ()
         shown = stored[-limit:]
         if call.json:
-            output.say_json(jobs_json(shown, runs, damaged))
+            scheduled = tuple(
+                ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None) for run in runs
+            )
+            listed = JobList(jobs=tuple(shown), scheduled=scheduled, warnings=tuple(damaged))
+            output.say_json(listed.to_dict())
             return
         rows = ((report.id or "", report.status, _in_short(report)) for report in shown)
         output.table(rows, ("job", "status", "what it did"))

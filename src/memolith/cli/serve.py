@@ -17,7 +17,6 @@ from memolith.cli import output
 from memolith.cli.exit_codes import UsageError
 from memolith.cli.options import COUNT, Call, Choice, command
 from memolith.errors import ConfigError, MemolithError
-from memolith.mcp_server.json_shapes import job_json
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
@@ -244,7 +243,7 @@ def maintain(call: Call, once: bool) -> None:
         if names and memory.profile.exists:
             reports = run_due(memory.jobs, begin=_tell_due, tell=partial(_show, call))
     if call.json:
-        output.say_json({"jobs": [job_json(report) for report in reports]})
+        output.say_json({"jobs": [report.to_dict() for report in reports]})
     elif not names:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:

@@ -131,12 +131,10 @@ def _say_written(call: Call, memory: Memory, record: Record, done: str) -> None:
     """Say what really happened: written, merged into what says the same, or already there."""
     place = record.citation
     if call.json:
-        from memolith.mcp_server.json_shapes import written_json
-
         files = [place.path] if place else []
         if not record.reused and done != "Saved":
             files.append(memory.config.profile.primary)
-        output.say_json({**written_json(record), "files": files})
+        output.say_json({**record.to_dict(), "files": files})
         return
     if any(warning.startswith("Merged into") for warning in record.warnings):
         done = "Merged"
@@ -192,15 +190,17 @@ def log(  # noqa: PLR0913, PLR0917 - each names an option
             for text in (user, assistant)
         )
         turn = memory.chats.log(*said, chat="main" if chat is None else chat, platform=platform)
-    if call.json:
-        from memolith.mcp_server.json_shapes import turn_json
-
-        output.say_json({"turn": turn and turn_json(turn)})
-    elif turn is None:
-        output.note(
+    if turn is None:
+        off = (
             "Nothing was written: the chat history is switched off (chat.enabled). To switch it on:"
             f" memolith config set chat.enabled true{call.chosen(settings=False)}"
         )
+        if call.json:
+            output.say_json({"warnings": [off]})
+        else:
+            output.note(off)
+    elif call.json:
+        output.say_json(turn.to_dict())
     else:
         output.say(output.bold("Logged"), f"  {turn.chat}")
 
@@ -209,9 +209,7 @@ def _show_turns(call: Call, memory: Memory, chat: str | None, limit: int) -> Non
     turns = memory.chats.turns(chat)
     newest = turns[max(0, len(turns) - limit) :]
     if call.json:
-        from memolith.mcp_server.json_shapes import turn_json
-
-        output.say_json({"turns": [turn_json(turn) for turn in newest], "total": len(turns)})
+        output.say_json({"turns": [turn.to_dict() for turn in newest], "total": len(turns)})
         return
     for turn in newest:
         when = turn.created.astimezone().strftime("%Y-%m-%d %H:%M")
@@ -357,9 +355,7 @@ def forget(call: Call, id: str, channel: str, yes: bool) -> int:  # noqa: A002 -
                 return exit_codes.DECLINED
         report = memory.forget(id)
     if call.json:
-        from memolith.mcp_server.json_shapes import forgotten_json
-
-        output.say_json(forgotten_json(report))
+        output.say_json(report.to_dict())
         return exit_codes.OK
     output.say(output.bold("Forgotten"), f"  {report.record_id}")
     for path in report.files:
@@ -421,9 +417,7 @@ def approve(
     with call.open() as memory:
         report = memory.jobs.approve(id, channel=channel, sensitivity=sensitivity)
     if call.json:
-        from memolith.mcp_server.json_shapes import job_json
-
-        output.say_json(job_json(report))
+        output.say_json(report.to_dict())
     elif report.status != "done":
         output.say(f"Nothing was changed: {report.reason}.")
     else:

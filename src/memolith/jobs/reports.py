@@ -14,23 +14,6 @@ JobStatus = Literal["planned", "skipped", "proposed", "done", "failed", "undone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrimReport(Plain):
-    """What the rolling window took out of MEMORY.md; `skipped` says why it did nothing.
-
-    In a dry run and with `jobs.review = "ask"` it took out nothing yet: `proposed` records would go.
-    """
-
-    before: int
-    kept: int
-    archived: int
-    proposed: int = 0
-    archive: str = ""
-    backup: str = ""
-    job: str = ""  # its id, by which it is undone, applied or declined
-    skipped: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelReport(Plain):
     """The records, by id, and how many turns came in by one channel; forgotten, or only counted."""
 
@@ -123,8 +106,26 @@ class JobReport(Plain):
 
     @property
     def archived(self) -> int:
-        """How many records it moved to the archive."""
-        return self.counts.get("archived", 0)
+        """How many records it moved to the archive; a plan has moved none yet."""
+        return self.counts.get("archived", 0) if self.status == "done" else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledRun(Plain):
+    """The last run of a job by the schedule."""
+
+    job: str
+    at: datetime
+    came_of: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobList(Plain):
+    """The jobs that are stored, oldest first, and the last run of each by the schedule."""
+
+    jobs: tuple[JobReport, ...] = ()
+    scheduled: tuple[ScheduledRun, ...] = ()
+    warnings: tuple[str, ...] = ()  # what cannot be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot
-from memolith.jobs.reports import JobReport, TrimReport
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
@@ -109,31 +108,6 @@ class TrimJob:
         gone = Counter(_lines(before(self._path))) - Counter(_lines(after(self._path)))
         archive = set(_lines(after(self._config.archive_path)))
         return "" if set(gone) <= archive else "a record would have been lost"
-
-
-def trim_report(report: JobReport, archive: str) -> TrimReport:
-    """The report of a trim, with its counts by name."""
-    if report.status == "skipped":
-        before = report.counts.get("before", 0)
-        return TrimReport(before=before, kept=before, archived=0, skipped=report.reason or "")
-    before, archived = report.counts["before"], report.counts["archived"]
-    if report.status in ("planned", "proposed"):
-        return TrimReport(
-            before=before,
-            kept=before,
-            archived=0,
-            proposed=archived,
-            archive=archive,
-            job=report.id or "",
-        )
-    return TrimReport(
-        before=before,
-        kept=report.counts["after"],
-        archived=archived,
-        archive=archive,
-        backup=report.backup or "",
-        job=report.id or "",
-    )
 
 
 def _goal(limit: int) -> int:

@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -29,7 +29,9 @@ from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.jobs.reports import (
     FlushReport,
+    JobList,
     JobReport,
+    ScheduledRun,
 )
 from memolith.jobs.worker import run_in_process
 from memolith.mcp_server.tool import allows_secrets
@@ -140,24 +142,6 @@ class Experiences(Plain):
 
     count: int
     experiences: tuple[Record, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduledRun(Plain):
-    """The last run of a job by the schedule."""
-
-    job: str
-    at: datetime
-    came_of: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobList(Plain):
-    """The jobs that are kept, oldest first, and the last run of each by the schedule."""
-
-    jobs: tuple[JobReport, ...] = ()
-    scheduled: tuple[ScheduledRun, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
