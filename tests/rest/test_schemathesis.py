@@ -19,7 +19,7 @@ from tests.rest.conftest import running
 # had nothing to do is not kept, so it cannot be asked for.
 NOT_CHECKED = "positive_data_acceptance,ensure_resource_availability"
 ENDLESS = "/api/v1/events"  # tested in test_events.py
-EXAMPLES = size(30, 300)  # of each operation
+EXAMPLES = size(30, 500)  # of each operation
 LEAST = size(2_000, 20_000)
 
 
