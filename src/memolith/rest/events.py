@@ -62,12 +62,12 @@ class Metrics:
         )
         self.reloads = Counter(
             "memolith_settings_reloads",
-            "Times the settings were read anew.",
+            "Reloads of the settings.",
             ["outcome"],
             registry=self._registry,
         )
         self._held = Gauge(
-            "memolith_held", "What stands in the memory.", ["what"], registry=self._registry
+            "memolith_held", "Items in the memory, by kind.", ["what"], registry=self._registry
         )
         about = Gauge("memolith_build", "The version.", ["version"], registry=self._registry)
         about.labels(__version__).set(1)

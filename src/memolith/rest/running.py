@@ -1,4 +1,4 @@
-"""Run the server: take the port, log, answer until it is told to stop."""
+"""Run the server: open the port, write the log, and answer requests until it is stopped."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class Question:
         """The best by both rankings, and all that is from days the question names."""
         resources, limit = self._resources, query.limit
         fused = once(fuse(nominated.signals, resources.config.rrf_k))
-        if query.phrases:  # what stands in quotation marks is looked for in all there are
+        if query.phrases:  # quoted phrases are searched for in every candidate
             return fused
         is_first = filters == self._first_kind
         most = CONSIDERED if is_first else min(CONSIDERED, _BESIDE * limit + _SOME_BESIDE)

@@ -1,4 +1,4 @@
-"""What stands in the memory files, by file and line. Record texts are never quoted."""
+"""The content of the memory files, by file and line. Record texts are never quoted."""
 
 from __future__ import annotations
 
